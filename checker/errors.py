@@ -1,0 +1,30 @@
+"""The exception tree. Every error a person can cause names the thing, the value and the choices."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class CausalCheckError(Exception):
+    """Root of all errors raised on purpose; its text is a sentence for a person."""
+
+
+class InputError(CausalCheckError):
+    """Something the user gave cannot be used (exit code 2)."""
+
+
+class ProtocolError(InputError):
+    """A protocol's handler raised, returned something unusable, or is not a pure function."""
+
+
+class ReplayError(InputError):
+    """A saved trace does not fit the protocol any more."""
+
+
+def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
+    """Return the error for a name that is not one of `choices`, with the nearest one suggested."""
+    names = sorted(choices)
+    near = difflib.get_close_matches(value, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")

@@ -1,0 +1,195 @@
+"""The vocabulary of the checker: what protocols, properties and engines talk about.
+
+Protocols and properties see this module and nothing else of the checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from attrs import field, frozen
+
+LocalState: TypeAlias = Any
+"""One actor's own state: any hashable value, in practice a frozen attrs class."""
+
+Packet: TypeAlias = Any
+"""What a protocol puts on the network: any hashable value, in practice a frozen attrs class."""
+
+Predicate: TypeAlias = Callable[[LocalState], bool]
+
+
+@frozen
+class Message:
+    """What the application sends; `number` counts 1, 2, … per sender."""
+
+    sender: int
+    number: int
+    destinations: tuple[int, ...]
+
+    @property
+    def receiver(self) -> int:
+        """The only destination of a point-to-point message.
+
+        Raises:
+            ValueError: the message has more than one destination.
+        """
+        (receiver,) = self.destinations
+        return receiver
+
+
+@frozen
+class Envelope:
+    """A packet in flight."""
+
+    src: int
+    dst: int
+    packet: Packet
+
+
+@frozen
+class Step:
+    """What a handler returns.
+
+    `sends` holds (destination, packet) pairs in network-send order, `deliveries` messages in
+    delivery order.
+    """
+
+    state: LocalState
+    sends: tuple[tuple[int, Packet], ...] = ()
+    deliveries: tuple[Message, ...] = ()
+
+
+def _frozen_mapping(value: Mapping[str, Predicate]) -> Mapping[str, Predicate]:
+    return MappingProxyType(dict(value))
+
+
+@frozen(eq=False)
+class Protocol:
+    """A protocol: a record of pure functions over frozen values.
+
+    A handler sees one actor's own state, never the system, the network or the history. Equal
+    arguments give an equal result, nothing is mutated, every value is hashable.
+
+    Attributes:
+        name: as on the command line.
+        summary: one line for `causalcheck list`.
+        source: where the protocol is defined.
+        initial: (actor, actors) -> state.
+        causal_send: (state, message) -> Step; the application hands over a message.
+        receive: (state, src, packet) -> Step; an envelope reaches its actor.
+        timeout: state -> Step or None; only for protocols that retransmit.
+        invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
+        witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
+    """
+
+    name: str
+    summary: str
+    source: str
+    initial: Callable[[int, int], LocalState]
+    causal_send: Callable[[LocalState, Message], Step]
+    receive: Callable[[LocalState, int, Packet], Step]
+    timeout: Callable[[LocalState], Step | None] | None = None
+    invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+
+
+@frozen
+class Delivery:
+    """One delivery as the causality oracle judges it; what safety properties look at.
+
+    Attributes:
+        actor: where the message was delivered.
+        message: what was delivered.
+        expected: it was causal-sent to this actor and not delivered here before.
+        known: the actor causally knew of it already, from what it delivered before.
+        overtaken: a later message of the same sender was delivered here before it.
+    """
+
+    actor: int
+    message: Message
+    expected: bool
+    known: bool
+    overtaken: bool
+
+
+@frozen(eq=False)
+class Property:
+    """A property; exactly one of the four functions is given.
+
+    Attributes:
+        name: as on the command line and in results.
+        summary: one line for `causalcheck list`.
+        at_delivery: safety; does this delivery respect the property?
+        at_final: do one sender's undelivered messages at a final state respect it?
+        invariant: does one actor's state respect it?
+        witness: does one actor's state show what is looked for?
+        needs_order: the history must track which messages were overtaken per channel.
+    """
+
+    name: str
+    summary: str
+    at_delivery: Callable[[Delivery], bool] | None = None
+    at_final: Callable[[tuple[Message, ...]], bool] | None = None
+    invariant: Predicate | None = None
+    witness: Predicate | None = None
+    needs_order: bool = False
+
+    @property
+    def kind(self) -> str:
+        """`safety`, `final` or `reachability`."""
+        if self.witness is not None:
+            return "reachability"
+        return "final" if self.at_final is not None else "safety"
+
+
+@frozen
+class CausalSend:
+    """Transition: the application hands the next message of `actor` to the protocol."""
+
+    kind = "causal-send"
+
+    actor: int
+    destinations: tuple[int, ...]
+
+
+@frozen
+class Receive:
+    """Transition: an envelope reaches its actor."""
+
+    kind = "receive"
+
+    src: int
+    dst: int
+    packet: Packet
+
+
+@frozen
+class Timeout:
+    """Transition: the periodic part of the protocol runs at `actor`."""
+
+    kind = "timeout"
+
+    actor: int
+
+
+Transition: TypeAlias = CausalSend | Receive | Timeout
+
+
+@frozen
+class State:
+    """A global state; equal states are one state.
+
+    Attributes:
+        actors: each actor's protocol state.
+        channels: packets in flight from src to dst at index src * actors + dst, in the network
+            kind's canonical order.
+        workload: each actor's position in the workload.
+        history: each actor's ghost record; see `checker.history`.
+    """
+
+    actors: tuple[LocalState, ...]
+    channels: tuple[tuple[Packet, ...], ...]
+    workload: tuple[Any, ...]
+    history: tuple[Any, ...]

@@ -1,0 +1,286 @@
+"""Workloads: who may causal-send what, and when.
+
+Each actor has a workload position of its own; a causal-send or a delivery at that actor may move
+it. Nothing else does, so a workload is four pure functions on one actor's position.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from checker.errors import InputError, unknown
+from checker.model import Message
+
+Position: TypeAlias = Any
+Destinations: TypeAlias = tuple[int, ...]
+
+
+@frozen(eq=False)
+class Workload:
+    """A workload for a fixed number of actors.
+
+    Attributes:
+        kind: `any`, `script`, `reaction` or `broadcast`.
+        text: the workload in full, as `--workload` reads it.
+        most: the greatest number of messages one actor causal-sends.
+        initial: actor -> position.
+        sent: position -> how many messages the actor has causal-sent.
+        choices: (actor, position) -> the destinations the next message may have.
+        after_send: (actor, position, destinations) -> position.
+        after_delivery: (actor, position, message) -> position.
+        symmetric: actors may be renamed without changing the workload.
+        self_sends: some message may be addressed to its own sender.
+    """
+
+    kind: str
+    text: str
+    most: int
+    initial: Callable[[int], Position]
+    sent: Callable[[Position], int]
+    choices: Callable[[int, Position], tuple[Destinations, ...]]
+    after_send: Callable[[int, Position, Destinations], Position]
+    after_delivery: Callable[[int, Position, Message], Position]
+    symmetric: bool
+    self_sends: bool
+
+
+SUMMARIES = {
+    "any": "each actor causal-sends --messages messages, each to any one other actor",
+    "broadcast": "each actor causal-sends --messages messages, each to all the others",
+    "script": "script:[[1,2],[0],[]]: per actor the destinations of its messages, in order",
+    "reaction": (
+        'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":2,"to":[1],'
+        '"after":["m1"]}]: sends enabled by named deliveries at their sender'
+    ),
+}
+
+
+def _count(position: int) -> int:
+    return position
+
+
+def _one_more(_actor: int, position: int, _destinations: Destinations) -> int:
+    return position + 1
+
+
+def _unmoved(_actor: int, position: Position, _message: Message) -> Position:
+    return position
+
+
+def _counted(
+    kind: str,
+    text: str,
+    most: int,
+    choices: Callable[[int, int], tuple[Destinations, ...]],
+    *,
+    symmetric: bool,
+    self_sends: bool = False,
+) -> Workload:
+    """Return a workload whose position is the number of messages sent."""
+    return Workload(
+        kind=kind,
+        text=text,
+        most=most,
+        initial=lambda _actor: 0,
+        sent=_count,
+        choices=choices,
+        after_send=_one_more,
+        after_delivery=_unmoved,
+        symmetric=symmetric,
+        self_sends=self_sends,
+    )
+
+
+def any_one(actors: int, messages: int) -> Workload:
+    """Each actor causal-sends `messages` messages, each to any one other actor."""
+    others = [tuple((j,) for j in range(actors) if j != i) for i in range(actors)]
+
+    def choices(actor: int, position: int) -> tuple[Destinations, ...]:
+        return others[actor] if position < messages else ()
+
+    return _counted("any", "any", messages, choices, symmetric=True)
+
+
+def broadcast(actors: int, messages: int) -> Workload:
+    """Each actor causal-sends `messages` messages, each to all the others."""
+    others = [tuple(j for j in range(actors) if j != i) for i in range(actors)]
+
+    def choices(actor: int, position: int) -> tuple[Destinations, ...]:
+        return (others[actor],) if position < messages else ()
+
+    return _counted("broadcast", "broadcast", messages, choices, symmetric=True)
+
+
+def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
+    """Per actor the destinations of its messages, in order.
+
+    Raises:
+        InputError: not one list per actor, or a destination that is no other actor.
+    """
+    if len(sends) != actors:
+        raise InputError(f"a script needs one list per actor: {actors} actors, {len(sends)} lists")
+    for actor, targets in enumerate(sends):
+        for target in targets:
+            _check_destination(actors, actor, target)
+    plan = tuple(tuple((target,) for target in targets) for targets in sends)
+
+    def choices(actor: int, position: int) -> tuple[Destinations, ...]:
+        return plan[actor][position : position + 1]
+
+    text = "script:" + json.dumps([list(t) for t in sends], separators=(",", ":"))
+    return _counted("script", text, max(map(len, plan), default=0), choices, symmetric=False)
+
+
+def _check_destination(actors: int, actor: int, target: object) -> None:
+    if not isinstance(target, int) or isinstance(target, bool) or not 0 <= target < actors:
+        raise InputError(
+            f"destination {target!r} of actor {actor}: give an actor from 0 to {actors - 1}"
+        )
+    if target == actor:
+        raise InputError(f"actor {actor} sends to itself; give another actor as destination")
+
+
+@frozen
+class _Send:
+    """One send of a reaction workload."""
+
+    name: str
+    src: int
+    destinations: Destinations
+    after: tuple[str, ...]
+
+
+@frozen
+class _Progress:
+    """Position in a reaction workload.
+
+    `awaited` holds the (sender, number) of delivered messages that a later send still waits for,
+    so that deliveries which can no longer matter are forgotten.
+    """
+
+    sent: int
+    awaited: frozenset[tuple[int, int]]
+
+
+def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
+    """Sends that wait for named deliveries at their sender; one actor's sends keep their order.
+
+    Each entry of `sends` has `name`, `from`, `to` (a list) and, optionally, `after`: the names of
+    the messages that must have been delivered at `from` before.
+
+    Raises:
+        InputError: an entry that cannot be used, with the entry and what it needs.
+    """
+    parsed = [_parse_send(actors, entry) for entry in sends]
+    identity: dict[str, tuple[int, int]] = {}
+    plan: list[list[_Send]] = [[] for _ in range(actors)]
+    for send in parsed:
+        if send.name in identity:
+            raise InputError(f"two sends of the reaction workload are called {send.name!r}")
+        plan[send.src].append(send)
+        identity[send.name] = (send.src, len(plan[send.src]))
+    destinations = {send.name: send.destinations for send in parsed}
+    for send in parsed:
+        for name in send.after:
+            if name not in identity:
+                raise unknown(f"message in 'after' of {send.name!r}", name, identity)
+            if send.src not in destinations[name]:
+                raise InputError(
+                    f"{send.name!r} waits for {name!r}, which is never delivered at actor "
+                    f"{send.src}; its destinations are {list(destinations[name])}"
+                )
+    needs = [[frozenset(identity[n] for n in s.after) for s in row] for row in plan]
+
+    def still_awaited(actor: int, sent: int) -> frozenset[tuple[int, int]]:
+        return frozenset().union(*needs[actor][sent:])
+
+    def choices(actor: int, position: _Progress) -> tuple[Destinations, ...]:
+        row = plan[actor]
+        if position.sent == len(row) or not needs[actor][position.sent] <= position.awaited:
+            return ()
+        return (row[position.sent].destinations,)
+
+    def after_send(actor: int, position: _Progress, _destinations: Destinations) -> _Progress:
+        sent = position.sent + 1
+        return _Progress(sent, position.awaited & still_awaited(actor, sent))
+
+    def after_delivery(actor: int, position: _Progress, message: Message) -> _Progress:
+        key = (message.sender, message.number)
+        if key not in still_awaited(actor, position.sent):
+            return position
+        return _Progress(position.sent, position.awaited | {key})
+
+    return Workload(
+        kind="reaction",
+        text="reaction:" + json.dumps([_entry(s) for s in parsed], separators=(",", ":")),
+        most=max(map(len, plan), default=0),
+        initial=lambda _actor: _Progress(0, frozenset()),
+        sent=lambda position: position.sent,
+        choices=choices,
+        after_send=after_send,
+        after_delivery=after_delivery,
+        symmetric=False,
+        self_sends=False,
+    )
+
+
+def _entry(send: _Send) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": send.name, "from": send.src, "to": list(send.destinations)}
+    if send.after:
+        entry["after"] = list(send.after)
+    return entry
+
+
+def _parse_send(actors: int, entry: Mapping[str, Any]) -> _Send:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"a send of the reaction workload is a table, not {entry!r}")
+    for key in entry:
+        if key not in ("name", "from", "to", "after"):
+            raise unknown("key in a send of the reaction workload", str(key), _SEND_KEYS)
+    for key in ("name", "from", "to"):
+        if key not in entry:
+            raise InputError(f"the send {dict(entry)!r} of the reaction workload lacks {key!r}")
+    src, to, after = entry["from"], entry["to"], entry.get("after", [])
+    if not isinstance(src, int) or not 0 <= src < actors:
+        raise InputError(f"'from' is {src!r}; give an actor from 0 to {actors - 1}")
+    if not isinstance(to, list) or not to or len(set(map(str, to))) != len(to):
+        raise InputError(f"'to' is {to!r}; give a list of one or more different actors")
+    if not isinstance(after, list):
+        raise InputError(f"'after' is {after!r}; give a list of message names")
+    for target in to:
+        _check_destination(actors, src, target)
+    return _Send(str(entry["name"]), src, tuple(to), tuple(map(str, after)))
+
+
+_SEND_KEYS = ("name", "from", "to", "after")
+
+
+def workload_from(text: str, actors: int, messages: int) -> Workload:
+    """Return the workload that `text` describes (as `--workload` takes it).
+
+    Raises:
+        InputError: the text names no workload or its argument cannot be used.
+    """
+    kind, _, argument = text.partition(":")
+    if kind not in SUMMARIES:
+        raise unknown("workload", kind, SUMMARIES)
+    if kind in ("any", "broadcast"):
+        if argument:
+            raise InputError(f"the workload {kind!r} takes no argument, got {argument!r}")
+        return any_one(actors, messages) if kind == "any" else broadcast(actors, messages)
+    try:
+        sends = json.loads(argument)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"the workload {kind!r} needs a JSON list after the colon ({error.msg} at character "
+            f"{error.pos}); for example {SUMMARIES[kind].partition(']:')[0]}]"
+        ) from None
+    if not isinstance(sends, list) or (
+        kind == "script" and not all(isinstance(row, list) for row in sends)
+    ):
+        raise InputError(f"the workload {kind!r} needs a JSON list of lists or tables: {argument}")
+    return script(actors, sends) if kind == "script" else reaction(actors, sends)

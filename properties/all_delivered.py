@@ -1,0 +1,17 @@
+"""Liveness at final states: every causal-sent message was delivered to all its destinations."""
+
+from __future__ import annotations
+
+from checker.model import Message, Property
+
+
+def nothing_undelivered(undelivered: tuple[Message, ...]) -> bool:
+    """Return whether a sender has no undelivered message left."""
+    return not undelivered
+
+
+ALL_DELIVERED = Property(
+    name="all-delivered",
+    summary="at final states: every causal-sent message was delivered to all its destinations",
+    at_final=nothing_undelivered,
+)

@@ -1,0 +1,27 @@
+"""Properties made from what a protocol declares about one actor's state.
+
+A witness is a reachability property: some reachable state shows it, so that a spec is not vacuous.
+An invariant is a safety property: every reachable state respects it.
+"""
+
+from __future__ import annotations
+
+from checker.model import Predicate, Property
+
+
+def witness(name: str, predicate: Predicate) -> Property:
+    """Return the property that some actor's state shows `predicate`."""
+    return Property(
+        name=f"witness:{name}",
+        summary=f"reachability: some reachable state shows {name}",
+        witness=predicate,
+    )
+
+
+def invariant(name: str, predicate: Predicate) -> Property:
+    """Return the property that every actor's state respects `predicate`."""
+    return Property(
+        name=f"invariant:{name}",
+        summary=f"safety: every reachable state respects {name}",
+        invariant=predicate,
+    )

@@ -1,0 +1,18 @@
+"""FIFO delivery: per sender and receiver, messages are delivered in causal-send order."""
+
+from __future__ import annotations
+
+from checker.model import Delivery, Property
+
+
+def respects_channel_order(delivery: Delivery) -> bool:
+    """Return whether no later message of the same sender was delivered here before."""
+    return not delivery.overtaken
+
+
+FIFO_DELIVERY = Property(
+    name="fifo-delivery",
+    summary="safety: per sender and receiver, deliveries are in causal-send order",
+    at_delivery=respects_channel_order,
+    needs_order=True,
+)

@@ -1,0 +1,174 @@
+"""Cykas: sender-side causal delivery with eager sends that the receiver must keep secret.
+
+Y. Tong, N. Liittschwager, L. Kuper: Can you keep a secret? A new protocol for sender-side
+enforcement of causal message delivery (the Cykas paper), section 2.2, Algorithms 1 to 5.
+
+Repair: in Algorithm 4, TRY_SEND_MESSAGE (line 8) runs once after the loop over EAGER_SENT, not in
+it; see `cykas_as_printed`. Differences: EAGER_SENT is a row per receiver, in the order of the
+actors, instead of a map; an ACK carries no message, for Algorithm 4 reads its sender only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Packet, Protocol, Step
+
+Bits: TypeAlias = tuple[bool, ...]
+Sends: TypeAlias = tuple[tuple[int, Packet], ...]
+MaySend: TypeAlias = Callable[["Cykas", int], bool]
+
+
+@frozen
+class Cykas:
+    """Section 2.2.1, local data structures, under the paper's names."""
+
+    UNACK: Bits
+    EAGER_SENT: tuple[tuple[Bits, ...], ...]
+    OB: tuple[Message, ...] = ()
+    MODE: int = 0
+
+
+@frozen
+class Normal:
+    """Normal Send: delivered on arrival, no restriction."""
+
+    message: Message
+
+
+@frozen
+class Eager:
+    """Eager Send: delivered on arrival, puts the receiver in secret mode."""
+
+    message: Message
+
+
+@frozen
+class Ack:
+    """Acknowledges a Normal Send or an Eager Send."""
+
+
+@frozen
+class Yct:
+    """You can tell: the receiver need no longer keep one Eager Send secret."""
+
+
+def with_bit(bits: Bits, index: int, value: bool) -> Bits:
+    """Return `bits` with the bit at `index` set to `value`."""
+    return (*bits[:index], value, *bits[index + 1 :])
+
+
+def initial(_actor: int, actors: int) -> Cykas:
+    """Section 2.2.1: empty buffers, nothing unacknowledged, normal mode."""
+    return Cykas(UNACK=(False,) * actors, EAGER_SENT=((),) * actors)
+
+
+def may_send(state: Cykas, _receiver: int) -> bool:
+    """Algorithm 2, line 2: no send in secret mode. The secret-mode variant puts its own here."""
+    return state.MODE == 0
+
+
+def application_send(state: Cykas, message: Message, allowed: MaySend = may_send) -> Step:
+    """Algorithm 1."""
+    state, sends = try_send_message(evolve(state, OB=(*state.OB, message)), allowed)
+    return Step(state, sends)
+
+
+def try_send_message(state: Cykas, allowed: MaySend = may_send) -> tuple[Cykas, Sends]:
+    """Algorithm 2: send from the head of OB as long as possible."""
+    sends: list[tuple[int, Packet]] = []
+    while state.OB:
+        m, *rest = state.OB
+        j = m.receiver
+        if not allowed(state, j) or state.UNACK[j]:
+            break
+        if not any(state.UNACK):
+            sends.append((j, Normal(m)))
+        else:
+            sends.append((j, Eager(m)))
+            queue = (*state.EAGER_SENT[j], state.UNACK)
+            state = evolve(state, EAGER_SENT=_with_queue(state, j, queue))
+        state = evolve(state, OB=tuple(rest), UNACK=with_bit(state.UNACK, j, True))
+    return state, tuple(sends)
+
+
+def receive(state: Cykas, src: int, packet: Packet, allowed: MaySend = may_send) -> Step:
+    """Dispatch to Algorithms 3, 4 and 5."""
+    if isinstance(packet, Ack):
+        return receive_ack(state, src, allowed)
+    if isinstance(packet, Yct):
+        return receive_yct(state, allowed)
+    return receive_deliver(state, src, packet)
+
+
+def receive_deliver(state: Cykas, src: int, packet: Normal | Eager) -> Step:
+    """Algorithm 3."""
+    if isinstance(packet, Eager):
+        state = evolve(state, MODE=state.MODE + 1)
+    return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
+
+
+def receive_ack(state: Cykas, i: int, allowed: MaySend = may_send) -> Step:
+    """Algorithm 4, with line 8 after the loop."""
+    state = acknowledged(state, i)
+    ycts: Sends = ()
+    for es_receiver in range(len(state.EAGER_SENT)):
+        state, more = try_send_yct(state, es_receiver)
+        ycts += more
+    state, sends = try_send_message(state, allowed)  # repair: line 8, after the loop
+    return Step(state, ycts + sends)
+
+
+def acknowledged(state: Cykas, i: int) -> Cykas:
+    """Algorithm 4, lines 2 and 4-6, for all receivers at once.
+
+    Clearing bit i of every queue first is what the loop does in the end; TRY_SEND_YCT of one
+    receiver reads no other receiver's queue.
+    """
+    queues = tuple(
+        tuple(with_bit(bitvec, i, False) for bitvec in queue) for queue in state.EAGER_SENT
+    )
+    return evolve(state, UNACK=with_bit(state.UNACK, i, False), EAGER_SENT=queues)
+
+
+def try_send_yct(state: Cykas, receiver: int) -> tuple[Cykas, Sends]:
+    """Algorithm 4, TRY_SEND_YCT: tell `receiver` as often as its oldest eager sends allow."""
+    sends: list[tuple[int, Packet]] = []
+    queue = state.EAGER_SENT[receiver]
+    while queue and not any(queue[0]) and not state.UNACK[receiver]:
+        sends.append((receiver, Yct()))
+        queue = queue[1:]
+    return evolve(state, EAGER_SENT=_with_queue(state, receiver, queue)), tuple(sends)
+
+
+def receive_yct(state: Cykas, allowed: MaySend = may_send) -> Step:
+    """Algorithm 5."""
+    state, sends = try_send_message(evolve(state, MODE=state.MODE - 1), allowed)
+    return Step(state, sends)
+
+
+def _with_queue(
+    state: Cykas, receiver: int, queue: tuple[Bits, ...]
+) -> tuple[tuple[Bits, ...], ...]:
+    rows = state.EAGER_SENT
+    return (*rows[:receiver], queue, *rows[receiver + 1 :])
+
+
+WITNESSES = {
+    "waited": lambda state: bool(state.OB),
+    "eager-send": lambda state: any(state.EAGER_SENT),
+    "secret-mode": lambda state: state.MODE > 0,
+}
+
+CYKAS = Protocol(
+    name="cykas",
+    summary="sender-side with eager sends and secret mode",
+    source="Cykas paper, Algorithms 1-5; line 8 of Algorithm 4 after the loop",
+    initial=initial,
+    causal_send=application_send,
+    receive=receive,
+    witnesses=WITNESSES,
+)

@@ -1,0 +1,78 @@
+"""Control: sequence numbers per channel. FIFO order per sender and receiver, and no more.
+
+The receiver holds back a message until its predecessors from the same sender were delivered, as
+Mattern and Fünfrocken describe the well-known scheme (section 2). Violates causal delivery: a chain
+through a third actor can overtake.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Protocol, Step
+
+
+@frozen
+class Numbered:
+    """A message with its sequence number (1, 2, …) on its channel."""
+
+    message: Message
+    sequence: int
+
+
+@frozen
+class Fifo:
+    """Per other actor: messages sent to it, messages delivered from it, packets held back."""
+
+    sent: tuple[int, ...]
+    delivered: tuple[int, ...]
+    held_back: tuple[frozenset[Numbered], ...]
+
+
+def initial(_actor: int, actors: int) -> Fifo:
+    """Return the state with nothing sent, delivered or held back."""
+    return Fifo(
+        sent=(0,) * actors, delivered=(0,) * actors, held_back=(frozenset(),) * actors
+    )
+
+
+def causal_send(state: Fifo, message: Message) -> Step:
+    """Number the message per destination and network-send it at once."""
+    sends = []
+    for destination in message.destinations:
+        sequence = state.sent[destination] + 1
+        state = evolve(state, sent=_with(state.sent, destination, sequence))
+        sends.append((destination, Numbered(message, sequence)))
+    return Step(state, sends=tuple(sends))
+
+
+def receive(state: Fifo, src: int, packet: Numbered) -> Step:
+    """Hold the packet back until it is next; deliver all that has become deliverable."""
+    held_back, delivered = state.held_back[src] | {packet}, state.delivered[src]
+    deliveries: list[Message] = []
+    while ready := [p for p in held_back if p.sequence == delivered + 1]:
+        deliveries.append(ready[0].message)
+        held_back, delivered = held_back - {ready[0]}, delivered + 1
+    state = evolve(
+        state,
+        delivered=_with(state.delivered, src, delivered),
+        held_back=_with(state.held_back, src, held_back),
+    )
+    return Step(state, deliveries=tuple(deliveries))
+
+
+def _with(values: tuple[Any, ...], at: int, value: object) -> tuple[Any, ...]:
+    return (*values[:at], value, *values[at + 1 :])
+
+
+FIFO = Protocol(
+    name="fifo",
+    summary="control: sequence numbers per channel, FIFO order only",
+    source="well known; Mattern and Fünfrocken 1995, section 2",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    witnesses={"waited": lambda state: any(state.held_back)},
+)
