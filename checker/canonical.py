@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import attrs
@@ -16,8 +16,8 @@ import attrs
 from checker.errors import ProtocolError
 
 
-@lru_cache(maxsize=None)
-def _field_names(cls: type) -> tuple[str, ...]:
+@cache
+def _field_names(cls: Any) -> tuple[str, ...]:
     return tuple(a.name for a in attrs.fields(cls))
 
 

@@ -159,9 +159,7 @@ def _taken(ghost: Ghost, message: Message, destination: int, *, track_order: boo
             other = _marked_overtaken(other, destination)
         if other.remaining:
             pending.append(other)
-    return Taken(
-        evolve(ghost, pending=tuple(pending)), entry.stamp, destination in entry.overtaken
-    )
+    return Taken(evolve(ghost, pending=tuple(pending)), entry.stamp, destination in entry.overtaken)
 
 
 def _without(entry: Pending, destination: int) -> Pending:

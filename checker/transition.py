@@ -5,6 +5,7 @@ This module and `checker.history` are the semantics; every faster engine is judg
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 from attrs import field, frozen
@@ -100,9 +101,7 @@ def next_message(system: System, state: State, transition: CausalSend) -> Messag
 def _causal_send(system: System, state: State, transition: CausalSend) -> Outcome:
     actor = transition.actor
     message = next_message(system, state, transition)
-    position = system.workload.after_send(
-        actor, state.workload[actor], transition.destinations
-    )
+    position = system.workload.after_send(actor, state.workload[actor], transition.destinations)
     ghost = system.oracle.causal_send(state.history[actor], message)
     before = State(
         actors=state.actors,
@@ -124,9 +123,7 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
         workload=state.workload,
         history=state.history,
     )
-    step = call_receive(
-        system.protocol, system.actors, state.actors[dst], src, transition.packet
-    )
+    step = call_receive(system.protocol, system.actors, state.actors[dst], src, transition.packet)
     return _finish(system, before, dst, step)
 
 
@@ -173,9 +170,7 @@ def call_causal_send(protocol: Protocol, actors: int, state: object, message: Me
     return _checked(protocol, "causal_send", actors, step)
 
 
-def call_receive(
-    protocol: Protocol, actors: int, state: object, src: int, packet: object
-) -> Step:
+def call_receive(protocol: Protocol, actors: int, state: object, src: int, packet: object) -> Step:
     """Call the protocol's `receive` and check what it returns."""
     try:
         step = protocol.receive(state, src, packet)
@@ -188,10 +183,8 @@ def _raised(
     protocol: Protocol, handler: str, args: tuple[object, ...], error: Exception
 ) -> ProtocolError:
     shown = ", ".join(map(repr, args))
-    where = error.__traceback__
-    while where is not None and where.tb_next is not None:
-        where = where.tb_next
-    line = "" if where is None else f" (line {where.tb_lineno} of {where.tb_frame.f_code.co_filename})"
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    line = f" (line {frame.lineno} of {frame.filename})"
     return ProtocolError(
         f"{handler} of protocol {protocol.name!r} raised {type(error).__name__}: {error}{line}; "
         f"it was called as {handler}({shown})"

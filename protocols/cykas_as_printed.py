@@ -58,8 +58,7 @@ def _with_entries(step: Step) -> Step:
     """Keep an entry for every receiver that has or had a queue."""
     state = step.state
     entries = tuple(
-        entry or bool(queue)
-        for entry, queue in zip(state.entries, state.EAGER_SENT, strict=True)
+        entry or bool(queue) for entry, queue in zip(state.entries, state.EAGER_SENT, strict=True)
     )
     return evolve(step, state=evolve(state, entries=entries))
 

@@ -33,9 +33,7 @@ class Fifo:
 
 def initial(_actor: int, actors: int) -> Fifo:
     """Return the state with nothing sent, delivered or held back."""
-    return Fifo(
-        sent=(0,) * actors, delivered=(0,) * actors, held_back=(frozenset(),) * actors
-    )
+    return Fifo(sent=(0,) * actors, delivered=(0,) * actors, held_back=(frozenset(),) * actors)
 
 
 def causal_send(state: Fifo, message: Message) -> Step:

@@ -5,9 +5,9 @@ Delivery. Theory and Practice in Distributed Systems, LNCS 938, 1995, section 3.
 Y. Tong, N. Liittschwager, L. Kuper: Can you keep a secret? A new protocol for sender-side
 enforcement of causal message delivery, section 2.1.
 
-Differences: the input buffer IB is not modelled, for a non-selective receiver takes messages from it
-in the order of their arrival, so `get` and `deliver` are one event; and an ACK carries no name of the
-message it acknowledges, for at most one is unacknowledged.
+Differences: the input buffer IB is not modelled, for a non-selective receiver takes messages from
+it in the order of their arrival, so `get` and `deliver` are one event; and an ACK carries no name of
+the message it acknowledges, for at most one is unacknowledged.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""causalcheck: an explicit-state model checker for causal message delivery protocols."""

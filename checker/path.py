@@ -1,0 +1,238 @@
+"""Paths: sequences of transitions replayed through plain Python, judged and explained."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from attrs import evolve, frozen
+
+from checker.canonical import canonical
+from checker.errors import ReplayError
+from checker.history import oracle_named
+from checker.model import (
+    CausalSend,
+    Delivery,
+    Message,
+    Property,
+    Receive,
+    State,
+    Step,
+    Timeout,
+    Transition,
+)
+from checker.transition import System, enabled, initial_state, next_message, successor
+
+
+@frozen(eq=False)
+class PathStep:
+    """One transition of a path and what it did.
+
+    Attributes:
+        number: 1 for the first transition.
+        transition: what happened.
+        actor: where it happened.
+        message: the message causal-sent, or None.
+        step: what the handler returned.
+        deliveries: the judged deliveries, in order.
+        state: the global state after it; its history is in the `full` encoding.
+    """
+
+    number: int
+    transition: Transition
+    actor: int
+    message: Message | None
+    step: Step
+    deliveries: tuple[Delivery, ...]
+    state: State
+
+    @property
+    def clocks(self) -> tuple[tuple[int, ...], ...]:
+        """The actors' vector clocks after this step."""
+        return tuple(ghost.knows for ghost in self.state.history)
+
+
+@frozen(eq=False)
+class Path:
+    """A replayed path. `violates` names the property that it shows violated (None: none)."""
+
+    system: System
+    initial: State
+    steps: tuple[PathStep, ...]
+    violates: str | None = None
+
+    @property
+    def length(self) -> int:
+        """The number of transitions."""
+        return len(self.steps)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages causal-sent, in the order of their causal-sends."""
+        return tuple(s.message for s in self.steps if s.message is not None)
+
+
+def for_replay(system: System) -> System:
+    """Return `system` with the history that explains most: `full`, with overtaking tracked."""
+    oracle = oracle_named(
+        "full",
+        system.actors,
+        system.workload.most,
+        self_sends=system.workload.self_sends,
+        track_order=True,
+    )
+    return evolve(system, oracle=oracle)
+
+
+def replay(system: System, transitions: Iterable[Transition]) -> Path:
+    """Run `transitions` from the initial state.
+
+    Raises:
+        ReplayError: a transition is not enabled where it stands; names the step.
+    """
+    system = for_replay(system)
+    state = start = initial_state(system)
+    steps: list[PathStep] = []
+    for number, wanted in enumerate(transitions, 1):
+        key = transition_key(wanted)
+        match = [t for t in enabled(system, state) if transition_key(t) == key]
+        if not match:
+            raise ReplayError(_not_enabled(system, state, number, key))
+        step = _step(system, state, number, match[0])
+        steps.append(step)
+        state = step.state
+    return Path(system, start, tuple(steps))
+
+
+def _not_enabled(system: System, state: State, number: int, key: str) -> str:
+    choices = "; ".join(map(transition_key, enabled(system, state))) or "none"
+    return f"step {number}, {key}, is not enabled there; enabled are: {choices}"
+
+
+def transition_key(transition: Transition) -> str:
+    """Return the text that identifies a transition in a state, for people and files."""
+    if isinstance(transition, CausalSend):
+        return f"causal-send by {transition.actor} to {list(transition.destinations)}"
+    if isinstance(transition, Timeout):
+        return f"timeout of {transition.actor}"
+    return (
+        f"{transition.kind} by {transition.dst} from {transition.src} of "
+        f"{canonical(transition.packet)}"
+    )
+
+
+def _step(system: System, state: State, number: int, transition: Transition) -> PathStep:
+    outcome = successor(system, state, transition)
+    message = None
+    if isinstance(transition, CausalSend):
+        message = next_message(system, state, transition)
+    actor = transition.dst if isinstance(transition, Receive) else transition.actor
+    return PathStep(
+        number, transition, actor, message, outcome.step, outcome.deliveries, outcome.state
+    )
+
+
+def holds_along(path: Path, prop: Property) -> bool:
+    """Return whether `path` respects `prop` (for a witness: does not show it)."""
+    states = (path.initial, *(s.state for s in path.steps))
+    if prop.at_delivery is not None:
+        return all(prop.at_delivery(d) for s in path.steps for d in s.deliveries)
+    if prop.at_final is not None:
+        last = states[-1]
+        if enabled(path.system, last):
+            return True
+        return all(prop.at_final(undelivered(last, i)) for i in range(path.system.actors))
+    if prop.invariant is not None:
+        return all(prop.invariant(actor) for state in states for actor in state.actors)
+    assert prop.witness is not None
+    return not any(prop.witness(actor) for state in states for actor in state.actors)
+
+
+def undelivered(state: State, sender: int) -> tuple[Message, ...]:
+    """Return the messages of `sender` that are not delivered everywhere."""
+    return tuple(p.message for p in state.history[sender].pending)
+
+
+def confirm(system: System, transitions: Iterable[Transition], prop: Property) -> Path:
+    """Replay a counterexample and make sure that it violates `prop`.
+
+    Raises:
+        ReplayError: it does not; then an engine is wrong.
+    """
+    path = replay(system, transitions)
+    if holds_along(path, prop):
+        raise ReplayError(
+            f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
+            "of the engine, please report it"
+        )
+    return evolve(path, violates=prop.name)
+
+
+@frozen
+class Violation:
+    """Why a path violates causality.
+
+    Attributes:
+        actor: where the two messages were delivered in the wrong order.
+        first: the message that was causal-sent first and delivered last.
+        second: the message that overtook it.
+        chain: messages from `first` to `second`; the causal-send of each happened before that of
+            the next, because both have the same sender or the next one's sender had delivered it.
+    """
+
+    actor: int
+    first: Message
+    second: Message
+    chain: tuple[Message, ...]
+
+
+def causal_violation(path: Path) -> Violation | None:
+    """Return the first violation of causal delivery on `path`, or None."""
+    sent = {s.message: s.number for s in path.steps if s.message is not None}
+    delivered: dict[tuple[int, Message], int] = {}
+    for step in path.steps:
+        for delivery in step.deliveries:
+            actor, message = delivery.actor, delivery.message
+            if delivery.known:
+                return _violation(sent, delivered, actor, message)
+            delivered.setdefault((actor, message), step.number)
+    return None
+
+
+def _violation(
+    sent: dict[Message, int],
+    delivered: dict[tuple[int, Message], int],
+    actor: int,
+    first: Message,
+) -> Violation | None:
+    """Find the earliest overtaking message and the shortest chain to it."""
+    here = sorted((at, m.sender, m.number, m) for (j, m), at in delivered.items() if j == actor)
+    for *_, second in here:
+        chain = _chain(sent, delivered, first, second)
+        if chain is not None:
+            return Violation(actor, first, second, chain)
+    return None
+
+
+def _chain(
+    sent: dict[Message, int],
+    delivered: dict[tuple[int, Message], int],
+    first: Message,
+    second: Message,
+) -> tuple[Message, ...] | None:
+    """Return the shortest chain of messages by which `first` happened before `second`."""
+    queue: deque[tuple[Message, ...]] = deque([(first,)])
+    seen = {first}
+    while queue:
+        chain = queue.popleft()
+        last = chain[-1]
+        if last == second:
+            return chain
+        for message, at in sent.items():
+            if message in seen:
+                continue
+            same_sender = message.sender == last.sender and at > sent[last]
+            if same_sender or delivered.get((message.sender, last), at) < at:
+                seen.add(message)
+                queue.append((*chain, message))
+    return None

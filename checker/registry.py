@@ -1,0 +1,108 @@
+"""Finds protocols and properties by name; the checker itself imports neither."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from checker.errors import InputError, ProtocolError, unknown
+from checker.model import Property, Protocol
+
+
+def _load(reference: str) -> Any:
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def protocol_names() -> tuple[str, ...]:
+    """Return the registered protocols' names, in their registry's order."""
+    return tuple(importlib.import_module("protocols").REGISTRY)
+
+
+def protocol_named(reference: str) -> Protocol:
+    """Return a registered protocol, or the one that FILE.py:OBJECT defines.
+
+    Raises:
+        InputError: no such name, file or object, or the file cannot be imported.
+    """
+    registry = importlib.import_module("protocols").REGISTRY
+    if reference in registry:
+        protocol: Protocol = _load(registry[reference])
+        return protocol
+    path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+    if not path.endswith(".py"):
+        raise unknown("protocol", reference, registry)
+    return _protocol_in(_import_file(Path(path)), path, name)
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}; give FILE.py:OBJECT or a protocol name")
+    spec = importlib.util.spec_from_file_location(f"user_protocol_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise ProtocolError(
+            f"{error.filename}, line {error.lineno}: {error.msg}; the file is not valid Python"
+        ) from None
+    except Exception as error:
+        raise ProtocolError(f"importing {path} failed: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _protocol_in(module: ModuleType, path: str, name: str) -> Protocol:
+    found = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
+    if name:
+        if name in found:
+            return found[name]
+        if hasattr(module, name):
+            kind = type(getattr(module, name)).__name__
+            raise InputError(f"{name!r} in {path} is a {kind}, not a checker.model.Protocol")
+        raise unknown(f"object in {path}", name, found)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    choices = ", ".join(f"{path}:{key}" for key in found) or "none is defined there"
+    raise InputError(f"say which protocol of {path} to check; available: {choices}")
+
+
+def property_names() -> tuple[str, ...]:
+    """Return the registered properties' names, in their registry's order."""
+    return tuple(importlib.import_module("properties").REGISTRY)
+
+
+def default_properties() -> tuple[str, ...]:
+    """Return the names of the properties checked when none is asked for."""
+    default: tuple[str, ...] = importlib.import_module("properties").DEFAULT
+    return default
+
+
+def property_named(name: str, protocol: Protocol) -> Property:
+    """Return a registered property, or the witness or invariant that `protocol` declares.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    package = importlib.import_module("properties")
+    kind, colon, declared = name.partition(":")
+    if colon and kind in package.DECLARED:
+        choices = protocol.witnesses if kind == "witness" else protocol.invariants
+        if declared not in choices:
+            if not choices:
+                raise InputError(f"the protocol {protocol.name!r} declares no {kind}")
+            raise unknown(f"{kind} of {protocol.name}", declared, choices)
+        made: Property = _load(package.DECLARED[kind])(declared, choices[declared])
+        return made
+    if name not in package.REGISTRY:
+        raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))
+    found: Property = _load(package.REGISTRY[name])
+    return found

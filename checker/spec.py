@@ -1,0 +1,234 @@
+"""Specs: what to check, within which bounds, and what to expect; read from TOML or options."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from checker.errors import InputError, unknown
+from checker.history import HISTORIES, oracle_named
+from checker.network import NETWORKS, network_named
+from checker.registry import default_properties, property_named, protocol_named
+from checker.result import Verdict
+from checker.transition import System
+from checker.workload import SUMMARIES, workload_from
+
+SEARCHES = ("breadth", "depth", "random")
+
+COUNT_KEYS = ("unique_states", "total_states", "depth", "final_states")
+
+
+@frozen
+class Expectation:
+    """What a check should find.
+
+    Attributes:
+        verdict: HOLDS or VIOLATED.
+        counterexample_length: of the shortest one, in transitions, or None.
+        violates: the property it should violate, or None.
+        counts: history -> count name -> exact number, for searches that finish.
+    """
+
+    verdict: Verdict = Verdict.HOLDS
+    counterexample_length: int | None = None
+    violates: str | None = None
+    counts: Mapping[str, Mapping[str, int]] = field(factory=dict)
+
+
+@frozen
+class Spec:
+    """One check: a protocol, a system of some size, properties, an expectation."""
+
+    protocol: str
+    title: str = ""
+    actors: int = 3
+    messages: int = 2
+    network: str = "unordered"
+    workload: str = "any"
+    history: str = "knowledge"
+    search: str = "breadth"
+    properties: tuple[str, ...] = ()
+    expect: Expectation = Expectation()
+    file: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The spec's file, or its protocol."""
+        return self.file or self.protocol
+
+
+def system_of(spec: Spec) -> System:
+    """Build the system that `spec` describes.
+
+    Raises:
+        InputError: a name or number in it cannot be used.
+    """
+    if spec.actors < 2:
+        raise InputError(f"actors is {spec.actors}; give at least 2, for nobody sends to itself")
+    if spec.messages < 1:
+        raise InputError(f"messages is {spec.messages}; give at least 1 message per actor")
+    if spec.search not in SEARCHES:
+        raise unknown("search", spec.search, SEARCHES)
+    protocol = protocol_named(spec.protocol)
+    workload = workload_from(spec.workload, spec.actors, spec.messages)
+    names = dict.fromkeys(spec.properties or default_properties())
+    properties = tuple(property_named(name, protocol) for name in names)
+    return System(
+        protocol=protocol,
+        actors=spec.actors,
+        messages=workload.most,
+        network=network_named(spec.network),
+        workload=workload,
+        oracle=oracle_named(
+            spec.history,
+            spec.actors,
+            workload.most,
+            self_sends=workload.self_sends,
+            track_order=any(p.needs_order for p in properties),
+        ),
+        properties=properties,
+    )
+
+
+def load_specs(target: str) -> tuple[Spec, ...]:
+    """Read the spec in a TOML file, or all those in a folder and its folders, by file name.
+
+    Raises:
+        InputError: nothing to read, or a wrong key or value; names it and the choices.
+    """
+    path = Path(target)
+    if path.is_dir():
+        files = sorted(path.rglob("*.toml"))
+        if not files:
+            raise InputError(f"there is no spec (*.toml) in the folder {target!r}")
+        return tuple(load_spec(file) for file in files)
+    return (load_spec(path),)
+
+
+def load_spec(path: Path) -> Spec:
+    """Read one spec from a TOML file."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read the spec {str(path)!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"the spec {str(path)!r} is not a UTF-8 text file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not valid TOML: {error}") from None
+    try:
+        spec = spec_from(table, str(path))
+        system_of(_beside(spec, path))
+    except InputError as error:
+        raise type(error)(f"{path}: {error}") from None
+    return _beside(spec, path)
+
+
+def _beside(spec: Spec, path: Path) -> Spec:
+    """Resolve a protocol file named relative to the spec's own folder."""
+    if ".py" not in spec.protocol or Path(spec.protocol).is_absolute():
+        return spec
+    return evolve(spec, protocol=str(path.parent / spec.protocol))
+
+
+_TYPES: dict[str, type] = {
+    "protocol": str,
+    "title": str,
+    "actors": int,
+    "messages": int,
+    "network": str,
+    "workload": str,
+    "history": str,
+    "search": str,
+    "properties": list,
+    "expect": dict,
+}
+
+
+def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
+    """Make a spec of a TOML table.
+
+    Raises:
+        InputError: a wrong key or a value of the wrong type.
+    """
+    _check_types(table, _TYPES, "key")
+    if "protocol" not in table:
+        raise InputError("the spec lacks the key 'protocol'")
+    values = dict(table)
+    values["properties"] = tuple(map(str, table.get("properties", ())))
+    values["expect"] = _expectation(table.get("expect", {}))
+    if isinstance(table.get("workload"), Mapping):
+        values["workload"] = _workload_text(table["workload"])
+    return Spec(**values, file=file)
+
+
+def _check_types(table: Mapping[str, Any], types: Mapping[str, type], thing: str) -> None:
+    for key, value in table.items():
+        if key not in types:
+            raise unknown(thing, key, types)
+        if key == "workload" and isinstance(value, Mapping):
+            continue
+        wrong_bool = isinstance(value, bool)
+        if not isinstance(value, types[key]) or wrong_bool:
+            raise InputError(f"{key} is {value!r}; it must be {_TYPE_WORDS[types[key]]}")
+
+
+_TYPE_WORDS = {str: "a string", int: "a whole number", list: "a list", dict: "a table"}
+
+
+def _workload_text(table: Mapping[str, Any]) -> str:
+    """Return the one-line form of a `[workload]` table."""
+    for key in table:
+        if key not in ("kind", "sends"):
+            raise unknown("key of workload", key, ("kind", "sends"))
+    kind = table.get("kind")
+    if kind not in SUMMARIES:
+        raise unknown("workload kind", str(kind), SUMMARIES)
+    if "sends" not in table:
+        return str(kind)
+    return f"{kind}:{json.dumps(table['sends'])}"
+
+
+_EXPECT_TYPES: dict[str, type] = {
+    "verdict": str,
+    "counterexample_length": int,
+    "violates": str,
+    "counts": dict,
+}
+
+
+def expected_verdict(text: str) -> Verdict:
+    """Return the verdict that `holds` or `violated` names."""
+    choices = {"holds": Verdict.HOLDS, "violated": Verdict.VIOLATED}
+    if text.lower() not in choices:
+        raise unknown("expected verdict", text, choices)
+    return choices[text.lower()]
+
+
+def _expectation(table: Mapping[str, Any]) -> Expectation:
+    _check_types(table, _EXPECT_TYPES, "key of expect")
+    values = dict(table)
+    values["verdict"] = expected_verdict(table.get("verdict", "holds"))
+    for history, counts in table.get("counts", {}).items():
+        if history not in HISTORIES:
+            raise unknown("history in expect.counts", history, HISTORIES)
+        _check_types(counts, dict.fromkeys(COUNT_KEYS, int), f"count of {history}")
+    return Expectation(**values)
+
+
+__all__ = [
+    "COUNT_KEYS",
+    "NETWORKS",
+    "SEARCHES",
+    "Expectation",
+    "Spec",
+    "expected_verdict",
+    "load_spec",
+    "load_specs",
+    "spec_from",
+    "system_of",
+]
