@@ -31,7 +31,7 @@ def canonical(value: Any) -> str:
         return value.name if isinstance(value, Enum) else repr(value)
     if attrs.has(type(value)):
         cls = type(value)
-        inner = ",".join(f"{n}={canonical(getattr(value, n))}" for n in _field_names(cls))
+        inner = ",".join(f"{n}={canonical(getattr(value, n))}" for n in _field_names(cls))  # type: ignore[arg-type]
         return f"{cls.__name__}({inner})"
     if isinstance(value, tuple):
         return "(" + ",".join(map(canonical, value)) + ")"

@@ -43,7 +43,8 @@ def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r}; give FILE.py:OBJECT or a protocol name")
     spec = importlib.util.spec_from_file_location(f"user_protocol_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
     folder = str(path.resolve().parent)

@@ -6,8 +6,8 @@ Y. Tong, N. Liittschwager, L. Kuper: Can you keep a secret? A new protocol for s
 enforcement of causal message delivery, section 2.1.
 
 Differences: the input buffer IB is not modelled, for a non-selective receiver takes messages from
-it in the order of their arrival, so `get` and `deliver` are one event; and an ACK carries no name of
-the message it acknowledges, for at most one is unacknowledged.
+it in the order of their arrival, so `get` and `deliver` are one event; and an ACK does not name the
+message it acknowledges, for at most one is unacknowledged.
 """
 
 from __future__ import annotations

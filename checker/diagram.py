@@ -1,0 +1,275 @@
+"""A path as a space-time diagram in characters: one column per actor, time downwards.
+
+A packet leaves its sender to the side, falls in a lane of its own while it is in flight, and enters
+its receiver from the side. Where lines cross, the vertical one is drawn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from attrs import define, evolve, frozen
+
+from checker.model import CausalSend, Message, Packet, Receive
+from checker.path import Path, PathStep
+from checker.words import Words, actor_name, message_in, waiting
+
+Remarks: TypeAlias = Mapping[tuple[int, Message], str]
+
+MARGIN = 5
+"""Columns for the step numbers."""
+
+
+@define(eq=False)
+class _Flight:
+    """A packet that was network-sent: from row to row (None: never received), and its lane."""
+
+    src: int
+    dst: int
+    packet: Packet
+    left: int
+    arrived: int | None = None
+    gap: int = 0
+    lane: int = 0
+
+
+@frozen(eq=False)
+class _Row:
+    """One line: a step's own (with its number) or that of a further network-send."""
+
+    actor: int
+    number: int | None = None
+    note: str = ""
+    marked: bool = False
+    arrives: _Flight | None = None
+    leaves: _Flight | None = None
+
+
+@frozen
+class Diagram:
+    """The lines of a diagram, and what was left out of it, in words."""
+
+    lines: tuple[str, ...]
+    undrawn: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """The length of the longest line."""
+        return max(map(len, self.lines))
+
+
+def diagram(path: Path, remarks: Remarks | None = None) -> Diagram:
+    """Draw `path`; `remarks` say what is wrong with a message's delivery at a step."""
+    words = Words.of(path)
+    rows, flights = _rows(path, words, remarks or {})
+    drawn = [f for f in flights if _is_drawn(f)]
+    shown = sorted(
+        {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
+    )
+    if len(shown) == 1:
+        shown = [*shown, *(i for i in range(path.system.actors) if i not in shown)][:2]
+        shown.sort()
+    place = {actor: at for at, actor in enumerate(shown)}
+    _assign_lanes([f for f in drawn if f.arrived is not None], place)
+    canvas = _Canvas(words, rows, drawn, place)
+    in_flight = [f for f in flights if not _is_drawn(f)]
+    undrawn = [f"{words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})" for f in in_flight]
+    return Diagram(canvas.lines(), tuple(undrawn))
+
+
+def _is_drawn(flight: _Flight) -> bool:
+    """Leave out control packets that nobody receives on the path."""
+    return flight.arrived is not None or message_in(flight.packet) is not None
+
+
+def _rows(path: Path, words: Words, remarks: Remarks) -> tuple[list[_Row], list[_Flight]]:
+    """Lay out the path: a row per step, and one for each further network-send of that step."""
+    rows: list[_Row] = []
+    flights: list[_Flight] = []
+    received = _receptions(path)
+    for step in path.steps:
+        row = _first_row(step, words, remarks)
+        if isinstance(step.transition, Receive):
+            arrives = next(
+                f
+                for f in flights
+                if f.arrived is None
+                and (f.src, f.dst, f.packet)
+                == (step.transition.src, step.actor, step.transition.packet)
+            )
+            arrives.arrived = len(rows)
+            row = evolve(row, arrives=arrives)
+        rows.append(row)
+        for to, packet in step.step.sends:
+            flight = _Flight(step.actor, to, packet, len(rows))
+            flights.append(flight)
+            key = (step.actor, to, packet)
+            received[key] -= 1
+            if received[key] < 0 and message_in(packet) is None:
+                continue
+            if rows[-1].number == step.number and rows[-1].arrives is None and not rows[-1].leaves:
+                flight.left = len(rows) - 1
+                rows[-1] = evolve(rows[-1], leaves=flight)
+            else:
+                rows.append(_Row(step.actor, leaves=flight))
+    return rows, flights
+
+
+def _receptions(path: Path) -> dict[tuple[int, int, Packet], int]:
+    """Count the receptions of each packet per channel."""
+    counted: dict[tuple[int, int, Packet], int] = defaultdict(int)
+    for step in path.steps:
+        if isinstance(step.transition, Receive):
+            counted[step.transition.src, step.actor, step.transition.packet] += 1
+    return counted
+
+
+def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
+    who, notes, marked = actor_name(step.actor), [], False
+    if isinstance(step.transition, CausalSend):
+        assert step.message is not None
+        notes.append(f"causal-sends {words.message(step.message)}")
+    for delivery in step.deliveries:
+        remark = remarks.get((step.number, delivery.message), "")
+        marked = marked or bool(remark)
+        notes.append(f"delivers {words.message(delivery.message)} {remark}".rstrip())
+    held = waiting(step)
+    if held is not None:
+        notes.append(f"{words.message(held)} waits")
+    note = f"{who} {', '.join(notes)}" if notes else ""
+    return _Row(step.actor, step.number, note, marked)
+
+
+def _assign_lanes(flights: list[_Flight], place: Mapping[int, int]) -> None:
+    """Give each received packet a gap between two columns on its way, and a free lane there."""
+    busy: dict[tuple[int, int], list[_Flight]] = defaultdict(list)
+
+    def lane_in(gap: int, flight: _Flight) -> int:
+        lane = 0
+        while any(_overlap(flight, other) for other in busy[gap, lane]):
+            lane += 1
+        return lane
+
+    for flight in flights:
+        src, dst = place[flight.src], place[flight.dst]
+        gaps = range(min(src, dst), max(src, dst)) or [min(src, len(place) - 2)]
+        near_source = gaps if src <= dst else reversed(gaps)
+        flight.lane, flight.gap = min(
+            ((lane_in(gap, flight), gap) for gap in near_source), key=lambda option: option[0]
+        )
+        busy[flight.gap, flight.lane].append(flight)
+
+
+def _overlap(one: _Flight, other: _Flight) -> bool:
+    assert one.arrived is not None and other.arrived is not None
+    return one.left <= other.arrived and other.left <= one.arrived
+
+
+class _Canvas:
+    """Places columns, lanes and labels, and draws the rows."""
+
+    def __init__(
+        self, words: Words, rows: list[_Row], flights: list[_Flight], place: Mapping[int, int]
+    ) -> None:
+        self.words, self.rows, self.flights, self.place = words, rows, flights, place
+        self.left_zone, self.right_zone = self._zones()
+        self.lanes = [
+            1 + max((f.lane for f in flights if f.gap == gap and f.arrived is not None), default=-1)
+            for gap in range(len(place) - 1)
+        ]
+        self.columns = self._columns()
+
+    def _label(self, flight: _Flight, *, sent: bool) -> str:
+        message = message_in(flight.packet)
+        if sent or message is None:
+            return self.words.value(flight.packet)
+        return self.words.message(message)
+
+    def _goes_right(self, flight: _Flight, actor: int) -> bool:
+        """Return whether a flight's line leaves (or meets) `actor` on its right side."""
+        if flight.arrived is None:
+            return self.place[flight.dst] > self.place[actor]
+        return flight.gap >= self.place[actor]
+
+    def _zones(self) -> tuple[list[int], list[int]]:
+        """Return per gap the room for labels beside its left and its right column."""
+        left, right = [4] * (len(self.place) - 1), [4] * (len(self.place) - 1)
+        for row in self.rows:
+            for flight in (row.arrives, row.leaves):
+                if flight is None:
+                    continue
+                at = self.place[row.actor]
+                room = len(self._label(flight, sent=flight is row.leaves)) + 3
+                if self._goes_right(flight, row.actor):
+                    left[at] = max(left[at], room)
+                else:
+                    right[at - 1] = max(right[at - 1], room)
+        return left, right
+
+    def _columns(self) -> list[int]:
+        names = [actor_name(actor) for actor in self.place]
+        columns = [MARGIN + len(names[0]) // 2]
+        for gap, lanes in enumerate(self.lanes):
+            room = self.left_zone[gap] + 2 * lanes + self.right_zone[gap]
+            columns.append(columns[-1] + max(room, 2 + (len(names[gap]) + len(names[gap + 1])) // 2))
+        return columns
+
+    def _lane_column(self, flight: _Flight) -> int:
+        return self.columns[flight.gap] + self.left_zone[flight.gap] + 2 * flight.lane + 1
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the drawn lines: names, a row of verticals, then all rows."""
+        header = [" "] * (self.columns[-1] + 20)
+        for actor, column in zip(self.place, self.columns, strict=True):
+            name = actor_name(actor)
+            header[column - len(name) // 2 : column - len(name) // 2 + len(name)] = name
+        lines = ["".join(header).rstrip(), self._blank()]
+        lines += [self._drawn(at, row) for at, row in enumerate(self.rows)]
+        return (*lines, self._blank())
+
+    def _blank(self) -> str:
+        cells = [" "] * (self.columns[-1] + 1)
+        for column in self.columns:
+            cells[column] = "│"
+        return "".join(cells)
+
+    def _drawn(self, at: int, row: _Row) -> str:
+        cells = list(self._blank())
+        for flight in self.flights:
+            if flight.arrived is not None and flight.left < at < flight.arrived:
+                cells[self._lane_column(flight)] = "│"
+        column = self.columns[self.place[row.actor]]
+        for flight in (row.arrives, row.leaves):
+            if flight is not None:
+                self._line(cells, flight, row, sent=flight is row.leaves)
+        if row.number is not None:
+            cells[column] = "✗" if row.marked else "●"
+            cells[: MARGIN - 2] = f"{row.number:>{MARGIN - 2}}"
+        return "".join(cells) + (f"   {row.note}" if row.note else "")
+
+    def _line(self, cells: list[str], flight: _Flight, row: _Row, *, sent: bool) -> None:
+        """Draw a flight's horizontal part at the row of its network-send or of its reception."""
+        column = self.columns[self.place[row.actor]]
+        step = 1 if self._goes_right(flight, row.actor) else -1
+        if flight.arrived is None:
+            zone = self.left_zone if step > 0 else self.right_zone
+            end = column + step * zone[self.place[row.actor] - (step < 0)]
+        else:
+            end = self._lane_column(flight)
+            cells[end] = {(1, True): "╮", (-1, True): "╭", (1, False): "╯", (-1, False): "╰"}[
+                (step, sent)
+            ]
+        for at in range(column + step, end, step):
+            if cells[at] == " ":
+                cells[at] = "─"
+        label = self._label(flight, sent=sent)
+        start = column + 2 if step > 0 else column - 1 - len(label)
+        cells[start : start + len(label)] = label
+        if flight.arrived is None:
+            cells[end - step : end + step : step] = "┄▷" if step > 0 else "┄◁"
+        if not sent:
+            cells[column + step] = "◀" if step > 0 else "▶"
+        elif row.number is None:
+            cells[column] = "├" if step > 0 else "┤"

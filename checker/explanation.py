@@ -1,0 +1,202 @@
+"""Explains a counterexample: what is violated, and the chain of events that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from attrs import Factory, frozen
+
+from checker.model import Message, Property
+from checker.path import Path, Violation, causal_violation, undelivered
+from checker.words import Words, actor_name, contains, listed
+
+
+@frozen
+class Explanation:
+    """Why a path violates a property.
+
+    Attributes:
+        text: in sentences.
+        details: lines that belong to it, such as the final states.
+        remarks: (step number, message) -> what is wrong with its delivery there, in two words.
+    """
+
+    text: str
+    details: tuple[str, ...] = ()
+    remarks: Mapping[tuple[int, Message], str] = Factory(dict)
+
+
+def explain(path: Path) -> Explanation:
+    """Explain the property that `path` violates."""
+    assert path.violates is not None, "only a counterexample can be explained"
+    (prop,) = (p for p in path.system.properties if p.name == path.violates)
+    explained = _EXPLAINED.get(prop.name, lambda _path: None)(path)
+    return explained or _by_kind(path, prop)
+
+
+def _by_kind(path: Path, prop: Property) -> Explanation:
+    """Explain a property that this module does not know by name."""
+    if prop.invariant is not None:
+        return _invariant(path, prop)
+    if prop.at_final is not None:
+        return Explanation(f"The run is over, and its final state does not respect {prop.name}.")
+    words = Words.of(path)
+    for step in path.steps:
+        for d in step.deliveries:
+            if prop.at_delivery is not None and not prop.at_delivery(d):
+                text = f"{actor_name(d.actor)} delivers {words.message(d.message)} (step "
+                return Explanation(f"{text}{step.number}), which does not respect {prop.name}.")
+    return Explanation(f"The path does not respect {prop.name}.")
+
+
+def _causal(path: Path) -> Explanation | None:
+    violation = causal_violation(path)
+    if violation is None:
+        return None
+    words = Words.of(path)
+    first, second = words.message(violation.first), words.message(violation.second)
+    text = f"{first} was causal-sent before {second}: {_chain_text(words, violation.chain)}. "
+    return _wrong_order(path, violation, text)
+
+
+def _chain_text(words: Words, chain: tuple[Message, ...]) -> str:
+    """Return the happens-before chain from the first message's causal-send to the last one's."""
+    clauses: list[str] = []
+    sender = actor_name(chain[0].sender)
+    if chain[0].sender != chain[1].sender:
+        clauses.append(f"{sender} sent {words.message(chain[0])}")
+    for before, after in zip(chain, chain[1:], strict=False):
+        actor, earlier = actor_name(after.sender), words.message(before)
+        if before.sender == after.sender and clauses:
+            clauses.append(f"{actor} then sent {words.message(after)}")
+        elif before.sender == after.sender:
+            clauses.append(f"{actor} sent {earlier}, then {words.message(after)}")
+        else:
+            clauses.append(f"{actor} delivered {earlier} and then sent {words.message(after)}")
+    return "; ".join(clauses)
+
+
+def _wrong_order(path: Path, violation: Violation, why: str) -> Explanation:
+    """Finish the explanation of two messages delivered in the wrong order."""
+    words, actor = Words.of(path), violation.actor
+    late = _delivery_steps(path, actor, violation.first)[0]
+    early = _delivery_steps(path, actor, violation.second)[0]
+    text = (
+        f"{why}{actor_name(actor)} delivered {words.message(violation.second)} (step {early}) "
+        f"before {words.message(violation.first)} (step {late})."
+    )
+    remarks = {(early, violation.second): "too early", (late, violation.first): "too late"}
+    return Explanation(text, remarks=remarks)
+
+
+def _delivery_steps(path: Path, actor: int, message: Message) -> list[int]:
+    return [
+        step.number
+        for step in path.steps
+        for d in step.deliveries
+        if d.actor == actor and d.message == message
+    ]
+
+
+def _fifo(path: Path) -> Explanation | None:
+    """Find the delivery that was overtaken, and the later message that overtook it."""
+    words = Words.of(path)
+    before: list[tuple[int, Message]] = []
+    for step in path.steps:
+        for d in step.deliveries:
+            if d.overtaken:
+                first = d.message
+                second = next(
+                    m
+                    for actor, m in before
+                    if actor == d.actor and m.sender == first.sender and m.number > first.number
+                )
+                why = (
+                    f"{actor_name(first.sender)} causal-sent {words.message(first)} before "
+                    f"{words.message(second)}, both to {actor_name(d.actor)}. "
+                )
+                return _wrong_order(path, Violation(d.actor, first, second, (first, second)), why)
+            before.append((d.actor, d.message))
+    return None
+
+
+def _integrity(path: Path) -> Explanation | None:
+    words = Words.of(path)
+    for step in path.steps:
+        for d in step.deliveries:
+            if d.expected:
+                continue
+            m, actor = d.message, actor_name(d.actor)
+            name, earlier = words.message(m), _delivery_steps(path, d.actor, m)
+            if m not in words.names:
+                text = f"{actor} delivered {name} (step {step.number}), which was never causal-sent"
+                return Explanation(text + ".", remarks={(step.number, m): "never sent"})
+            if d.actor not in m.destinations:
+                to = listed([actor_name(x) for x in m.destinations])
+                text = f"{actor} delivered {name} (step {step.number}), but it was causal-sent to"
+                return Explanation(f"{text} {to}.", remarks={(step.number, m): "wrong actor"})
+            text = f"{actor} delivered {name} twice: at step {earlier[0]}, and again at step"
+            return Explanation(f"{text} {step.number}.", remarks={(step.number, m): "again"})
+    return None
+
+
+def _all_delivered(path: Path) -> Explanation | None:
+    words = Words.of(path)
+    state = path.steps[-1].state if path.steps else path.initial
+    lost = [m for i in range(path.system.actors) for m in undelivered(state, i)]
+    if not lost:
+        return None
+    lost.sort(key=lambda m: path.messages.index(m))
+    in_flight = "nothing is in flight" if not any(state.channels) else "packets are in flight still"
+    routes = [f"{words.message(m)} ({_route(m)})" for m in lost]
+    was = "was" if len(lost) == 1 else "were"
+    text = (
+        f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
+        f"never delivered. {' '.join(_place(words, state.actors, m) for m in lost)}"
+    )
+    details = tuple(
+        f"{actor_name(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
+    )
+    return Explanation(text, details)
+
+
+def _route(message: Message) -> str:
+    return f"{actor_name(message.sender)} to {listed([actor_name(d) for d in message.destinations])}"
+
+
+def _place(words: Words, states: tuple[Any, ...], message: Message) -> str:
+    """Say which actors still hold `message`, and in which field of their state."""
+    places = []
+    for actor, local in enumerate(states):
+        fields = attrs.fields(type(local)) if attrs.has(type(local)) else ()
+        held = [a.name for a in fields if contains(getattr(local, a.name), message)]
+        if held:
+            places.append(f"{actor_name(actor)}'s {listed(held)}")
+        elif not fields and contains(local, message):
+            places.append(f"{actor_name(actor)}'s state")
+    name = words.message(message)
+    return f"{name} is stuck in {listed(places)}." if places else f"No actor holds {name} any more."
+
+
+def _invariant(path: Path, prop: Property) -> Explanation:
+    assert prop.invariant is not None
+    words = Words.of(path)
+    name = prop.name.partition(":")[2] or prop.name
+    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
+    for number, state in states:
+        for actor, local in enumerate(state.actors):
+            if not prop.invariant(local):
+                when = f"After step {number}" if number else "From the start"
+                text = f"{when}, {actor_name(actor)}'s state does not respect {name}."
+                return Explanation(text, (f"{actor_name(actor)} is {words.value(local)}",))
+    return Explanation(f"No state on the path breaks {name}.")
+
+
+_EXPLAINED = {
+    "causal-delivery": _causal,
+    "fifo-delivery": _fifo,
+    "integrity": _integrity,
+    "all-delivered": _all_delivered,
+}
