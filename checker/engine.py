@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from checker.errors import unknown
+from checker.errors import InputError, unknown
 from checker.search import BreadthFirst, DepthFirst, Explorer, RandomWalks
 from checker.transition import System
 
 ENGINES = {
+    "local": "tabulated and compiled, on all cores of this machine",
     "plain": "plain Python, the reference: small systems",
+}
+
+VISITED = {
+    "exact": "the packed states themselves",
+    "fingerprint": "8-byte hashes; states may be omitted, with a probability that is reported",
 }
 
 
@@ -23,26 +29,50 @@ class Options:
         max_depth: states at this depth are not expanded.
         walks: for `random`, how many.
         seed: for `random`.
+        threads: for `local`; None: one per core.
+        visited: one of VISITED, for `local`.
     """
 
-    engine: str = "plain"
+    engine: str = "local"
     search: str = "breadth"
     max_depth: int | None = None
     walks: int = 1000
     seed: int = 0
+    threads: int | None = None
+    visited: str = "exact"
 
 
 def explorer_for(system: System, options: Options) -> Explorer:
     """Return the explorer that `options` ask for.
 
     Raises:
-        InputError: there is no such engine.
+        InputError: there is no such engine, or it lacks what is asked for.
     """
     if options.engine not in ENGINES:
         raise unknown("engine", options.engine, ENGINES)
+    if options.visited not in VISITED:
+        raise unknown("visited set", options.visited, VISITED)
+    if options.threads is not None and options.threads < 1:
+        raise InputError(f"threads is {options.threads}; give at least 1")
+    if options.engine == "plain":
+        return _plain(system, options)
+    return _local(system, options)
+
+
+def _plain(system: System, options: Options) -> Explorer:
     if options.search == "random":
         return RandomWalks(
             system, max_depth=options.max_depth, walks=options.walks, seed=options.seed
         )
     kind = DepthFirst if options.search == "depth" else BreadthFirst
     return kind(system, max_depth=options.max_depth)
+
+
+def _local(system: System, options: Options) -> Explorer:
+    # Numba takes a second to import; `causalcheck list` must not wait for it.
+    from checker.local import LocalBreadthFirst, LocalOptions
+
+    if options.search != "breadth":
+        return _plain(system, options)
+    local = LocalOptions(threads=options.threads, fingerprints=options.visited == "fingerprint")
+    return LocalBreadthFirst(system, max_depth=options.max_depth, options=local)

@@ -28,3 +28,7 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(value, names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
+
+
+class CapacityError(CausalCheckError):
+    """A limit of an engine was reached (too many distinct values, too little memory or disk)."""

@@ -34,6 +34,7 @@ class Workload:
         after_delivery: (actor, position, message) -> position.
         symmetric: actors may be renamed without changing the workload.
         self_sends: some message may be addressed to its own sender.
+        reacts: deliveries may move a position.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Workload:
     after_delivery: Callable[[int, Position, Message], Position]
     symmetric: bool
     self_sends: bool
+    reacts: bool = False
 
 
 SUMMARIES = {
@@ -225,6 +227,7 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         after_delivery=after_delivery,
         symmetric=False,
         self_sends=False,
+        reacts=True,
     )
 
 

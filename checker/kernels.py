@@ -1,0 +1,843 @@
+"""Every compiled function: look up, expand, hash, probe, grow. Arrays in, arrays out.
+
+All words are non-negative int64 (63 usable bits), so that no kernel mixes signed and unsigned
+arithmetic; hashes alone are uint64. An empty slot holds -1. Terms:
+
+* a *local word* packs the columns of one actor (see `checker.layout`); an actor has WORDS;
+* a *composite* numbers the distinct local words of an actor; `cons` finds the number, `dec` the
+  words;
+* a *row* packs the composites of all actors into `geo.row_words` words: a global state;
+* an *entry* is a row followed by one word of information (parent, transition, kind).
+
+Kernels release the GIL; none of them writes to what another thread reads at the same time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import config, njit
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+# Kinds of table look-ups; the kind, a column and two numbers make a key.
+SEND, RECEIVE, APPEND, TICK, TAKE, JOIN, FORGET, REACT, FINAL, RECORD, TIMEOUT = range(1, 12)
+NUMBER_BITS = 25
+COLUMN_BITS = 8
+NUMBER_LIMIT = 1 << NUMBER_BITS
+COMPOSE = 15
+"""Kind of a miss in `cons`; such a record holds an actor and its local words instead of a key."""
+
+# Columns of an actor's local words; the channels to other actors follow.
+STATE, POSITION, GHOST, RECORDED, STAMPS, CHANNELS = range(6)
+
+# Slots of the control array of `expand`.
+(
+    AT_FRESH,
+    END_FRESH,
+    TODO,
+    ASIDE,
+    MISSES,
+    FIRED,
+    FINALS,
+    FOUND,
+    FULL,
+    KNOWN,
+) = range(10)
+CONTROL_SIZE = 10
+
+OK, MISSED, OVERFLOWED = 0, -1, -2
+
+
+# The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
+ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
+MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, 5 + 16, 256
+BAD = 8
+"""Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
+COL_WORD = BAD + 8
+COL_SHIFT = COL_WORD + MOST_COLUMNS
+COL_MASK = COL_SHIFT + MOST_COLUMNS
+ROW_WORD = COL_MASK + MOST_COLUMNS
+ROW_SHIFT = ROW_WORD + MOST_ACTORS
+ROW_MASK = ROW_SHIFT + MOST_ACTORS
+CHAN_SRC = ROW_MASK + MOST_ACTORS
+CHAN_DST = CHAN_SRC + MOST_CHANNELS
+CHAN_COL = CHAN_DST + MOST_CHANNELS
+CHAN_OF = CHAN_COL + MOST_CHANNELS
+"""Channel of (src, dst) at src * actors + dst, or -1."""
+GEOMETRY_SIZE = CHAN_OF + MOST_ACTORS**2
+
+
+class Tables(NamedTuple):
+    """What the kernels look up; all arrays int64 and flat.
+
+    Attributes:
+        geo: the geometry, see above.
+        table: open addressing, slot s holds a key at 2s (-1: empty) and its value at 2s + 1.
+        code: effects of handlers; see `checker.tabulate`.
+        cons: open addressing, slot s holds the local words and actor << 48 | composite (-1: empty).
+        dec: the local words of each composite; actor i's begin at i * geo[DEC_STRIDE].
+    """
+
+    geo: np.ndarray[Any, Any]
+    table: np.ndarray[Any, Any]
+    code: np.ndarray[Any, Any]
+    cons: np.ndarray[Any, Any]
+    dec: np.ndarray[Any, Any]
+
+
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
+
+    def prefetch(_array: Any, _index: Any) -> None:
+        """Do nothing: without the JIT there is nothing to hide."""
+
+    def borrow(array: Any) -> Any:
+        """Return the array: without the JIT there is no reference count."""
+        return array
+
+else:
+
+    @intrinsic
+    def borrow(typingctx: Any, array: Any) -> Any:
+        """Return a view of an array that takes no part in reference counting.
+
+        The atomic increments and decrements that Numba puts around every use of an array took 85 %
+        of the time of `expand`. The caller must keep the array itself alive.
+        """
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            (struct,) = args
+            for place in (0, 1):  # meminfo and parent
+                kind = struct.type.elements[place]
+                struct = builder.insert_value(struct, ir.Constant(kind, None), place)
+            return struct
+
+        return array(array), codegen
+
+    @intrinsic
+    def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+        """Ask the processor to load array[index] into its caches."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            view = make_array(signature.args[0])(context, builder, args[0])
+            address = builder.gep(view.data, [args[1]])
+            byte = ir.IntType(8).as_pointer()
+            flag = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            address = builder.bitcast(address, byte)
+            builder.call(function, [address, flag(0), flag(1), flag(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, index), codegen
+
+
+@njit(cache=True, nogil=True, inline="always")
+def mix(word):
+    """Return a well-mixed uint64 of one word (the finaliser of splitmix64)."""
+    h = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def hash_words(array, start, count):
+    """Return the uint64 hash of `count` words from array[start]."""
+    h = mix(array[start])
+    for k in range(1, count):
+        h = mix(np.int64(h >> np.uint64(1)) ^ array[start + k])
+    return h
+
+
+@njit(cache=True, nogil=True, inline="always")
+def key_of(kind, column, x, y):
+    """Return the table key of a look-up."""
+    return (((kind << COLUMN_BITS | column) << NUMBER_BITS) | x) << NUMBER_BITS | y
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find(table, key):
+    """Return the value of `key`, or -1."""
+    mask = (table.shape[0] >> 1) - 1
+    slot = np.int64(mix(key) >> np.uint64(20)) & mask
+    while True:
+        there = table[2 * slot]
+        if there == key:
+            return table[2 * slot + 1]
+        if there == -1:
+            return np.int64(-1)
+        slot = (slot + 1) & mask
+
+
+@njit(cache=True, nogil=True)
+def store(table, keys, values):
+    """Put new keys with their values into `table`, which has room for them."""
+    mask = (table.shape[0] >> 1) - 1
+    for k in range(keys.shape[0]):
+        slot = np.int64(mix(keys[k]) >> np.uint64(20)) & mask
+        while table[2 * slot] != -1 and table[2 * slot] != keys[k]:
+            slot = (slot + 1) & mask
+        table[2 * slot] = keys[k]
+        table[2 * slot + 1] = values[k]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find_composite(cons, words, loc, base, actor):
+    """Return the composite of `actor` with the local words loc[base:], or -1."""
+    stride = words + 1
+    mask = cons.shape[0] // stride - 1
+    slot = np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
+    while True:
+        at = slot * stride
+        owner = cons[at + words]
+        if owner == -1:
+            return np.int64(-1)
+        if owner >> 48 == actor:
+            same = True
+            for k in range(words):
+                if cons[at + k] != loc[base + k]:
+                    same = False
+                    break
+            if same:
+                return owner & 0xFFFFFFFFFFFF
+        slot = (slot + 1) & mask
+
+
+@njit(cache=True, nogil=True)
+def add_composites(cons, dec, stride, words, counts, records, limits):
+    """Number the local words in `records` that have no number yet.
+
+    Args:
+        cons, dec: with room for all of them.
+        stride: where the next actor's composites begin in `dec`.
+        words: local words per actor.
+        counts: per actor, composites so far; updated.
+        records: (n, 1 + words): actor, local words.
+        limits: per actor, the greatest number of composites that its row field holds.
+
+    Returns:
+        The number of records worked through; fewer than n when a limit was reached.
+    """
+    mask = cons.shape[0] // (words + 1) - 1
+    loc = np.empty(words, np.int64)
+    for r in range(records.shape[0]):
+        actor = records[r, 0]
+        for k in range(words):
+            loc[k] = records[r, 1 + k]
+        if find_composite(cons, words, loc, 0, actor) != -1:
+            continue
+        if counts[actor] >= limits[actor]:
+            return r
+        at = actor * stride + counts[actor] * words
+        for k in range(words):
+            dec[at + k] = loc[k]
+        index_composite(cons, mask, dec, at, words, actor, counts[actor])
+        counts[actor] += 1
+    return records.shape[0]
+
+
+@njit(cache=True, nogil=True)
+def index_composite(cons, mask, dec, at, words, actor, number):
+    """Enter one composite, with its local words at dec[at:], into `cons`."""
+    slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask
+    while cons[slot * (words + 1) + words] != -1:
+        slot = (slot + 1) & mask
+    for k in range(words):
+        cons[slot * (words + 1) + k] = dec[at + k]
+    cons[slot * (words + 1) + words] = (actor << 48) | number
+
+
+@njit(cache=True, nogil=True)
+def index_composites(cons, dec, stride, words, counts):
+    """Fill an empty `cons` with all composites in `dec`."""
+    mask = cons.shape[0] // (words + 1) - 1
+    for actor in range(counts.shape[0]):
+        for number in range(counts[actor]):
+            at = actor * stride + number * words
+            index_composite(cons, mask, dec, at, words, actor, number)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def get(loc, base, geo, actor, column):
+    """Return a column of `actor` from the local words at loc[base:]."""
+    word = loc[base + actor * geo[WORDS] + geo[COL_WORD + column]]
+    return (word >> geo[COL_SHIFT + column]) & geo[COL_MASK + column]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def put(loc, geo, actor, column, value):
+    """Set a column of `actor` in the local words at loc[0:]."""
+    at = actor * geo[WORDS] + geo[COL_WORD + column]
+    shift = geo[COL_SHIFT + column]
+    old = (loc[at] >> shift) & geo[COL_MASK + column]
+    loc[at] ^= (old ^ value) << shift
+
+
+@njit(cache=True, nogil=True, inline="always")
+def look_up(table, key, misses, control):
+    """Return the value of `key`, or -1 after recording that it is missing."""
+    value = find(table, key)
+    if value == -1:
+        at = control[MISSES]
+        if at < misses.shape[0]:
+            misses[at, 0] = 0
+            misses[at, 1] = key
+            control[MISSES] = at + 1
+    return value
+
+
+@njit(cache=True, nogil=True, inline="always")
+def deliver(message, sender, actor, loc, geo, table, misses, control):
+    """Record a delivery in the history columns of `loc`; see `checker.history.deliver`.
+
+    Returns:
+        The judgement (see BAD), or MISSED.
+    """
+    item = message * geo[ACTORS] + actor
+    judgement = np.int64(4)
+    if sender >= 0:
+        key = key_of(TAKE, sender, get(loc, 0, geo, sender, GHOST), item)
+        taken = look_up(table, key, misses, control)
+        if taken == -1:
+            judgement = np.int64(MISSED)
+        elif taken >> 57 & 1 == 0:
+            put(loc, geo, sender, GHOST, taken & 0x1FFFFFF)
+            key = key_of(JOIN, actor, get(loc, 0, geo, actor, GHOST), taken >> 28 & 0x1FFFFFF)
+            joined = look_up(table, key, misses, control)
+            judgement = (joined >> 56 & 1) | (taken >> 56 & 1) << 1
+            if joined == -1:
+                judgement = np.int64(MISSED)
+            else:
+                put(loc, geo, actor, GHOST, joined & 0x1FFFFFF)
+                if geo[FULL_HISTORY]:
+                    what = joined >> 28 & 0x1FFFFFF
+                    if not record(RECORDED, actor, what, loc, geo, table, misses, control):
+                        judgement = np.int64(MISSED)
+                if geo[FORGETS]:
+                    for other in range(geo[ACTORS]):
+                        key = key_of(FORGET, other, get(loc, 0, geo, other, GHOST), item)
+                        ghost = look_up(table, key, misses, control)
+                        if ghost == -1:
+                            judgement = np.int64(MISSED)
+                        else:
+                            put(loc, geo, other, GHOST, ghost)
+                if geo[REACTS]:
+                    key = key_of(REACT, actor, get(loc, 0, geo, actor, POSITION), message)
+                    position = look_up(table, key, misses, control)
+                    if position == -1:
+                        judgement = np.int64(MISSED)
+                    else:
+                        put(loc, geo, actor, POSITION, position)
+    return judgement
+
+
+@njit(cache=True, nogil=True, inline="always")
+def record(column, actor, what, loc, geo, table, misses, control):
+    """Append `what` to a sequence of the `full` history; return whether its number was known."""
+    key = key_of(RECORD, column << 4 | actor, get(loc, 0, geo, actor, column), what)
+    number = look_up(table, key, misses, control)
+    if number != -1:
+        put(loc, geo, actor, column, number)
+    return number != -1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def causal_send(message, actor, loc, geo, table, misses, control):
+    """Record a causal-send in the history columns of `loc`; return whether it was known how."""
+    key = key_of(TICK, actor, get(loc, 0, geo, actor, GHOST), message)
+    ticked = look_up(table, key, misses, control)
+    known = ticked != -1
+    if known:
+        put(loc, geo, actor, GHOST, ticked & 0x1FFFFFF)
+        if geo[FULL_HISTORY]:
+            known = record(STAMPS, actor, ticked >> 28, loc, geo, table, misses, control)
+    return known
+
+
+@njit(cache=True, nogil=True, inline="always")
+def emit(loc, base, row, at, geo, cons, out, start, misses, control):
+    """Encode loc[0:] as a row into out[start:], reusing the fields that did not change.
+
+    Args:
+        base: loc[base:] holds the local words of the parent.
+        row, at: the parent's row, at row[at:].
+
+    Returns:
+        OK or MISSED.
+    """
+    words = geo[WORDS]
+    for k in range(geo[ROW_WORDS]):
+        out[start + k] = row[at + k]
+    status = np.int64(OK)
+    for actor in range(geo[ACTORS]):
+        same = True
+        for k in range(actor * words, (actor + 1) * words):
+            same = same and loc[k] == loc[base + k]
+        if not same:
+            number = find_composite(cons, words, loc, actor * words, actor)
+            if number == -1:
+                spot = control[MISSES]
+                if spot < misses.shape[0]:
+                    misses[spot, 0] = COMPOSE << 8 | actor
+                    for k in range(words):
+                        misses[spot, 1 + k] = loc[actor * words + k]
+                    control[MISSES] = spot + 1
+                status = np.int64(MISSED)
+            else:
+                word = start + geo[ROW_WORD + actor]
+                shift = geo[ROW_SHIFT + actor]
+                old = (out[word] >> shift) & geo[ROW_MASK + actor]
+                out[word] ^= (old ^ number) << shift
+    return status
+
+
+@njit(cache=True, nogil=True, inline="always")
+def decode(row, at, geo, dec, loc, base):
+    """Write the local words of row[at:] to loc[base:]."""
+    words = geo[WORDS]
+    for actor in range(geo[ACTORS]):
+        field = row[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+        start = actor * geo[DEC_STRIDE] + (field & geo[ROW_MASK + actor]) * words
+        for k in range(words):
+            loc[base + actor * words + k] = dec[start + k]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def successors(row, at, geo, table, code, cons, dec, loc, out, found, misses, control):
+    """Write an entry per enabled transition of row[at:], in the order of `transition.enabled`.
+
+    The information word of an entry holds its transition's place (bits 0-15), the number of its
+    kind (16-31) and the properties that it shows (32-62).
+
+    Args:
+        loc: int64, at least 2 * actors * words; used for local words.
+        out: entries.
+        found: bit set of properties not to report any more.
+
+    Returns:
+        The number of entries, or MISSED, or OVERFLOWED if `out` is too small.
+    """
+    actors, row_words = geo[ACTORS], geo[ROW_WORDS]
+    size = actors * geo[WORDS]
+    decode(row, at, geo, dec, loc, size)
+    room = out.shape[0] // (row_words + 1)
+    count = np.int64(0)
+    status = np.int64(OK)
+    for source in range(actors + geo[CHANNEL_COUNT]):
+        sending = source < actors
+        if sending:
+            actor, owner, column = source, source, np.int64(POSITION)
+            kind = SEND
+        else:
+            channel = source - actors
+            owner = geo[CHAN_SRC + channel]
+            actor = geo[CHAN_DST + channel]
+            column = geo[CHAN_COL + channel]
+            kind = RECEIVE
+        content = get(loc, size, geo, owner, column)
+        if not sending and content == 0:
+            continue
+        state = get(loc, size, geo, actor, STATE)
+        at_column = source if sending else source - actors
+        spot = look_up(table, key_of(kind, at_column, state, content), misses, control)
+        if spot == -1:
+            status = np.int64(MISSED)
+            continue
+        alternatives = code[spot]
+        spot += 1
+        for _ in range(alternatives):
+            for k in range(size):
+                loc[k] = loc[size + k]
+            shown = code[spot + 1]
+            info = code[spot + 2] << 16
+            put(loc, geo, actor, STATE, code[spot])
+            put(loc, geo, owner, column, code[spot + 3])
+            spot += 4
+            known = True
+            if sending:
+                known = causal_send(code[spot], actor, loc, geo, table, misses, control)
+                spot += 1
+            sends = code[spot]
+            spot += 1
+            for _ in range(sends):
+                target = geo[CHAN_OF + actor * actors + code[spot]]
+                into = geo[CHAN_COL + target]
+                key = key_of(APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
+                spot += 2
+                after = look_up(table, key, misses, control)
+                if after == -1:
+                    known = False
+                else:
+                    put(loc, geo, actor, into, after)
+            deliveries = code[spot]
+            spot += 1
+            for _ in range(deliveries):
+                if known:
+                    judgement = deliver(
+                        code[spot], code[spot + 1], actor, loc, geo, table, misses, control
+                    )
+                    if judgement == MISSED:
+                        known = False
+                    else:
+                        shown |= geo[BAD + judgement]
+                spot += 2
+            if not known:
+                status = np.int64(MISSED)
+                continue
+            if count == room:
+                return np.int64(OVERFLOWED)
+            start = count * (row_words + 1)
+            if emit(loc, size, row, at, geo, cons, out, start, misses, control) != OK:
+                status = np.int64(MISSED)
+                continue
+            out[start + row_words] = count | info | (shown & ~found) << 32
+            count += 1
+    return count if status == OK else status
+
+
+@njit(cache=True, nogil=True, inline="always")
+def judge_final(row, at, geo, table, dec, loc, misses, control):
+    """Return the properties that a final state violates (a bit set), or MISSED."""
+    violated = np.int64(0)
+    status = np.int64(OK)
+    decode(row, at, geo, dec, loc, 0)
+    for actor in range(geo[ACTORS]):
+        key = key_of(FINAL, actor, get(loc, 0, geo, actor, GHOST), 0)
+        verdict = look_up(table, key, misses, control)
+        if verdict == -1:
+            status = np.int64(MISSED)
+        else:
+            violated |= verdict
+    return violated if status == OK else status
+
+
+@njit(cache=True, nogil=True)
+def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fired, control):
+    """Expand rows of one thread's frontier and sort their successors by owner.
+
+    First the rows listed in `todo`, then those from control[AT_FRESH] to control[END_FRESH], until
+    they are done or a buffer is full. A row that misses a table entry is listed in `aside`.
+
+    Args:
+        rows: the frontier, flat.
+        todo: indices; control[TODO] says how many.
+        me, owners: this thread's number, the number of threads.
+        out: (owners, entries * (row words + 1)): successors per owner; information words hold
+            parent * owners + me (bits 31-62), the transition's place (0-14) and kind (15-30).
+        sizes: per owner, the entries in `out`; updated.
+        aside: indices of rows set aside; control[ASIDE] counts them.
+        misses: (n, 1 + words) records; control[MISSES] counts them.
+        shown: (n, 3): property bit set, row index, place (-1: the state itself);
+            control[FOUND] counts them.
+        fired: per kind, transitions fired; updated.
+        control: see the names above; FIRED and FINALS are added to; FULL is set to the number of
+            successors of a row if that is more than `out` has room for; KNOWN is the bit set of
+            properties not to report any more.
+    """
+    rows, todo, aside, misses, control = (
+        borrow(rows),
+        borrow(todo),
+        borrow(aside),
+        borrow(misses),
+        borrow(control),
+    )
+    geo, table, code = borrow(tables.geo), borrow(tables.table), borrow(tables.code)
+    cons, dec, out = borrow(tables.cons), borrow(tables.dec), borrow(out)
+    row_words = geo[ROW_WORDS]
+    stride = row_words + 1
+    capacity = out.shape[1] // stride
+    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS], np.int64)
+    own_block = np.empty(4096 * stride, np.int64)
+    loc, block = borrow(own_loc), borrow(own_block)
+    found = control[KNOWN]
+    before = np.empty(owners, np.int64)
+    done_todo = np.int64(0)
+    while True:
+        if done_todo < control[TODO]:
+            index = todo[done_todo]
+        elif control[AT_FRESH] < control[END_FRESH]:
+            index = control[AT_FRESH]
+        else:
+            break
+        if control[ASIDE] == aside.shape[0] or control[MISSES] >= misses.shape[0] - 64:
+            break
+        at = index * row_words
+        count = successors(
+            rows, at, geo, table, code, cons, dec, loc, block, found, misses, control
+        )
+        violated = np.int64(0)
+        if count == 0:
+            violated = judge_final(rows, at, geo, table, dec, loc, misses, control)
+            if violated == MISSED:
+                count = np.int64(MISSED)
+        if count == OVERFLOWED:
+            own_block = np.empty(2 * block.shape[0], np.int64)
+            block = borrow(own_block)
+            continue
+        if count > capacity:
+            control[FULL] = count
+            break
+        if count == MISSED:
+            aside[control[ASIDE]] = index
+            control[ASIDE] += 1
+        else:
+            for o in range(owners):
+                before[o] = sizes[o]
+            full = False
+            for e in range(count):
+                start = e * stride
+                owner = np.int64(0)
+                if owners > 1:
+                    owner = owner_of(block, start, row_words, owners)
+                if sizes[owner] == capacity:
+                    full = True
+                    break
+                target = sizes[owner] * stride
+                for k in range(row_words):
+                    out[owner, target + k] = block[start + k]
+                info = block[start + row_words]
+                out[owner, target + row_words] = (
+                    (index * owners + me) << 31 | (info & 0x7FFF) | (info >> 16 & 0xFFFF) << 15
+                )
+                sizes[owner] += 1
+            if full:
+                for o in range(owners):
+                    sizes[o] = before[o]
+                break
+            for e in range(count):
+                info = block[e * stride + row_words]
+                fired[info >> 16 & 0xFFFF] += 1
+                if info >> 32:
+                    note(shown, control, info >> 32, index, info & 0x7FFF)
+            control[FIRED] += count
+            if count == 0:
+                control[FINALS] += 1
+                if violated & ~found:
+                    note(shown, control, violated & ~found, index, -1)
+        if done_todo < control[TODO]:
+            done_todo += 1
+        else:
+            control[AT_FRESH] += 1
+    left = control[TODO] - done_todo
+    for k in range(left):
+        todo[k] = todo[done_todo + k]
+    control[TODO] = left
+    # Borrowed arrays die with their owners, so the owners must be used last.
+    own_loc[0] = own_block[0] = 0
+
+
+@njit(cache=True, nogil=True)
+def note(shown, control, what, index, place):
+    """Record that a transition shows properties, unless that is known or there is no room."""
+    at = control[FOUND]
+    for k in range(at):
+        if what & ~shown[k, 0] == 0 and (place >= 0) == (shown[k, 2] >= 0):
+            return
+    if at < shown.shape[0]:
+        shown[at, 0] = what
+        shown[at, 1] = index
+        shown[at, 2] = place
+        control[FOUND] = at + 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def home(h, capacity):
+    """Return the slot where a hash belongs; greater hashes have greater homes."""
+    return np.int64(((h >> np.uint64(32)) * np.uint64(capacity)) >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def insert(out, sizes, start, row_words, slots, table, rows, parents, places, kinds):
+    """Insert the successors that one owner was sent into its visited set.
+
+    Args:
+        out: (threads, entries * (row words + 1)): what each thread sent to this owner.
+        sizes: per thread, how many entries.
+        start: [thread, entry] to begin with; updated.
+        row_words: words per row.
+        slots: the visited set, open addressing.
+        table: int64 [capacity, states, limit of states, words per slot (0: fingerprints), new rows,
+            room for new rows, parents kept, end of the slots]; states and new rows are updated.
+        rows: flat; new rows are appended.
+        parents, places: uint32 and uint16; of each new row, if parents are kept.
+        kinds: per kind, how many of its transitions led to a new state; updated.
+
+    Returns:
+        0 when all is inserted, 1 when the visited set must grow, 2 when `rows` must.
+    """
+    stride = row_words + 1
+    slots, rows, parents, places = borrow(slots), borrow(rows), borrow(parents), borrow(places)
+    capacity = table[0]
+    exact = table[3] != 0
+    width = row_words if exact else 1
+    ahead = 12
+    pending = np.empty(ahead, np.int64)
+    limit = table[7]
+    for thread in range(start[0], sizes.shape[0]):
+        first = start[1]
+        size = sizes[thread]
+        source = borrow(out[thread])
+        for k in range(first, min(first + ahead, size)):
+            slot = home(hash_words(source, k * stride, row_words), capacity)
+            pending[k % ahead] = slot
+            prefetch(slots, slot * width)
+        for e in range(first, size):
+            if table[1] >= table[2] or table[4] >= table[5]:
+                start[0], start[1] = thread, e
+                return 1 if table[1] >= table[2] else 2
+            slot = pending[e % ahead]
+            if e + ahead < size:
+                later = home(hash_words(source, (e + ahead) * stride, row_words), capacity)
+                pending[e % ahead] = later
+                prefetch(slots, later * width)
+            at = e * stride
+            if exact:
+                fresh = claim(slots, slot, limit, source, at, row_words)
+            else:
+                fresh = claim_mark(slots, slot, limit, hash_words(source, at, row_words))
+            if fresh == 0:
+                continue
+            if fresh == MISSED:
+                start[0], start[1] = thread, e
+                return 1
+            table[1] += 1
+            new = table[4]
+            table[4] = new + 1
+            for k in range(row_words):
+                rows[new * row_words + k] = source[at + k]
+            info = source[at + row_words]
+            kinds[info >> 15 & 0xFFFF] += 1
+            if table[6]:
+                parents[new] = info >> 31
+                places[new] = info & 0x7FFF
+        start[0], start[1] = thread + 1, 0
+    return 0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def claim(slots, slot, limit, source, at, width):
+    """Put the row source[at:] into the visited set unless it is there.
+
+    Returns:
+        1 if it is new, 0 if not, MISSED if the slots before `limit` are taken.
+    """
+    while slot < limit:
+        spot = slot * width
+        if slots[spot] == -1:
+            for k in range(width):
+                slots[spot + k] = source[at + k]
+            return 1
+        same = True
+        for k in range(width):
+            if slots[spot + k] != source[at + k]:
+                same = False
+                break
+        if same:
+            return 0
+        slot += 1
+    return MISSED
+
+
+@njit(cache=True, nogil=True, inline="always")
+def claim_mark(slots, slot, limit, h):
+    """Put a fingerprint into the visited set unless it is there; returns as `claim`."""
+    mark = np.int64(h >> np.uint64(1))
+    while slot < limit:
+        if slots[slot] == -1:
+            slots[slot] = mark
+            return 1
+        if slots[slot] == mark:
+            return 0
+        slot += 1
+    return MISSED
+
+
+@njit(cache=True, nogil=True, inline="always")
+def owner_of(array, start, row_words, owners):
+    """Return the thread that owns a row."""
+    h = hash_words(array, start, row_words) & np.uint64(0xFFFFFFFF)
+    return np.int64((h * np.uint64(owners)) >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def reinsert(rows, row_words, me, owners, start, slots, table):
+    """Insert those of different rows that `me` owns into an exact visited set.
+
+    Args:
+        rows: flat; start[0] says where to begin and is updated.
+        table: as for `insert`.
+
+    Returns:
+        0 when all is inserted, 1 when the visited set must grow.
+    """
+    for r in range(start[0], rows.shape[0] // row_words):
+        at = r * row_words
+        if owner_of(rows, at, row_words, owners) != me:
+            continue
+        start[0] = r
+        if table[1] >= table[2]:
+            return 1
+        slot = home(hash_words(rows, at, row_words), table[0])
+        fresh = claim(slots, slot, table[7], rows, at, row_words)
+        if fresh == MISSED:
+            return 1
+        table[1] += fresh
+    return 0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def home_of_slot(slots, slot, width, exact, capacity):
+    """Return the home of what a slot holds."""
+    if exact:
+        return home(hash_words(slots, slot * width, width), capacity)
+    return home(np.uint64(slots[slot]) << np.uint64(1), capacity)
+
+
+@njit(cache=True, nogil=True)
+def grow(slots, tail, width, exact, old, new):
+    """Spread a visited set over a greater capacity, in place.
+
+    Homes grow with hashes, so every run of occupied slots moves to the right, and working from the
+    last run to the first never meets a slot that is still to be moved.
+
+    Args:
+        slots: with room for new + tail slots; those from old + tail on are set to empty here.
+        tail: slots behind the last home, for runs that reach beyond it.
+        width: words per slot.
+        exact: slots hold rows, not fingerprints.
+        old, new: capacities.
+
+    Returns:
+        Whether the tail sufficed.
+    """
+    for k in range((old + tail) * width, (new + tail) * width):
+        slots[k] = -1
+    buffer = np.empty(1024 * width, np.int64)
+    end = old + tail
+    while end > 0:
+        if slots[(end - 1) * width] == -1:
+            end -= 1
+            continue
+        begin = end - 1
+        while begin > 0 and slots[(begin - 1) * width] != -1:
+            begin -= 1
+        length = (end - begin) * width
+        if length > buffer.shape[0]:
+            buffer = np.empty(2 * length, np.int64)
+        for k in range(length):
+            buffer[k] = slots[begin * width + k]
+            slots[begin * width + k] = -1
+        for e in range(end - begin):
+            slot = home_of_slot(buffer, e, width, exact, new)
+            while slots[slot * width] != -1:
+                slot += 1
+            if slot >= new + tail - 1:
+                return False
+            for k in range(width):
+                slots[slot * width + k] = buffer[e * width + k]
+        end = begin
+    return True

@@ -1,0 +1,413 @@
+"""The fast engine: tabulated exploration on all cores of one machine.
+
+Each thread owns the states whose hash falls to it: their visited set, its frontier, their parents.
+A chunk of work has two phases with a barrier between them. First every thread expands rows of its
+own frontier and sorts the successors by owner; then every owner inserts what all threads sent to it.
+No thread ever writes what another one reads in the same phase, so there are no locks. Rows that
+missed a table entry are set aside; between chunks Python fills the tables and they are tried again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from checker import kernels
+from checker.arena import Arena, machine_memory_bytes
+from checker.errors import CapacityError
+from checker.model import Transition
+from checker.result import Counts
+from checker.search import Found
+from checker.supply import Repacking, Supply, wrapping
+from checker.tabulate import Words
+from checker.transition import System, enabled, initial_state, successor
+from checker.visited import Visited
+
+BLOCK = 1 << 16
+"""Entries that one thread may send to one owner in a chunk: two of them fit a second-level cache."""
+
+FINGERPRINT_ROW_BITS = 30
+
+
+@frozen
+class LocalOptions:
+    """How the fast engine works; what it finds does not depend on it.
+
+    Attributes:
+        threads: how many; None: one per core.
+        fingerprints: keep 8-byte hashes instead of rows in the visited set.
+        parents: keep what a counterexample is traced back by.
+        block: entries per thread, owner and chunk.
+        spill: a folder for the visited set, frontiers and parents.
+    """
+
+    threads: int | None = None
+    fingerprints: bool = False
+    parents: bool = True
+    block: int = BLOCK
+    spill: Path | None = None
+
+
+@define(eq=False)
+class Level:
+    """One owner's states of one depth, in the order in which they were found."""
+
+    rows: Arena
+    count: int = 0
+
+
+@define(eq=False)
+class Owner:
+    """What one thread owns.
+
+    Attributes:
+        visited: its share of the visited set.
+        level, following: its states of this depth and of the next.
+        parents, places: arenas over all depths; of each state but the initial one, the index of its
+            parent in the level before (times the number of threads, plus the parent's owner), and
+            the place of the transition among those enabled there.
+        starts: where each depth begins in `parents`.
+        todo, todo_count: rows of this level to be tried again.
+        fresh: the first row of this level not tried yet.
+    """
+
+    number: int
+    visited: Visited
+    level: Level
+    following: Level
+    parents: Arena
+    places: Arena
+    out: Words
+    sizes: Words
+    aside: Words
+    misses: Words
+    shown: Words
+    fired: Words
+    fresh_kinds: Words
+    control: Words
+    starts: list[int] = field(factory=lambda: [0])
+    todo: Words = field(init=False)
+    position: Words = field(factory=lambda: np.zeros(2, np.int64))
+
+    def __attrs_post_init__(self) -> None:
+        """Make room for every row that may be set aside."""
+        self.todo = np.empty(len(self.aside), np.int64)
+
+    @property
+    def unfinished(self) -> bool:
+        """Some row of this level is not expanded yet."""
+        c = self.control
+        return bool(c[kernels.TODO] or c[kernels.AT_FRESH] < c[kernels.END_FRESH])
+
+
+@define(eq=False)
+class LocalBreadthFirst:
+    """Breadth-first by levels on the tables; a round is a level."""
+
+    system: System
+    max_depth: int | None = None
+    options: LocalOptions = LocalOptions()
+    found: dict[str, Found] = field(factory=dict)
+    truncated: bool = False
+    exhaustive: bool = True
+    supply: Supply = field(init=False)
+    owners: list[Owner] = field(init=False)
+    pool: ThreadPoolExecutor = field(init=False)
+    block: int = field(init=False)
+    deepest: int = 1
+    levels: list[int] = field(factory=list)
+    frontier: int = 1
+
+    def __attrs_post_init__(self) -> None:
+        """Start from the initial state."""
+        threads = self.options.threads or os.cpu_count() or 1
+        self.pool = ThreadPoolExecutor(threads)
+        self.block = self.options.block
+        # Fingerprints cannot be packed anew, so their rows have room from the start.
+        self.supply = Supply(
+            self.system, row_bits=FINGERPRINT_ROW_BITS if self.options.fingerprints else 4
+        )
+        self.owners = [self._owner(k, threads) for k in range(threads)]
+        self._show_initially(self.supply.tabulation.initially_shown())
+        with wrapping():
+            self._insert_initial()
+
+    def _owner(self, number: int, threads: int) -> Owner:
+        row_words, block = self.supply.layout.row_words, self.block
+        memory = machine_memory_bytes()
+
+        def arena(dtype: Any, name: str) -> Arena:
+            spill = self.options.spill
+            return Arena(dtype, memory, spill and spill / f"{name}-{number}")
+
+        return Owner(
+            number=number,
+            visited=self._visited(number),
+            level=Level(arena(np.int64, "level-a")),
+            following=Level(arena(np.int64, "level-b")),
+            parents=arena(np.uint32, "parents"),
+            places=arena(np.uint16, "places"),
+            out=np.empty((threads, block * (row_words + 1)), np.int64),
+            sizes=np.zeros(threads, np.int64),
+            aside=np.empty(1 << 12, np.int64),
+            misses=self.supply.misses(),
+            shown=np.empty((64, 3), np.int64),
+            fired=np.zeros(1 << 10, np.int64),
+            fresh_kinds=np.zeros(1 << 10, np.int64),
+            control=np.zeros(kernels.CONTROL_SIZE, np.int64),
+        )
+
+    def _insert_initial(self) -> None:
+        row = self.supply.initial_row()
+        threads = len(self.owners)
+        hashed = kernels.hash_words(row, 0, len(row)) & np.uint64(0xFFFFFFFF)
+        owner = self.owners[int(hashed * np.uint64(threads) >> np.uint64(32))]
+        sender = self.owners[0]
+        sender.out[owner.number, : len(row)] = row
+        sender.out[owner.number, len(row)] = 0
+        sender.sizes[owner.number] = 1
+        self._insert(owner)
+        owner.fresh_kinds[:] = 0
+        sender.sizes[:] = 0
+        self._next_level()
+
+    def _show_initially(self, bits: int) -> None:
+        for rank, prop in enumerate(self.system.properties):
+            if bits >> rank & 1:
+                self.found[prop.name] = Found(())
+
+    def counts(self) -> Counts:
+        """Return what was explored so far."""
+        return Counts(
+            unique_states=sum(o.visited.states for o in self.owners),
+            total_states=1 + sum(int(o.control[kernels.FIRED]) for o in self.owners),
+            depth=self.deepest,
+            final_states=sum(int(o.control[kernels.FINALS]) for o in self.owners),
+        )
+
+    def round(self, tick: Callable[[], None]) -> None:
+        """Expand the current level."""
+        if self.max_depth is not None and self.deepest >= self.max_depth:
+            self.truncated, self.frontier = True, 0
+            return
+        known = sum(
+            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
+        )
+        for owner in self.owners:
+            owner.control[kernels.KNOWN] = known
+            owner.control[kernels.FOUND] = 0
+        with wrapping():
+            while any(o.unfinished for o in self.owners):
+                self._chunk()
+                tick()
+        self._collect()
+        self._next_level()
+
+    def _chunk(self) -> None:
+        """Expand some rows of every thread, insert their successors, fill the tables."""
+        list(self.pool.map(self._expand, self.owners))
+        list(self.pool.map(self._insert, self.owners))
+        for owner in self.owners:
+            owner.sizes[:] = 0
+        self._fill()
+        for owner in self.owners:
+            if owner.control[kernels.FULL]:
+                # A row with more successors than a block has room for.
+                self.block = max(self.block, 2 * int(owner.control[kernels.FULL]))
+                owner.control[kernels.FULL] = 0
+                self._new_blocks()
+
+    def _expand(self, owner: Owner) -> None:
+        kernels.expand(
+            owner.level.rows.array,
+            owner.todo,
+            self.supply.tables,
+            owner.number,
+            len(self.owners),
+            owner.out,
+            owner.sizes,
+            owner.aside,
+            owner.misses,
+            owner.shown,
+            owner.fired,
+            owner.control,
+        )
+
+    def _insert(self, owner: Owner) -> None:
+        """Insert what all threads sent to `owner`, growing what is too small."""
+        visited, following = owner.visited, owner.following
+        row_words = self.supply.layout.row_words
+        sizes = np.array([o.sizes[owner.number] for o in self.owners], np.int64)
+        most = following.count + int(sizes.sum())
+        following.rows.ensure(most * row_words)
+        first = owner.starts[-1]
+        if self.options.parents:
+            owner.parents.ensure(first + most)
+            owner.places.ensure(first + most)
+        for thread, sender in enumerate(self.owners):
+            only = np.array([sizes[thread]], np.int64)
+            start = np.zeros(2, np.int64)
+            while True:
+                state = visited.figures(following.count, most, parents=self.options.parents)
+                status = kernels.insert(
+                    sender.out[owner.number : owner.number + 1],
+                    only,
+                    start,
+                    row_words,
+                    visited.slots,
+                    state,
+                    following.rows.array,
+                    owner.parents.array[first:],
+                    owner.places.array[first:],
+                    owner.fresh_kinds,
+                )
+                visited.states, following.count = int(state[1]), int(state[4])
+                if status == 0:
+                    break
+                visited.grow()
+
+    def _fill(self) -> None:
+        """Fill what rows missed; list those rows for retrial."""
+        missed = []
+        for owner in self.owners:
+            control = owner.control
+            missed.append(owner.misses[: control[kernels.MISSES]].copy())
+            aside, left = int(control[kernels.ASIDE]), int(control[kernels.TODO])
+            if left + aside > len(owner.todo):
+                owner.todo = np.concatenate([owner.todo, np.empty(left + aside, np.int64)])
+            owner.todo[left : left + aside] = owner.aside[:aside]
+            control[kernels.TODO] = left + aside
+            control[kernels.ASIDE] = control[kernels.MISSES] = 0
+        words = self.supply.layout.words
+        repacking = self.supply.fill(np.concatenate(missed))
+        if repacking is not None:
+            self._repack(repacking)
+        if self.supply.layout.words != words:
+            for owner in self.owners:
+                owner.misses = self.supply.misses()
+
+    def _repack(self, repacking: Repacking) -> None:
+        """Pack every row anew. Frontier rows stay with their owners, visited ones may move."""
+        if self.options.fingerprints:
+            raise CapacityError(
+                "too many combinations of one actor's components for fingerprints; "
+                "use --visited exact"
+            )
+        for owner in self.owners:
+            for level in (owner.level, owner.following):
+                rows = repacking.apply(level.rows.array[: level.count * repacking.old_words])
+                level.rows.ensure(len(rows))
+                level.rows.array[: len(rows)] = rows
+        self._new_blocks()
+        old = [owner.visited for owner in self.owners]
+        for owner in self.owners:
+            owner.visited = self._visited(owner.number)
+        for visited in old:
+            for part in visited.parts():
+                rows = repacking.apply(part)
+                list(self.pool.map(self._reinsert, self.owners, [rows] * len(self.owners)))
+            visited.close()
+
+    def _visited(self, number: int) -> Visited:
+        exact = not self.options.fingerprints
+        width = self.supply.layout.row_words if exact else 1
+        return Visited(width, exact, machine_memory_bytes())
+
+    def _reinsert(self, owner: Owner, rows: Words) -> None:
+        """Put those of `rows` that `owner` owns into its visited set."""
+        start = np.zeros(1, np.int64)
+        with wrapping():
+            while True:
+                state = owner.visited.figures()
+                status = kernels.reinsert(
+                    rows,
+                    self.supply.layout.row_words,
+                    owner.number,
+                    len(self.owners),
+                    start,
+                    owner.visited.slots,
+                    state,
+                )
+                owner.visited.states = int(state[1])
+                if status == 0:
+                    return
+                owner.visited.grow()
+
+    def _new_blocks(self) -> None:
+        """Make new buffers between threads, for rows of another size or blocks of another."""
+        stride = self.supply.layout.row_words + 1
+        for owner in self.owners:
+            owner.out = np.empty((len(self.owners), self.block * stride), np.int64)
+
+    def _next_level(self) -> None:
+        """Make the states found in this round the current level."""
+        for owner in self.owners:
+            owner.level, owner.following = owner.following, owner.level
+            owner.following.count = 0
+            owner.starts.append(owner.starts[-1] + owner.level.count)
+            owner.control[kernels.AT_FRESH] = 0
+            owner.control[kernels.END_FRESH] = owner.level.count
+        self.frontier = sum(o.level.count for o in self.owners)
+        if self.frontier:
+            self.levels.append(self.frontier)
+            self.deepest = len(self.levels)
+
+    def _collect(self) -> None:
+        """Trace back what this round showed, the shortest first."""
+        for owner in self.owners:
+            for bits, index, place in owner.shown[: owner.control[kernels.FOUND]]:
+                for rank, prop in enumerate(self.system.properties):
+                    if bits >> rank & 1:
+                        self._show(prop.name, owner.number, int(index), int(place))
+
+    def _show(self, name: str, owner: int, index: int, place: int) -> None:
+        length = self.deepest - (place < 0)
+        known = self.found.get(name)
+        if known is not None and len(known.transitions) <= length:
+            return
+        self.found[name] = Found(self._trace(owner, index, place))
+
+    def _trace(self, owner: int, index: int, place: int) -> tuple[Transition, ...]:
+        """Return the transitions to a state of the current level, and one more if place >= 0."""
+        places = [place] if place >= 0 else []
+        threads = len(self.owners)
+        for depth in range(len(self.levels) - 1, 0, -1):
+            at = self.owners[owner].starts[depth] + index
+            places.append(int(self.owners[owner].places.array[at]))
+            link = int(self.owners[owner].parents.array[at])
+            index, owner = divmod(link, threads)
+        state, transitions = initial_state(self.system), []
+        for at in reversed(places):
+            transition = enabled(self.system, state)[at]
+            transitions.append(transition)
+            state = successor(self.system, state, transition).state
+        return tuple(transitions)
+
+    def statistics(self) -> dict[str, Any]:
+        """Return further figures, by name."""
+        t, unique = self.supply.tabulation, self.counts().unique_states
+        stored = sum(o.visited.bytes for o in self.owners)
+        return {
+            "threads": len(self.owners),
+            "row_bytes": 8 * self.supply.layout.row_words,
+            "visited_bytes_per_state": stored / max(unique, 1),
+            "load_factor": unique / sum(o.visited.capacity for o in self.owners),
+            "protocol_calls": t.calls,
+            "table_entries": t.entries,
+            "composites": int(self.supply.layout.counts.sum()),
+            "python_seconds": t.seconds,
+            "states_per_depth": list(self.levels),
+            "transitions": {
+                kind: {
+                    "total": sum(int(o.fired[k]) for o in self.owners),
+                    "new": sum(int(o.fresh_kinds[k]) for o in self.owners),
+                }
+                for k, kind in enumerate(t.kinds)
+            },
+        }

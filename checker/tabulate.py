@@ -1,0 +1,395 @@
+"""Tabulated exploration: a system's pure functions as tables, filled on demand.
+
+Components of a state (an actor's state, its workload position, its ghost, the content of a channel)
+are interned: equal values get one number. A table entry is made by calling the protocol, the network
+kind, the workload or the oracle once per distinct argument; the kernels then work on numbers alone.
+
+The `full` history is tabulated as `clocks` plus two sequences of records per actor (deliveries; the
+stamps of its own messages), whose numbers need no Python call.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from checker import kernels
+from checker.errors import CapacityError, ProtocolError
+from checker.history import Ghost, Oracle, oracle_named
+from checker.model import Delivery, Message, Packet, State, Step
+from checker.transition import System, call_causal_send, call_receive, initial_state
+
+Words = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@define
+class Interner:
+    """Numbers distinct values 0, 1, 2, … in the order in which they are met."""
+
+    what: str
+    numbers: dict[Hashable, int] = field(factory=dict)
+    values: list[Any] = field(factory=list)
+
+    def number(self, value: Hashable) -> int:
+        """Return the number of `value`, a new one if it has none.
+
+        Raises:
+            CapacityError: there are more distinct values than a key has room for.
+        """
+        known = self.numbers.get(value)
+        if known is not None:
+            return known
+        number = len(self.values)
+        if number >= kernels.NUMBER_LIMIT:
+            raise CapacityError(
+                f"more than {kernels.NUMBER_LIMIT:,} distinct values of {self.what}; "
+                "the plain engine (--engine plain) has no such limit"
+            )
+        self.numbers[value] = number
+        self.values.append(value)
+        return number
+
+
+@define(eq=False)
+class Tabulation:
+    """The tables of one system.
+
+    Attributes:
+        table, code: as in `kernels.Tables`.
+        kinds: names of the kinds of transitions, such as `receive Ack`.
+        calls: how often the protocol was called.
+        seconds: spent in `fill`.
+    """
+
+    system: System
+    oracle: Oracle = field(init=False)
+    channels: list[tuple[int, int]] = field(init=False)
+    channel_of: dict[tuple[int, int], int] = field(init=False)
+    states: list[Interner] = field(init=False)
+    positions: list[Interner] = field(init=False)
+    ghosts: list[Interner] = field(init=False)
+    contents: list[Interner] = field(init=False)
+    bundles: list[Interner] = field(init=False)
+    messages: Interner = field(init=False)
+    stamps: Interner = field(init=False)
+    records: Interner = field(init=False)
+    sequences: dict[int, int] = field(factory=dict)
+    kinds: list[str] = field(factory=list)
+    judgements: Words = field(init=False)
+    steps: dict[Hashable, Step] = field(factory=dict)
+    table: Words = field(init=False)
+    entries: int = 0
+    code: Words = field(init=False)
+    used_code: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        """Start with empty tables."""
+        system = self.system
+        actors = range(system.actors)
+        self.oracle = _tabulated_oracle(system)
+        self.channels = [
+            (i, j) for i in actors for j in actors if i != j or system.workload.self_sends
+        ]
+        self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
+        self.states = [Interner(f"states of actor {i}") for i in actors]
+        self.positions = [Interner(f"workload positions of actor {i}") for i in actors]
+        self.ghosts = [Interner(f"history of actor {i}") for i in actors]
+        self.contents = [Interner(f"channel {i} to {j}") for i, j in self.channels]
+        self.bundles = [Interner(f"sends from {i} to {j}") for i, j in self.channels]
+        self.messages = Interner("messages")
+        self.stamps = Interner("stamps")
+        self.records = Interner("recorded stamps")
+        for content in self.contents:
+            content.number(())
+        self.judgements = self._judge_deliveries()
+        self.table = np.full(2 << 14, -1, np.int64)
+        self.code = np.empty(1 << 14, np.int64)
+
+    @property
+    def full(self) -> bool:
+        """The history also records sequences."""
+        return self.system.oracle.name == "full"
+
+    def columns(self, state: State) -> list[list[int]]:
+        """Return, per actor, the numbers of its columns, for a state without records."""
+        rows = []
+        for i in range(self.system.actors):
+            row = [
+                self.states[i].number(state.actors[i]),
+                self.positions[i].number(state.workload[i]),
+                self.ghosts[i].number(state.history[i]),
+                0,
+                0,
+            ]
+            for k, (src, dst) in enumerate(self.channels):
+                if src == i:
+                    content = state.channels[src * self.system.actors + dst]
+                    row.append(self.contents[k].number(content))
+            rows.append(row)
+        return rows
+
+    def start(self) -> list[list[int]]:
+        """Return the columns of the initial state."""
+        state = initial_state(self.system)
+        ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
+        return self.columns(State(state.actors, state.channels, state.workload, ghosts))
+
+    def fill(self, keys: Words) -> None:
+        """Make the table entries for `keys`, by calling the functions that they stand for.
+
+        Raises:
+            ProtocolError: a handler raised or returned something unusable.
+            CapacityError: too many distinct values.
+        """
+        started = time.perf_counter()
+        keys = np.unique(keys)
+        kinds = keys >> (kernels.COLUMN_BITS + 2 * kernels.NUMBER_BITS)
+        recorded = kinds == kernels.RECORD
+        values = np.empty(len(keys), np.int64)
+        self._fill_records(keys, recorded, values)
+        for k in np.flatnonzero(~recorded):
+            values[k] = self._value(int(keys[k]))
+        self._reserve(len(keys))
+        kernels.store(self.table, keys, values)
+        self.entries += len(keys)
+        self.seconds += time.perf_counter() - started
+
+    def _reserve(self, more: int) -> None:
+        """Keep the table at most half full."""
+        capacity = len(self.table) // 2
+        if (self.entries + more) * 2 <= capacity:
+            return
+        while (self.entries + more) * 2 > capacity:
+            capacity *= 2
+        old = self.table.reshape(-1, 2)
+        old = old[old[:, 0] != -1]
+        self.table = np.full(2 * capacity, -1, np.int64)
+        kernels.store(self.table, old[:, 0].copy(), old[:, 1].copy())
+
+    def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
+        """Number new sequences; a sequence is its predecessor and what was appended to it."""
+        columns = keys >> (2 * kernels.NUMBER_BITS) & 0xFF
+        for column in np.unique(columns[chosen]):
+            places = np.flatnonzero(chosen & (columns == column))
+            known = self.sequences.get(int(column), 1)
+            if known + len(places) >= kernels.NUMBER_LIMIT:
+                raise CapacityError(
+                    f"more than {kernels.NUMBER_LIMIT:,} distinct delivery sequences of an actor; "
+                    "use --history clocks or knowledge, which judge the same"
+                )
+            values[places] = known + np.arange(len(places))
+            self.sequences[int(column)] = known + len(places)
+
+    def _value(self, key: int) -> int:
+        y = key & (kernels.NUMBER_LIMIT - 1)
+        x = key >> kernels.NUMBER_BITS & (kernels.NUMBER_LIMIT - 1)
+        column = key >> 2 * kernels.NUMBER_BITS & 0xFF
+        kind = key >> (kernels.COLUMN_BITS + 2 * kernels.NUMBER_BITS)
+        return _FILLERS[kind](self, column, x, y)
+
+    def _emit(self, codes: list[int]) -> int:
+        """Append to the code and return where it starts."""
+        start, end = self.used_code, self.used_code + len(codes)
+        if end > len(self.code):
+            larger = np.empty(max(2 * len(self.code), end), np.int64)
+            larger[:start] = self.code[:start]
+            self.code = larger
+        self.code[start:end] = codes
+        self.used_code = end
+        return start
+
+    def _kind(self, name: str) -> int:
+        if name not in self.kinds:
+            self.kinds.append(name)
+        return self.kinds.index(name)
+
+    def _shown(self, state: Any) -> int:
+        """Return the bit set of invariants that `state` violates and witnesses that it shows."""
+        bits = 0
+        for rank, prop in enumerate(self.system.properties):
+            if prop.invariant is not None and not prop.invariant(state):
+                bits |= 1 << rank
+            if prop.witness is not None and prop.witness(state):
+                bits |= 1 << rank
+        return bits
+
+    def initially_shown(self) -> int:
+        """Return the bit set of properties that the initial state shows."""
+        bits = 0
+        for state in initial_state(self.system).actors:
+            bits |= self._shown(state)
+        return bits
+
+    def _step_codes(self, actor: int, step: Step) -> list[int]:
+        """Return the sends and deliveries of a step as the kernels read them."""
+        bundles: dict[int, list[Packet]] = {}
+        for destination, packet in step.sends:
+            bundles.setdefault(destination, []).append(packet)
+        codes = [len(bundles)]
+        for destination, packets in bundles.items():
+            channel = self._channel(actor, destination)
+            codes += [destination, self.bundles[channel].number(tuple(packets))]
+        codes.append(len(step.deliveries))
+        for message in step.deliveries:
+            known = 0 <= message.sender < self.system.actors
+            codes += [self.messages.number(message), message.sender if known else -1]
+        return codes
+
+    def _channel(self, src: int, dst: int) -> int:
+        if (src, dst) not in self.channel_of:
+            raise ProtocolError(
+                f"protocol {self.system.protocol.name!r} sends a packet from actor {src} to "
+                "itself, and the workload has no self sends"
+            )
+        return self.channel_of[src, dst]
+
+    def _fill_send(self, actor: int, state: int, position: int) -> int:
+        """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
+        workload = self.system.workload
+        here = self.positions[actor].values[position]
+        choices = workload.choices(actor, here)
+        codes = [len(choices)]
+        kind = self._kind("causal-send")
+        for destinations in choices:
+            message = Message(actor, workload.sent(here) + 1, destinations)
+            self.calls += 1
+            step = call_causal_send(
+                self.system.protocol,
+                self.system.actors,
+                self.states[actor].values[state],
+                message,
+            )
+            codes += [
+                self.states[actor].number(step.state),
+                self._shown(step.state),
+                kind,
+                self.positions[actor].number(workload.after_send(actor, here, destinations)),
+                self.messages.number(message),
+                *self._step_codes(actor, step),
+            ]
+        return self._emit(codes)
+
+    def _fill_receive(self, channel: int, state: int, content: int) -> int:
+        """Entry of RECEIVE: per envelope [state, shown, kind, remaining content, step …]."""
+        src, dst = self.channels[channel]
+        alternatives = self.system.network.take(self.contents[channel].values[content])
+        codes = [len(alternatives)]
+        for packet, rest in alternatives:
+            step = self._receive(dst, state, src, packet)
+            codes += [
+                self.states[dst].number(step.state),
+                self._shown(step.state),
+                self._kind(f"receive {type(packet).__name__}"),
+                self.contents[channel].number(rest),
+                *self._step_codes(dst, step),
+            ]
+        return self._emit(codes)
+
+    def _receive(self, actor: int, state: int, src: int, packet: Packet) -> Step:
+        """Call `receive` once per distinct argument, whatever else is in the channel."""
+        memo = (actor, state, src, packet)
+        if memo not in self.steps:
+            self.calls += 1
+            self.steps[memo] = call_receive(
+                self.system.protocol,
+                self.system.actors,
+                self.states[actor].values[state],
+                src,
+                packet,
+            )
+        return self.steps[memo]
+
+    def _fill_append(self, channel: int, content: int, bundle: int) -> int:
+        packets = self.contents[channel].values[content]
+        for packet in self.bundles[channel].values[bundle]:
+            packets = self.system.network.put(packets, packet)
+        return self.contents[channel].number(packets)
+
+    def _fill_tick(self, actor: int, ghost: int, message: int) -> int:
+        sent: Message = self.messages.values[message]
+        after = self.oracle.causal_send(self.ghosts[actor].values[ghost], sent)
+        stamp = self.records.number(after.pending[-1].stamp) if self.full else 0
+        return self.ghosts[actor].number(after) | stamp << 28
+
+    def _fill_take(self, sender: int, ghost: int, item: int) -> int:
+        message, destination = divmod(item, self.system.actors)
+        sent: Message = self.messages.values[message]
+        taken = self.oracle.take(self.ghosts[sender].values[ghost], sent, destination)
+        if taken is None:
+            return 1 << 57
+        stamp = self.stamps.number((sent, taken.stamp))
+        after = self.ghosts[sender].number(taken.ghost)
+        return after | stamp << 28 | taken.overtaken << 56
+
+    def _fill_join(self, actor: int, ghost: int, stamp: int) -> int:
+        message, carried = self.stamps.values[stamp]
+        after, known = self.oracle.join(self.ghosts[actor].values[ghost], actor, message, carried)
+        number = self.records.number((message.sender, carried)) if self.full else 0
+        return self.ghosts[actor].number(after) | number << 28 | known << 56
+
+    def _fill_forget(self, actor: int, ghost: int, item: int) -> int:
+        message, destination = divmod(item, self.system.actors)
+        assert self.oracle.forget is not None
+        before: Ghost = self.ghosts[actor].values[ghost]
+        after = self.oracle.forget(before, self.messages.values[message], destination)
+        return self.ghosts[actor].number(after)
+
+    def _fill_react(self, actor: int, position: int, message: int) -> int:
+        after = self.system.workload.after_delivery(
+            actor, self.positions[actor].values[position], self.messages.values[message]
+        )
+        return self.positions[actor].number(after)
+
+    def _fill_final(self, actor: int, ghost: int, _unused: int) -> int:
+        undelivered = tuple(p.message for p in self.ghosts[actor].values[ghost].pending)
+        bits = 0
+        for rank, prop in enumerate(self.system.properties):
+            if prop.at_final is not None and not prop.at_final(undelivered):
+                bits |= 1 << rank
+        return bits
+
+    def _judge_deliveries(self) -> Words:
+        """Return, per judgement of a delivery, the bit set of properties that it violates."""
+        bad = np.zeros(8, np.int64)
+        for judgement in range(8):
+            delivery = Delivery(
+                actor=0,
+                message=Message(0, 1, (0,)),
+                expected=not judgement & 4,
+                known=bool(judgement & 1),
+                overtaken=bool(judgement & 2),
+            )
+            for rank, prop in enumerate(self.system.properties):
+                if prop.at_delivery is not None and not prop.at_delivery(delivery):
+                    bad[judgement] |= 1 << rank
+        return bad
+
+
+def _tabulated_oracle(system: System) -> Oracle:
+    name = "clocks" if system.oracle.name == "full" else system.oracle.name
+    return oracle_named(
+        name,
+        system.actors,
+        system.workload.most,
+        self_sends=system.workload.self_sends,
+        track_order=any(p.needs_order for p in system.properties),
+    )
+
+
+_FILLERS = {
+    kernels.SEND: Tabulation._fill_send,
+    kernels.RECEIVE: Tabulation._fill_receive,
+    kernels.APPEND: Tabulation._fill_append,
+    kernels.TICK: Tabulation._fill_tick,
+    kernels.TAKE: Tabulation._fill_take,
+    kernels.JOIN: Tabulation._fill_join,
+    kernels.FORGET: Tabulation._fill_forget,
+    kernels.REACT: Tabulation._fill_react,
+    kernels.FINAL: Tabulation._fill_final,
+}
