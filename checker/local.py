@@ -2,8 +2,8 @@
 
 Each thread owns the states whose hash falls to it: their visited set, its frontier, their parents.
 A chunk of work has two phases with a barrier between them. First every thread expands rows of its
-own frontier and sorts the successors by owner; then every owner inserts what all threads sent to it.
-No thread ever writes what another one reads in the same phase, so there are no locks. Rows that
+own frontier and sorts the successors by owner; then every owner inserts what all threads sent to
+it. No thread ever writes what another one reads in the same phase, so there are no locks. Rows that
 missed a table entry are set aside; between chunks Python fills the tables and they are tried again.
 """
 
@@ -30,7 +30,7 @@ from checker.transition import System, enabled, initial_state, successor
 from checker.visited import Visited
 
 BLOCK = 1 << 16
-"""Entries that one thread may send to one owner in a chunk: two of them fit a second-level cache."""
+"""Entries that one thread may send to one owner in a chunk: a megabyte, which stays in caches."""
 
 FINGERPRINT_ROW_BITS = 30
 
