@@ -24,12 +24,16 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
-SEND, RECEIVE, APPEND, TICK, TAKE, JOIN, FORGET, REACT, FINAL, RECORD, TIMEOUT = range(1, 12)
+SEND, RECEIVE, APPEND, TICK, TAKE, JOIN, FORGET, REACT, FINAL, RECORD, TIMEOUT, RENAME = range(
+    1, 13
+)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
 COMPOSE = 15
 """Kind of a miss in `cons`; such a record holds an actor and its local words instead of a key."""
+RENAMED = 14
+"""Kind of a miss in `ren`; such a record holds (permutation << 8 | actor) << 40 | composite."""
 
 # Columns of an actor's local words; the channels to other actors follow.
 STATE, POSITION, GHOST, RECORDED, STAMPS, CHANNELS = range(6)
@@ -46,16 +50,20 @@ STATE, POSITION, GHOST, RECORDED, STAMPS, CHANNELS = range(6)
     FOUND,
     FULL,
     KNOWN,
-) = range(10)
-CONTROL_SIZE = 10
+    ORBIT_STATES,
+    ORBIT_FIRED,
+    ORBIT_FINALS,
+) = range(13)
+CONTROL_SIZE = 13
 
 OK, MISSED, OVERFLOWED = 0, -1, -2
 
 
 # The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
+PERMUTATIONS, REN_STRIDE, COLUMN_COUNT = range(8, 11)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, 5 + 16, 256
-BAD = 8
+BAD = 11
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
@@ -80,6 +88,8 @@ class Tables(NamedTuple):
         code: effects of handlers; see `checker.tabulate`.
         cons: open addressing, slot s holds the local words and actor << 48 | composite (-1: empty).
         dec: the local words of each composite; actor i's begin at i * geo[DEC_STRIDE].
+        ren: int32; the renamed composites (-1: not known yet), see `represent`.
+        perms: where permutation p takes actor i, at p * actors + i.
     """
 
     geo: np.ndarray[Any, Any]
@@ -87,6 +97,8 @@ class Tables(NamedTuple):
     code: np.ndarray[Any, Any]
     cons: np.ndarray[Any, Any]
     dec: np.ndarray[Any, Any]
+    ren: np.ndarray[Any, Any]
+    perms: np.ndarray[Any, Any]
 
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -407,15 +419,134 @@ def decode(row, at, geo, dec, loc, base):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def successors(row, at, geo, table, code, cons, dec, loc, out, found, misses, control):
+def represent(out, start, geo, ren, perms, loc, misses, control):
+    """Replace the row out[start:] by the least of its renamings.
+
+    Permutation p renames composite g of actor i to ren[(p * actors + i) * geo[REN_STRIDE] + g] of
+    actor perms[p * actors + i].
+
+    Returns:
+        The number of permutations that leave the row as it is, or MISSED.
+    """
+    actors, row_words = geo[ACTORS], geo[ROW_WORDS]
+    best = 2 * actors * geo[WORDS]
+    trial = best + row_words
+    fixed = np.int64(0)
+    for k in range(row_words):
+        loc[best + k] = out[start + k]
+    for p in range(geo[PERMUTATIONS]):
+        for k in range(row_words):
+            loc[trial + k] = 0
+        complete = True
+        for actor in range(actors):
+            field = out[start + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+            number = field & geo[ROW_MASK + actor]
+            renamed = np.int64(ren[(p * actors + actor) * geo[REN_STRIDE] + number])
+            if renamed == -1:
+                complete = False
+                spot = control[MISSES]
+                if spot < misses.shape[0]:
+                    misses[spot, 0] = RENAMED << 8
+                    misses[spot, 1] = (p << 8 | actor) << 40 | number
+                    control[MISSES] = spot + 1
+            else:
+                target = perms[p * actors + actor]
+                loc[trial + geo[ROW_WORD + target]] |= renamed << geo[ROW_SHIFT + target]
+        if not complete:
+            fixed = np.int64(MISSED)
+        elif fixed != MISSED:
+            same = True
+            for k in range(row_words):
+                same = same and loc[trial + k] == out[start + k]
+            if same:
+                fixed += 1
+            less = False
+            for k in range(row_words):
+                if loc[trial + k] != loc[best + k]:
+                    less = loc[trial + k] < loc[best + k]
+                    break
+            if less:
+                for k in range(row_words):
+                    loc[best + k] = loc[trial + k]
+    if fixed != MISSED:
+        for k in range(row_words):
+            out[start + k] = loc[best + k]
+    return fixed
+
+
+@njit(cache=True, nogil=True)
+def rename_composites(geo, table, cons, dec, ren, perms, records, misses, control):
+    """Fill `ren` for the renamings listed in `records` (as in a record of RENAMED).
+
+    What is missing for one (a renamed column, a composite) is recorded in `misses`; supply that and
+    call again.
+    """
+    actors, words = geo[ACTORS], geo[WORDS]
+    loc = np.empty(2 * actors * words, np.int64)
+    for r in range(records.shape[0]):
+        number = records[r] & 0xFFFFFFFFFF
+        actor = records[r] >> 40 & 0xFF
+        p = records[r] >> 48
+        place = (p * actors + actor) * geo[REN_STRIDE] + number
+        if ren[place] != -1:
+            continue
+        if control[MISSES] + 64 > misses.shape[0]:
+            return
+        target = perms[p * actors + actor]
+        for k in range(words):
+            start = actor * geo[DEC_STRIDE] + number * words
+            loc[(actors + actor) * words + k] = dec[start + k]
+            loc[target * words + k] = 0
+        complete = True
+        for column in range(geo[COLUMN_COUNT]):
+            if column == RECORDED or column == STAMPS:
+                continue
+            into = column
+            if column >= CHANNELS:
+                into = renamed_column(geo, perms, p, actor, column)
+            value = get(loc, actors * words, geo, actor, column)
+            key = key_of(RENAME, p, value, column << 4 | actor)
+            renamed = look_up(table, key, misses, control)
+            if renamed == -1:
+                complete = False
+            else:
+                put(loc, geo, target, into, renamed)
+        if complete:
+            renamed = find_composite(cons, words, loc, target * words, target)
+            if renamed == -1:
+                spot = control[MISSES]
+                misses[spot, 0] = COMPOSE << 8 | target
+                for k in range(words):
+                    misses[spot, 1 + k] = loc[target * words + k]
+                control[MISSES] = spot + 1
+            else:
+                ren[place] = renamed
+
+
+@njit(cache=True, nogil=True)
+def renamed_column(geo, perms, p, actor, column):
+    """Return the column of the channel that a channel of `actor` becomes."""
+    actors = geo[ACTORS]
+    for other in range(actors):
+        channel = geo[CHAN_OF + actor * actors + other]
+        if channel != -1 and geo[CHAN_COL + channel] == column:
+            there = perms[p * actors + actor] * actors + perms[p * actors + other]
+            return geo[CHAN_COL + geo[CHAN_OF + there]]
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found, misses, control):
     """Write an entry per enabled transition of row[at:], in the order of `transition.enabled`.
+
+    Under symmetry (geo[PERMUTATIONS] > 0) each successor is replaced by its representative.
 
     The information word of an entry holds its transition's place (bits 0-15), the number of its
     kind (16-31) and the properties that it shows (32-62).
 
     Args:
-        loc: int64, at least 2 * actors * words; used for local words.
-        out: entries.
+        loc: int64, at least 2 * actors * words + 2 * row words; working space.
+        out: entries; one more than can be filled.
         found: bit set of properties not to report any more.
 
     Returns:
@@ -424,7 +555,7 @@ def successors(row, at, geo, table, code, cons, dec, loc, out, found, misses, co
     actors, row_words = geo[ACTORS], geo[ROW_WORDS]
     size = actors * geo[WORDS]
     decode(row, at, geo, dec, loc, size)
-    room = out.shape[0] // (row_words + 1)
+    room = out.shape[0] // (row_words + 1) - 1
     count = np.int64(0)
     status = np.int64(OK)
     for source in range(actors + geo[CHANNEL_COUNT]):
@@ -494,6 +625,10 @@ def successors(row, at, geo, table, code, cons, dec, loc, out, found, misses, co
             if emit(loc, size, row, at, geo, cons, out, start, misses, control) != OK:
                 status = np.int64(MISSED)
                 continue
+            if geo[PERMUTATIONS]:
+                if represent(out, start, geo, ren, perms, loc, misses, control) == MISSED:
+                    status = np.int64(MISSED)
+                    continue
             out[start + row_words] = count | info | (shown & ~found) << 32
             count += 1
     return count if status == OK else status
@@ -547,10 +682,11 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
     )
     geo, table, code = borrow(tables.geo), borrow(tables.table), borrow(tables.code)
     cons, dec, out = borrow(tables.cons), borrow(tables.dec), borrow(out)
+    ren, perms = borrow(tables.ren), borrow(tables.perms)
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
     capacity = out.shape[1] // stride
-    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS], np.int64)
+    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
     found = control[KNOWN]
@@ -567,9 +703,18 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
             break
         at = index * row_words
         count = successors(
-            rows, at, geo, table, code, cons, dec, loc, block, found, misses, control
+            rows, at, geo, table, code, cons, dec, ren, perms, loc, block, found, misses, control
         )
         violated = np.int64(0)
+        orbit = np.int64(1)
+        if geo[PERMUTATIONS] and count >= 0:
+            for k in range(row_words):
+                block[count * stride + k] = rows[at + k]
+            fixed = represent(block, count * stride, geo, ren, perms, loc, misses, control)
+            if fixed == MISSED:
+                count = np.int64(MISSED)
+            else:
+                orbit = (geo[PERMUTATIONS] + 1) // (fixed + 1)
         if count == 0:
             violated = judge_final(rows, at, geo, table, dec, loc, misses, control)
             if violated == MISSED:
@@ -614,8 +759,11 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
                 if info >> 32:
                     note(shown, control, info >> 32, index, info & 0x7FFF)
             control[FIRED] += count
+            control[ORBIT_STATES] += orbit
+            control[ORBIT_FIRED] += orbit * count
             if count == 0:
                 control[FINALS] += 1
+                control[ORBIT_FINALS] += orbit
                 if violated & ~found:
                     note(shown, control, violated & ~found, index, -1)
         if done_todo < control[TODO]:

@@ -71,7 +71,7 @@ class Layout:
         row_words: words per row.
         row_fields: word, shift and mask of each actor's composite in a row.
         counts: composites per actor.
-        cons, dec: as in `kernels.Tables`.
+        cons, dec, ren, perms: as in `kernels.Tables`.
         version: grows whenever local words are packed anew or rows are.
     """
 
@@ -84,6 +84,8 @@ class Layout:
     counts: Words = field(init=False)
     cons: Words = field(init=False)
     dec: Words = field(init=False)
+    ren: Any = field(init=False)
+    perms: Words = field(init=False)
     _col: tuple[Words, Words, Words] = field(init=False)
     row_fields: tuple[Words, Words, Words] = field(init=False)
 
@@ -97,6 +99,10 @@ class Layout:
         self.counts = np.zeros(actors, np.int64)
         self.dec = np.zeros(actors * 256 * self.words, np.int64)
         self.cons = self._empty_cons(1024)
+        symmetry = self.tabulation.symmetry
+        group = symmetry.group[1:] if symmetry is not None else []
+        self.perms = np.array(group, np.int64).ravel()
+        self.ren = np.full(len(self.perms) * 256, -1, np.int32)
 
     def _needed_columns(self, slack: int) -> list[int]:
         """Return the bits that each column needs now, with some to spare."""
@@ -183,6 +189,7 @@ class Layout:
             larger = np.zeros((len(self.counts), most * self.words), np.int64)
             larger[:, : self.stride] = self.dec.reshape(len(self.counts), -1)
             self.dec = larger.ravel()
+            self._reserve_renamings()
         capacity = len(self.cons) // (self.words + 1)
         total = int(self.counts.sum()) + more
         if total * 3 > capacity * 2:
@@ -229,6 +236,9 @@ class Layout:
             t.oracle.forget is not None,
             system.workload.reacts,
             self.stride,
+            len(self.perms) // system.actors,
+            self.stride // self.words,
+            len(self.col_widths),
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)
@@ -249,7 +259,19 @@ class Layout:
     def tables(self) -> kernels.Tables:
         """Return what the kernels read."""
         t = self.tabulation
-        return kernels.Tables(self.geometry(), t.table, t.code, self.cons, self.dec)
+        return kernels.Tables(
+            self.geometry(), t.table, t.code, self.cons, self.dec, self.ren, self.perms
+        )
+
+    def _reserve_renamings(self) -> None:
+        """Keep room for the renaming of every composite by every permutation."""
+        rows, most = len(self.perms), self.stride // self.words
+        if len(self.ren) == rows * most:
+            return
+        old = self.ren.reshape(rows, -1)
+        larger = np.full((rows, most), -1, np.int32)
+        larger[:, : old.shape[1]] = old
+        self.ren = larger.ravel()
 
 
 def repack(rows: Words, old: tuple[Words, ...], new: tuple[Words, ...], words: int) -> Words:

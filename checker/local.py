@@ -10,7 +10,7 @@ missed a table entry are set aside; between chunks Python fills the tables and t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ from attrs import define, field, frozen
 from checker import kernels
 from checker.arena import Arena, machine_memory_bytes
 from checker.errors import CapacityError
-from checker.model import Transition
+from checker.model import Property, Transition
+from checker.path import holds_along, replay
 from checker.result import Counts
 from checker.search import Found
 from checker.supply import Repacking, Supply, wrapping
+from checker.symmetry import NotSymmetricError, why_not
 from checker.tabulate import Words
 from checker.transition import System, enabled, initial_state, successor
 from checker.visited import Visited
@@ -43,6 +45,7 @@ class LocalOptions:
         threads: how many; None: one per core.
         fingerprints: keep 8-byte hashes instead of rows in the visited set.
         parents: keep what a counterexample is traced back by.
+        symmetry: keep one state of each orbit under renaming of actors, where that is possible.
         block: entries per thread, owner and chunk.
         spill: a folder for the visited set, frontiers and parents.
     """
@@ -50,6 +53,7 @@ class LocalOptions:
     threads: int | None = None
     fingerprints: bool = False
     parents: bool = True
+    symmetry: bool = False
     block: int = BLOCK
     spill: Path | None = None
 
@@ -122,17 +126,31 @@ class LocalBreadthFirst:
     block: int = field(init=False)
     deepest: int = 1
     levels: list[int] = field(factory=list)
+    no_symmetry: str | None = None
     frontier: int = 1
 
     def __attrs_post_init__(self) -> None:
         """Start from the initial state."""
+        self.pool = ThreadPoolExecutor(self.options.threads or os.cpu_count() or 1)
+        self.no_symmetry = None if self.options.symmetry else "not asked for"
+        self._start()
+
+    def _start(self) -> None:
+        """Begin, or begin again without symmetry."""
         threads = self.options.threads or os.cpu_count() or 1
-        self.pool = ThreadPoolExecutor(threads)
+        self.levels, self.deepest = [], 1
+        self.found, self.truncated = {}, False
         self.block = self.options.block
         # Fingerprints cannot be packed anew, so their rows have room from the start.
-        self.supply = Supply(
-            self.system, row_bits=FINGERPRINT_ROW_BITS if self.options.fingerprints else 4
-        )
+        row_bits = FINGERPRINT_ROW_BITS if self.options.fingerprints else 4
+        self.supply = Supply(self.system, row_bits)
+        if self.no_symmetry is None:
+            self.no_symmetry = why_not(self.supply.tabulation)
+        if self.no_symmetry is None:
+            try:
+                self.supply = Supply(self.system, row_bits, symmetric=True)
+            except NotSymmetricError as reason:
+                self.no_symmetry = str(reason)
         self.owners = [self._owner(k, threads) for k in range(threads)]
         self._show_initially(self.supply.tabulation.initially_shown())
         with wrapping():
@@ -192,7 +210,22 @@ class LocalBreadthFirst:
         )
 
     def round(self, tick: Callable[[], None]) -> None:
-        """Expand the current level."""
+        """Expand the current level; begin again without symmetry if there turns out to be none."""
+        try:
+            self._round(tick)
+        except NotSymmetricError as reason:
+            self.no_symmetry = str(reason)
+            self.close()
+            self._start()
+
+    def close(self) -> None:
+        """Give the memory back."""
+        for owner in self.owners:
+            owner.visited.close()
+            for arena in (owner.level.rows, owner.following.rows, owner.parents, owner.places):
+                arena.close()
+
+    def _round(self, tick: Callable[[], None]) -> None:
         if self.max_depth is not None and self.deepest >= self.max_depth:
             self.truncated, self.frontier = True, 0
             return
@@ -284,13 +317,18 @@ class LocalBreadthFirst:
             owner.todo[left : left + aside] = owner.aside[:aside]
             control[kernels.TODO] = left + aside
             control[kernels.ASIDE] = control[kernels.MISSES] = 0
+        self._fill_missed(np.concatenate(missed))
+
+    def _fill_missed(self, missed: Words) -> Repacking | None:
+        """Fill the tables and adapt to what that changed."""
         words = self.supply.layout.words
-        repacking = self.supply.fill(np.concatenate(missed))
+        repacking = self.supply.fill(missed)
         if repacking is not None:
             self._repack(repacking)
         if self.supply.layout.words != words:
             for owner in self.owners:
                 owner.misses = self.supply.misses()
+        return repacking
 
     def _repack(self, repacking: Repacking) -> None:
         """Pack every row anew. Frontier rows stay with their owners, visited ones may move."""
@@ -371,29 +409,140 @@ class LocalBreadthFirst:
         known = self.found.get(name)
         if known is not None and len(known.transitions) <= length:
             return
-        self.found[name] = Found(self._trace(owner, index, place))
+        places = self._places_to(owner, index)
+        if place >= 0:
+            places.append(place)
+        if self.supply.symmetric:
+            prop = next(p for p in self.system.properties if p.name == name)
+            self.found[name] = Found(self._unrenamed(places, prop))
+        else:
+            self.found[name] = Found(tuple(self._transitions(places)))
 
-    def _trace(self, owner: int, index: int, place: int) -> tuple[Transition, ...]:
-        """Return the transitions to a state of the current level, and one more if place >= 0."""
-        places = [place] if place >= 0 else []
+    def _places_to(self, owner: int, index: int) -> list[int]:
+        """Return the places of the transitions that lead to a state of the current level."""
+        places = []
         threads = len(self.owners)
         for depth in range(len(self.levels) - 1, 0, -1):
             at = self.owners[owner].starts[depth] + index
             places.append(int(self.owners[owner].places.array[at]))
             link = int(self.owners[owner].parents.array[at])
             index, owner = divmod(link, threads)
-        state, transitions = initial_state(self.system), []
-        for at in reversed(places):
+        return places[::-1]
+
+    def _transitions(self, places: list[int]) -> Iterator[Transition]:
+        """Yield the transitions at these places, from the initial state on."""
+        state = initial_state(self.system)
+        for at in places:
             transition = enabled(self.system, state)[at]
-            transitions.append(transition)
+            yield transition
             state = successor(self.system, state, transition).state
-        return tuple(transitions)
+
+    def _unrenamed(self, places: list[int], prop: Property) -> tuple[Transition, ...]:
+        """Return a path in original names that follows the representatives at these places.
+
+        Wherever the representatives go, some transition of the real state leads to a state with the
+        same representative. The last one must show the property, too.
+        """
+        real = representative = self.supply.initial_row()
+        path: list[int] = []
+        choices = [0]
+        for number, place in enumerate(places):
+            if number:
+                real, representative = reals[choices[0]], wanted
+                path.append(choices[0])
+            reals, representatives, real, representative = self._both(real, representative)
+            wanted = representatives[place]
+            renamed = [self._represented(row) for row in reals]
+            choices = [k for k, row in enumerate(renamed) if (row == wanted).all()]
+        if not places:
+            return ()
+        for choice in choices:
+            transitions = tuple(self._transitions([*path, choice]))
+            if not holds_along(replay(self.system, transitions), prop):
+                return transitions
+        return tuple(self._transitions([*path, choices[0]]))
+
+    def _both(self, real: Words, representative: Words) -> tuple[Any, Any, Words, Words]:
+        """Return the successors of a real row and of its representative, and both, packed alike."""
+        while True:
+            first, missed = self._successors_of(real, reduced=False)
+            second, more = self._successors_of(representative, reduced=True)
+            missed = np.concatenate([missed, more, *map(self._misses_of, first)])
+            if not len(missed):
+                return first, second, real, representative
+            repacking = self._fill_missed(missed)
+            if repacking is not None:
+                real, representative = repacking.apply(real), repacking.apply(representative)
+
+    def _successors_of(self, row: Words, *, reduced: bool) -> tuple[Any, Words]:
+        """Return the successors of one row, of shape (n, row words), and what they missed."""
+        tables = self.supply.tables
+        if not reduced:
+            tables = tables._replace(geo=tables.geo.copy())
+            tables.geo[kernels.PERMUTATIONS] = 0
+        owner = self.owners[0]
+        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        control[kernels.END_FRESH] = 1
+        sizes, misses = np.zeros(1, np.int64), self.supply.misses()
+        stride = self.supply.layout.row_words + 1
+        out = np.empty((1, owner.out.shape[1]), np.int64)
+        with wrapping():
+            kernels.expand(
+                row,
+                np.empty(1, np.int64),
+                tables,
+                0,
+                1,
+                out,
+                sizes,
+                np.empty(1, np.int64),
+                misses,
+                np.empty((64, 3), np.int64),
+                np.zeros_like(owner.fired),
+                control,
+            )
+        entries = out[0, : int(sizes[0]) * stride].reshape(-1, stride)
+        return entries[:, :-1].copy(), misses[: control[kernels.MISSES]]
+
+    def _represented(self, row: Words) -> Words:
+        """Return the representative of a row whose renamings are all known."""
+        return self._represent(row)[0]
+
+    def _misses_of(self, row: Words) -> Words:
+        """Return what is missing for the representative of a row."""
+        return self._represent(row)[1]
+
+    def _represent(self, row: Words) -> tuple[Words, Words]:
+        tables, renamed, misses = self.supply.tables, row.copy(), self.supply.misses()
+        loc = np.empty(2 * len(tables.dec) + 2 * len(row), np.int64)
+        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        kernels.represent(renamed, 0, tables.geo, tables.ren, tables.perms, loc, misses, control)
+        return renamed, misses[: control[kernels.MISSES]]
+
+    def _symmetry_figures(self) -> dict[str, Any]:
+        """Return what symmetry did, or why it is off."""
+        if not self.supply.symmetric:
+            return {"on": False, "reason": self.no_symmetry}
+
+        def total(place: int) -> int:
+            return sum(int(owner.control[place]) for owner in self.owners)
+
+        expanded = sum(self.levels) - self.frontier
+        return {
+            "on": True,
+            "permutations": len(self.supply.tabulation.symmetry.group),
+            "reduction": total(kernels.ORBIT_STATES) / max(expanded, 1),
+            "unique_states": total(kernels.ORBIT_STATES),
+            "total_states": 1 + total(kernels.ORBIT_FIRED),
+            "final_states": total(kernels.ORBIT_FINALS),
+        }
 
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""
         t, unique = self.supply.tabulation, self.counts().unique_states
         stored = sum(o.visited.bytes for o in self.owners)
         return {
+            "symmetry": self._symmetry_figures(),
             "threads": len(self.owners),
             "row_bytes": 8 * self.supply.layout.row_words,
             "visited_bytes_per_state": stored / max(unique, 1),

@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 
 from checker import kernels
 from checker.layout import Layout, repack
+from checker.symmetry import Symmetry
 from checker.tabulate import Tabulation, Words
 from checker.transition import System
 
@@ -46,12 +47,15 @@ class Supply:
 
     Attributes:
         tabulation: the system's functions as tables.
+        row_bits: the least bits of a composite in a row, to begin with.
+        symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
         tables: what kernels are given; replaced whenever something was filled.
     """
 
     system: System
     row_bits: int = 4
+    symmetric: bool = False
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: kernels.Tables = field(init=False)
@@ -59,6 +63,8 @@ class Supply:
     def __attrs_post_init__(self) -> None:
         """Number the components of the initial state."""
         self.tabulation = Tabulation(self.system)
+        if self.symmetric:
+            self.tabulation.symmetry = Symmetry(self.tabulation)
         columns = self.tabulation.start()
         self.layout = Layout(self.tabulation, self.row_bits)
         with wrapping():
@@ -85,24 +91,45 @@ class Supply:
         """
         if not len(missed):
             return None
+        before, old_words = self.layout.row_fields, self.layout.row_words
         with wrapping():
-            repacking = self._compose(missed[missed[:, 0] != 0])
-            keys = missed[missed[:, 0] == 0, 1]
-            if len(keys):
-                self.tabulation.fill(keys)
-            if not self.layout.columns_fit:
-                self.layout.widen_columns()
+            self._fill_tables(missed)
+            self._rename(np.unique(missed[missed[:, 0] >> 8 == kernels.RENAMED, 1]))
         self.tables = self.layout.tables()
-        return repacking
-
-    def _compose(self, missed: Words) -> Repacking | None:
-        """Number new composites, widening the rows until they fit."""
-        records = missed.copy()
-        records[:, 0] &= 0xFF
-        before, old_words = None, self.layout.row_words
-        while len(records) and not self.layout.add(records):
-            first = self.layout.wider_rows()
-            before = before or first
-        if before is None:
+        if self.layout.row_fields is before:
             return None
         return Repacking(before, self.layout.row_fields, old_words, self.layout.row_words)
+
+    def _fill_tables(self, missed: Words) -> None:
+        """Number new composites and make table entries; widen rows and columns as needed."""
+        records = missed[missed[:, 0] >> 8 == kernels.COMPOSE].copy()
+        records[:, 0] &= 0xFF
+        while len(records) and not self.layout.add(records):
+            self.layout.wider_rows()
+        keys = missed[missed[:, 0] == 0, 1]
+        if len(keys):
+            self.tabulation.fill(keys)
+        if not self.layout.columns_fit:
+            self.layout.widen_columns()
+
+    def _rename(self, records: Words) -> None:
+        """Rename composites, supplying what that needs until all is there."""
+        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        while len(records):
+            control[kernels.MISSES] = 0
+            tables, misses = self.layout.tables(), self.misses()
+            kernels.rename_composites(
+                tables.geo,
+                tables.table,
+                tables.cons,
+                tables.dec,
+                tables.ren,
+                tables.perms,
+                records,
+                misses,
+                control,
+            )
+            missed = int(control[kernels.MISSES])
+            if not missed:
+                return
+            self._fill_tables(misses[:missed])

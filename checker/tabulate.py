@@ -1,8 +1,9 @@
 """Tabulated exploration: a system's pure functions as tables, filled on demand.
 
-Components of a state (an actor's state, its workload position, its ghost, the content of a channel)
-are interned: equal values get one number. A table entry is made by calling the protocol, the network
-kind, the workload or the oracle once per distinct argument; the kernels then work on numbers alone.
+Components of a state (an actor's state, its workload position, its ghost, the content of a
+channel) are interned: equal values get one number. A table entry is made by calling the protocol,
+the network kind, the workload or the oracle once per distinct argument; the kernels then work on
+numbers alone.
 
 The `full` history is tabulated as `clocks` plus two sequences of records per actor (deliveries; the
 stamps of its own messages), whose numbers need no Python call.
@@ -21,6 +22,7 @@ from checker import kernels
 from checker.errors import CapacityError, ProtocolError
 from checker.history import Ghost, Oracle, oracle_named
 from checker.model import Delivery, Message, Packet, State, Step
+from checker.symmetry import Symmetry
 from checker.transition import System, call_causal_send, call_receive, initial_state
 
 Words = np.ndarray[Any, np.dtype[np.int64]]
@@ -62,6 +64,7 @@ class Tabulation:
         table, code: as in `kernels.Tables`.
         kinds: names of the kinds of transitions, such as `receive Ack`.
         calls: how often the protocol was called.
+        symmetry: learns renamings along with the tables; None without symmetry.
         seconds: spent in `fill`.
     """
 
@@ -85,6 +88,7 @@ class Tabulation:
     entries: int = 0
     code: Words = field(init=False)
     used_code: int = 0
+    symmetry: Symmetry | None = None
     calls: int = 0
     seconds: float = 0.0
 
@@ -133,6 +137,11 @@ class Tabulation:
                     row.append(self.contents[k].number(content))
             rows.append(row)
         return rows
+
+    def initial_states(self) -> list[int]:
+        """Return the number of each actor's initial state."""
+        states = initial_state(self.system).actors
+        return [self.states[i].number(state) for i, state in enumerate(states)]
 
     def start(self) -> list[list[int]]:
         """Return the columns of the initial state."""
@@ -209,7 +218,7 @@ class Tabulation:
             self.kinds.append(name)
         return self.kinds.index(name)
 
-    def _shown(self, state: Any) -> int:
+    def shown(self, state: Any) -> int:
         """Return the bit set of invariants that `state` violates and witnesses that it shows."""
         bits = 0
         for rank, prop in enumerate(self.system.properties):
@@ -223,7 +232,7 @@ class Tabulation:
         """Return the bit set of properties that the initial state shows."""
         bits = 0
         for state in initial_state(self.system).actors:
-            bits |= self._shown(state)
+            bits |= self.shown(state)
         return bits
 
     def _step_codes(self, actor: int, step: Step) -> list[int]:
@@ -265,9 +274,11 @@ class Tabulation:
                 self.states[actor].values[state],
                 message,
             )
+            if self.symmetry is not None:
+                self.symmetry.learn_send(actor, state, message, step)
             codes += [
                 self.states[actor].number(step.state),
-                self._shown(step.state),
+                self.shown(step.state),
                 kind,
                 self.positions[actor].number(workload.after_send(actor, here, destinations)),
                 self.messages.number(message),
@@ -281,17 +292,19 @@ class Tabulation:
         alternatives = self.system.network.take(self.contents[channel].values[content])
         codes = [len(alternatives)]
         for packet, rest in alternatives:
-            step = self._receive(dst, state, src, packet)
+            step = self.receive_step(dst, state, src, packet)
+            if self.symmetry is not None:
+                self.symmetry.learn_receive(dst, state, src, packet, step)
             codes += [
                 self.states[dst].number(step.state),
-                self._shown(step.state),
+                self.shown(step.state),
                 self._kind(f"receive {type(packet).__name__}"),
                 self.contents[channel].number(rest),
                 *self._step_codes(dst, step),
             ]
         return self._emit(codes)
 
-    def _receive(self, actor: int, state: int, src: int, packet: Packet) -> Step:
+    def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
         """Call `receive` once per distinct argument, whatever else is in the channel."""
         memo = (actor, state, src, packet)
         if memo not in self.steps:
@@ -346,6 +359,11 @@ class Tabulation:
         )
         return self.positions[actor].number(after)
 
+    def _fill_rename(self, p: int, value: int, where: int) -> int:
+        column, actor = divmod(where, 16)
+        assert self.symmetry is not None
+        return self.symmetry.renamed_column(p + 1, column, actor, value)
+
     def _fill_final(self, actor: int, ghost: int, _unused: int) -> int:
         undelivered = tuple(p.message for p in self.ghosts[actor].values[ghost].pending)
         bits = 0
@@ -392,4 +410,5 @@ _FILLERS = {
     kernels.FORGET: Tabulation._fill_forget,
     kernels.REACT: Tabulation._fill_react,
     kernels.FINAL: Tabulation._fill_final,
+    kernels.RENAME: Tabulation._fill_rename,
 }

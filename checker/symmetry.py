@@ -1,0 +1,226 @@
+"""Symmetry: states that differ by a renaming of the actors have the same future.
+
+Protocols are opaque, so a renaming of their states and packets is not given; it is built along with
+the tables. The initial state of actor i becomes that of actor p(i); and if a step takes state s to
+s', then the renamed step (with the renamed message or packet) takes the renamed s to the renamed s',
+and what it sends and delivers are each other's renamings too. Whenever this meets a value that was
+renamed otherwise before, the protocol treats actors differently, and there is no symmetry to use.
+So the very construction of the tables is the audit of the reduction.
+
+The search then keeps one state of each orbit, the one whose row is least (Ip and Dill, Better
+Verification Through Symmetry, 1996). It also adds up the sizes of the orbits, so that the unreduced
+counts are known exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import define, evolve, field
+
+from checker import kernels
+from checker.errors import CausalCheckError
+from checker.history import Ghost, Pending
+from checker.model import Message, Packet, Step
+from checker.transition import call_causal_send
+
+if TYPE_CHECKING:
+    from checker.tabulate import Tabulation
+
+Permutation: TypeAlias = tuple[int, ...]
+"""Where each actor goes: p[i] is the new name of actor i."""
+
+MOST_FULLY_PERMUTED = 4
+"""Up to this many actors all permutations are used; beyond, the rotations, a subgroup of them."""
+
+
+class NotSymmetricError(CausalCheckError):
+    """The system treats actors differently; the text says where this showed."""
+
+
+def group(actors: int) -> list[Permutation]:
+    """Return a group of permutations of the actors, the identity first."""
+    if actors <= MOST_FULLY_PERMUTED:
+        return list(permutations(range(actors)))
+    return [tuple((i + k) % actors for i in range(actors)) for k in range(actors)]
+
+
+def compose(outer: Permutation, inner: Permutation) -> Permutation:
+    """Return the permutation that applies `inner`, then `outer`."""
+    return tuple(outer[i] for i in inner)
+
+
+def renamed_message(message: Message, p: Permutation) -> Message:
+    """Return `message` with its actors renamed; destinations stay in ascending order."""
+    destinations = tuple(sorted(p[d] for d in message.destinations))
+    return Message(p[message.sender], message.number, destinations)
+
+
+def why_not(tabulation: Tabulation) -> str | None:
+    """Return why the system has no usable symmetry, as far as that shows in advance."""
+    system = tabulation.system
+    if not system.workload.symmetric:
+        return f"the workload {system.workload.kind} names actors"
+    if tabulation.full:
+        return "the full history is meant to count every state"
+    return None
+
+
+@define(eq=False)
+class Symmetry:
+    """The renamings of one system's components, learned along with its tables.
+
+    Attributes:
+        tabulation: whose components are renamed.
+        group: all permutations, the identity first.
+    """
+
+    tabulation: Tabulation
+    group: list[Permutation] = field(init=False)
+    index: dict[Permutation, int] = field(init=False)
+    states: dict[tuple[int, int], tuple[int, ...]] = field(factory=dict)
+    packets: dict[tuple[int, Hashable], tuple[Packet, ...]] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        """Relate the initial states."""
+        actors = self.tabulation.system.actors
+        self.group = group(actors)
+        self.index = {p: k for k, p in enumerate(self.group)}
+        initial = self.tabulation.initial_states()
+        for i in range(actors):
+            self._relate_states(i, tuple(initial[p[i]] for p in self.group), "initial states")
+
+    def _relate_states(self, actor: int, images: tuple[int, ...], where: str) -> None:
+        """Record that state images[0] of `actor` becomes images[k] of actor group[k][actor]."""
+        for k, p in enumerate(self.group):
+            row = tuple(images[self.index[compose(q, p)]] for q in self.group)
+            if self.states.setdefault((p[actor], images[k]), row) != row:
+                raise NotSymmetricError(f"{where} differ between actors")
+
+    def learn_send(self, actor: int, state: int, message: Message, step: Step) -> None:
+        """Relate a causal_send to its renamings."""
+        system = self.tabulation.system
+
+        def run(p: Permutation, renamed: int) -> Step:
+            value = self.tabulation.states[p[actor]].values[renamed]
+            return call_causal_send(
+                system.protocol, system.actors, value, renamed_message(message, p)
+            )
+
+        self._learn(actor, state, step, run, "causal_send")
+
+    def learn_receive(self, actor: int, state: int, src: int, packet: Packet, step: Step) -> None:
+        """Relate a receive to its renamings."""
+        t = self.tabulation
+        images = self.packets[t.channel_of[src, actor], packet]
+
+        def run(p: Permutation, renamed: int) -> Step:
+            image = images[self.index[p]]
+            return t.receive_step(p[actor], renamed, p[src], image)
+
+        self._learn(actor, state, step, run, f"receive of {type(packet).__name__}")
+
+    def _learn(
+        self,
+        actor: int,
+        state: int,
+        step: Step,
+        run: Callable[[Permutation, int], Step],
+        what: str,
+    ) -> None:
+        t = self.tabulation
+        rows = self.states[actor, state]
+        steps = [step] + [run(p, rows[k]) for k, p in enumerate(self.group) if k > 0]
+        where = f"results of {what}"
+        images = [
+            t.states[p[actor]].number(s.state) for p, s in zip(self.group, steps, strict=True)
+        ]
+        if len({t.shown(s.state) for s in steps}) > 1:
+            raise NotSymmetricError("invariants or witnesses differ between actors")
+        self._relate_states(actor, tuple(images), where)
+        self._relate_sends(actor, steps, where)
+        for p, other in zip(self.group, steps, strict=True):
+            if tuple(renamed_message(m, p) for m in step.deliveries) != other.deliveries:
+                raise NotSymmetricError(f"deliveries in {where} depend on actors' names")
+
+    def _relate_sends(self, actor: int, steps: list[Step], where: str) -> None:
+        actors = range(self.tabulation.system.actors)
+        for dst in actors:
+            rows = [
+                [packet for d, packet in s.sends if d == p[dst]]
+                for p, s in zip(self.group, steps, strict=True)
+            ]
+            if len(set(map(len, rows))) > 1:
+                raise NotSymmetricError(f"sends in {where} depend on actors' names")
+            for images in zip(*rows, strict=True):
+                self._relate_packets(actor, dst, images, where)
+
+    def _relate_packets(self, src: int, dst: int, images: tuple[Packet, ...], where: str) -> None:
+        channel_of = self.tabulation.channel_of
+        if (src, dst) not in channel_of:
+            return
+        for k, p in enumerate(self.group):
+            row = tuple(images[self.index[compose(q, p)]] for q in self.group)
+            known = self.packets.setdefault((channel_of[p[src], p[dst]], images[k]), row)
+            if known != row:
+                raise NotSymmetricError(f"packets in {where} differ between actors")
+
+    def renamed_column(self, p: int, column: int, actor: int, value: int) -> int:
+        """Return the number of a column of `actor` after renaming by group[p]."""
+        t, permutation = self.tabulation, self.group[p]
+        target = permutation[actor]
+        if column == kernels.STATE:
+            return self.states[actor, value][p]
+        if column == kernels.POSITION:
+            return t.positions[target].number(t.positions[actor].values[value])
+        if column == kernels.GHOST:
+            ghost = self.renamed_ghost(t.ghosts[actor].values[value], permutation)
+            return t.ghosts[target].number(ghost)
+        return self._renamed_channel(p, column - kernels.CHANNELS, actor, value)
+
+    def _renamed_channel(self, p: int, place: int, actor: int, value: int) -> int:
+        t, permutation = self.tabulation, self.group[p]
+        src, dst = [pair for pair in t.channels if pair[0] == actor][place]
+        old = t.channel_of[src, dst]
+        new = t.channel_of[permutation[src], permutation[dst]]
+        content: tuple[Packet, ...] = ()
+        for packet in t.contents[old].values[value]:
+            content = t.system.network.put(content, self.packets[old, packet][p])
+        return t.contents[new].number(content)
+
+    def renamed_ghost(self, ghost: Ghost, p: Permutation) -> Ghost:
+        """Return one actor's part of the history with all actors renamed."""
+        rename = self._renamed_mask if isinstance(ghost.knows, int) else _renamed_clock
+        pending = tuple(
+            Pending(
+                message=renamed_message(entry.message, p),
+                remaining=tuple(sorted(p[d] for d in entry.remaining)),
+                stamp=rename(entry.stamp, p),
+                overtaken=tuple(sorted(p[d] for d in entry.overtaken)),
+            )
+            for entry in ghost.pending
+        )
+        heard = rename(ghost.heard, p) if isinstance(ghost.knows, int) else ghost.heard
+        return evolve(ghost, knows=rename(ghost.knows, p), pending=pending, heard=heard)
+
+    def _renamed_mask(self, mask: int, p: Permutation) -> int:
+        """Rename a mask of (sender, number, destination); see `checker.history`."""
+        system = self.tabulation.system
+        actors, most = system.actors, system.workload.most
+        renamed = 0
+        while mask:
+            low = mask & -mask
+            mask ^= low
+            rest, destination = divmod(low.bit_length() - 1, actors)
+            sender, number = divmod(rest, most)
+            renamed |= 1 << ((p[sender] * most + number) * actors + p[destination])
+        return renamed
+
+
+def _renamed_clock(clock: tuple[int, ...], p: Permutation) -> tuple[int, ...]:
+    renamed: list[Any] = [0] * len(clock)
+    for actor, count in enumerate(clock):
+        renamed[p[actor]] = count
+    return tuple(renamed)
