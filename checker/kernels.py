@@ -499,7 +499,7 @@ def rename_composites(geo, table, cons, dec, ren, perms, records, misses, contro
             loc[target * words + k] = 0
         complete = True
         for column in range(geo[COLUMN_COUNT]):
-            if column == RECORDED or column == STAMPS:
+            if column in (RECORDED, STAMPS):
                 continue
             into = column
             if column >= CHANNELS:

@@ -445,22 +445,20 @@ class LocalBreadthFirst:
         """
         real = representative = self.supply.initial_row()
         path: list[int] = []
-        choices = [0]
-        for number, place in enumerate(places):
-            if number:
-                real, representative = reals[choices[0]], wanted
-                path.append(choices[0])
+        choices: list[int] = []
+        for place in places:
             reals, representatives, real, representative = self._both(real, representative)
-            wanted = representatives[place]
-            renamed = [self._represented(row) for row in reals]
-            choices = [k for k, row in enumerate(renamed) if (row == wanted).all()]
-        if not places:
-            return ()
+            representative = representatives[place]
+            choices = [
+                k for k, row in enumerate(reals) if (self._represented(row) == representative).all()
+            ]
+            path.append(choices[0])
+            real = reals[choices[0]]
         for choice in choices:
-            transitions = tuple(self._transitions([*path, choice]))
+            transitions = tuple(self._transitions([*path[:-1], choice]))
             if not holds_along(replay(self.system, transitions), prop):
                 return transitions
-        return tuple(self._transitions([*path, choices[0]]))
+        return tuple(self._transitions(path))
 
     def _both(self, real: Words, representative: Words) -> tuple[Any, Any, Words, Words]:
         """Return the successors of a real row and of its representative, and both, packed alike."""
@@ -521,7 +519,8 @@ class LocalBreadthFirst:
 
     def _symmetry_figures(self) -> dict[str, Any]:
         """Return what symmetry did, or why it is off."""
-        if not self.supply.symmetric:
+        symmetry = self.supply.tabulation.symmetry
+        if symmetry is None:
             return {"on": False, "reason": self.no_symmetry}
 
         def total(place: int) -> int:
@@ -530,7 +529,7 @@ class LocalBreadthFirst:
         expanded = sum(self.levels) - self.frontier
         return {
             "on": True,
-            "permutations": len(self.supply.tabulation.symmetry.group),
+            "permutations": len(symmetry.group),
             "reduction": total(kernels.ORBIT_STATES) / max(expanded, 1),
             "unique_states": total(kernels.ORBIT_STATES),
             "total_states": 1 + total(kernels.ORBIT_FIRED),

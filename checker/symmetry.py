@@ -1,11 +1,11 @@
 """Symmetry: states that differ by a renaming of the actors have the same future.
 
-Protocols are opaque, so a renaming of their states and packets is not given; it is built along with
-the tables. The initial state of actor i becomes that of actor p(i); and if a step takes state s to
-s', then the renamed step (with the renamed message or packet) takes the renamed s to the renamed s',
-and what it sends and delivers are each other's renamings too. Whenever this meets a value that was
-renamed otherwise before, the protocol treats actors differently, and there is no symmetry to use.
-So the very construction of the tables is the audit of the reduction.
+Protocols are opaque, so a renaming of their states and packets is not given; it is built along
+with the tables. The initial state of actor i becomes that of actor p(i); and if a step takes state
+s to s', then the renamed step (with the renamed message or packet) takes the renamed s to the
+renamed s', and what it sends and delivers are each other's renamings too. Whenever this meets a
+value that was renamed otherwise before, the protocol treats actors differently, and there is no
+symmetry to use. So the very construction of the tables is the audit of the reduction.
 
 The search then keeps one state of each orbit, the one whose row is least (Ip and Dill, Better
 Verification Through Symmetry, 1996). It also adds up the sizes of the orbits, so that the unreduced
@@ -192,7 +192,8 @@ class Symmetry:
 
     def renamed_ghost(self, ghost: Ghost, p: Permutation) -> Ghost:
         """Return one actor's part of the history with all actors renamed."""
-        rename = self._renamed_mask if isinstance(ghost.knows, int) else _renamed_clock
+        masks = isinstance(ghost.knows, int)
+        rename: Callable[[Any, Permutation], Any] = self._renamed_mask if masks else _renamed_clock
         pending = tuple(
             Pending(
                 message=renamed_message(entry.message, p),
@@ -202,7 +203,7 @@ class Symmetry:
             )
             for entry in ghost.pending
         )
-        heard = rename(ghost.heard, p) if isinstance(ghost.knows, int) else ghost.heard
+        heard = self._renamed_mask(ghost.heard, p) if masks else ghost.heard
         return evolve(ghost, knows=rename(ghost.knows, p), pending=pending, heard=heard)
 
     def _renamed_mask(self, mask: int, p: Permutation) -> int:
