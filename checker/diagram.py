@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TypeAlias
+from types import MappingProxyType
 
 from attrs import define, evolve, frozen
 
 from checker.model import CausalSend, Message, Packet, Receive
 from checker.path import Path, PathStep
-from checker.words import Words, actor_name, message_in, waiting
-
-Remarks: TypeAlias = Mapping[tuple[int, Message], str]
+from checker.words import Remarks, Words, actor_name, contains, message_in, waiting
 
 MARGIN = 5
 """Columns for the step numbers."""
+
+CORNERS = {
+    (1, True, False): "╮",
+    (-1, True, False): "╭",
+    (1, False, False): "╯",
+    (-1, False, False): "╰",
+    (1, True, True): "┓",
+    (-1, True, True): "┏",
+    (1, False, True): "┛",
+    (-1, False, True): "┗",
+}
+"""(side of the actor's column, is a network-send, is heavy) -> where a line meets its lane."""
 
 
 @define(eq=False)
@@ -33,6 +43,7 @@ class _Flight:
     arrived: int | None = None
     gap: int = 0
     lane: int = 0
+    heavy: bool = False
 
 
 @frozen(eq=False)
@@ -42,7 +53,7 @@ class _Row:
     actor: int
     number: int | None = None
     note: str = ""
-    marked: bool = False
+    wrong: Message | None = None
     arrives: _Flight | None = None
     leaves: _Flight | None = None
 
@@ -60,10 +71,10 @@ class Diagram:
         return max(map(len, self.lines))
 
 
-def diagram(path: Path, remarks: Remarks | None = None) -> Diagram:
+def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     """Draw `path`; `remarks` say what is wrong with a message's delivery at a step."""
     words = Words.of(path)
-    rows, flights = _rows(path, words, remarks or {})
+    rows, flights = _rows(path, words, remarks)
     drawn = [f for f in flights if _is_drawn(f)]
     shown = sorted(
         {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
@@ -74,9 +85,12 @@ def diagram(path: Path, remarks: Remarks | None = None) -> Diagram:
     place = {actor: at for at, actor in enumerate(shown)}
     _assign_lanes([f for f in drawn if f.arrived is not None], place)
     canvas = _Canvas(words, rows, drawn, place)
-    in_flight = [f for f in flights if not _is_drawn(f)]
-    undrawn = [f"{words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})" for f in in_flight]
-    return Diagram(canvas.lines(), tuple(undrawn))
+    undrawn = tuple(
+        f"{words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})"
+        for f in flights
+        if not _is_drawn(f)
+    )
+    return Diagram(canvas.lines(), undrawn)
 
 
 def _is_drawn(flight: _Flight) -> bool:
@@ -92,29 +106,29 @@ def _rows(path: Path, words: Words, remarks: Remarks) -> tuple[list[_Row], list[
     for step in path.steps:
         row = _first_row(step, words, remarks)
         if isinstance(step.transition, Receive):
-            arrives = next(
-                f
-                for f in flights
-                if f.arrived is None
-                and (f.src, f.dst, f.packet)
-                == (step.transition.src, step.actor, step.transition.packet)
-            )
+            arrives = _sent_first(flights, step.transition)
             arrives.arrived = len(rows)
+            arrives.heavy = row.wrong is not None and contains(arrives.packet, row.wrong)
             row = evolve(row, arrives=arrives)
         rows.append(row)
         for to, packet in step.step.sends:
-            flight = _Flight(step.actor, to, packet, len(rows))
-            flights.append(flight)
-            key = (step.actor, to, packet)
-            received[key] -= 1
-            if received[key] < 0 and message_in(packet) is None:
+            sent = _Flight(step.actor, to, packet, len(rows))
+            flights.append(sent)
+            received[step.actor, to, packet] -= 1
+            if received[step.actor, to, packet] < 0 and message_in(packet) is None:
                 continue
-            if rows[-1].number == step.number and rows[-1].arrives is None and not rows[-1].leaves:
-                flight.left = len(rows) - 1
-                rows[-1] = evolve(rows[-1], leaves=flight)
+            if isinstance(step.transition, Receive) or rows[-1].leaves is not None:
+                rows.append(_Row(step.actor, leaves=sent))
             else:
-                rows.append(_Row(step.actor, leaves=flight))
+                sent.left = len(rows) - 1
+                rows[-1] = evolve(rows[-1], leaves=sent)
     return rows, flights
+
+
+def _sent_first(flights: list[_Flight], reception: Receive) -> _Flight:
+    """Return the packet received; of equal packets in flight, the one sent first."""
+    key = (reception.src, reception.dst, reception.packet)
+    return next(f for f in flights if f.arrived is None and (f.src, f.dst, f.packet) == key)
 
 
 def _receptions(path: Path) -> dict[tuple[int, int, Packet], int]:
@@ -127,19 +141,19 @@ def _receptions(path: Path) -> dict[tuple[int, int, Packet], int]:
 
 
 def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
-    who, notes, marked = actor_name(step.actor), [], False
+    who, notes, wrong = actor_name(step.actor), [], None
     if isinstance(step.transition, CausalSend):
         assert step.message is not None
         notes.append(f"causal-sends {words.message(step.message)}")
+    notes += words.deliveries(step, remarks)
     for delivery in step.deliveries:
-        remark = remarks.get((step.number, delivery.message), "")
-        marked = marked or bool(remark)
-        notes.append(f"delivers {words.message(delivery.message)} {remark}".rstrip())
+        if remarks.get((step.number, delivery.message), "too early") != "too early":
+            wrong = delivery.message
     held = waiting(step)
     if held is not None:
-        notes.append(f"{words.message(held)} waits")
+        notes.append("which waits" if held == step.message else f"{words.message(held)} waits")
     note = f"{who} {', '.join(notes)}" if notes else ""
-    return _Row(step.actor, step.number, note, marked)
+    return _Row(step.actor, step.number, note, wrong)
 
 
 def _assign_lanes(flights: list[_Flight], place: Mapping[int, int]) -> None:
@@ -163,7 +177,8 @@ def _assign_lanes(flights: list[_Flight], place: Mapping[int, int]) -> None:
 
 
 def _overlap(one: _Flight, other: _Flight) -> bool:
-    assert one.arrived is not None and other.arrived is not None
+    assert one.arrived is not None
+    assert other.arrived is not None
     return one.left <= other.arrived and other.left <= one.arrived
 
 
@@ -184,7 +199,7 @@ class _Canvas:
     def _label(self, flight: _Flight, *, sent: bool) -> str:
         message = message_in(flight.packet)
         if sent or message is None:
-            return self.words.value(flight.packet)
+            return self.words.label(flight.packet)
         return self.words.message(message)
 
     def _goes_right(self, flight: _Flight, actor: int) -> bool:
@@ -201,7 +216,8 @@ class _Canvas:
                 if flight is None:
                     continue
                 at = self.place[row.actor]
-                room = len(self._label(flight, sent=flight is row.leaves)) + 3
+                room = len(self._label(flight, sent=flight is row.leaves)) + 2
+                room += 2 * (flight.arrived is None)
                 if self._goes_right(flight, row.actor):
                     left[at] = max(left[at], room)
                 else:
@@ -213,7 +229,8 @@ class _Canvas:
         columns = [MARGIN + len(names[0]) // 2]
         for gap, lanes in enumerate(self.lanes):
             room = self.left_zone[gap] + 2 * lanes + self.right_zone[gap]
-            columns.append(columns[-1] + max(room, 2 + (len(names[gap]) + len(names[gap + 1])) // 2))
+            apart = 2 + (len(names[gap]) + len(names[gap + 1])) // 2
+            columns.append(columns[-1] + max(room, apart))
         return columns
 
     def _lane_column(self, flight: _Flight) -> int:
@@ -239,13 +256,14 @@ class _Canvas:
         cells = list(self._blank())
         for flight in self.flights:
             if flight.arrived is not None and flight.left < at < flight.arrived:
-                cells[self._lane_column(flight)] = "│"
+                cells[self._lane_column(flight)] = "┃" if flight.heavy else "│"
         column = self.columns[self.place[row.actor]]
-        for flight in (row.arrives, row.leaves):
-            if flight is not None:
-                self._line(cells, flight, row, sent=flight is row.leaves)
+        if row.arrives is not None:
+            self._line(cells, row.arrives, row, sent=False)
+        if row.leaves is not None:
+            self._line(cells, row.leaves, row, sent=True)
         if row.number is not None:
-            cells[column] = "✗" if row.marked else "●"
+            cells[column] = "✗" if row.wrong else "●"
             cells[: MARGIN - 2] = f"{row.number:>{MARGIN - 2}}"
         return "".join(cells) + (f"   {row.note}" if row.note else "")
 
@@ -253,22 +271,18 @@ class _Canvas:
         """Draw a flight's horizontal part at the row of its network-send or of its reception."""
         column = self.columns[self.place[row.actor]]
         step = 1 if self._goes_right(flight, row.actor) else -1
+        label = self._label(flight, sent=sent)
         if flight.arrived is None:
-            zone = self.left_zone if step > 0 else self.right_zone
-            end = column + step * zone[self.place[row.actor] - (step < 0)]
+            end = column + step * (len(label) + 3)
+            cells[end - step], cells[end] = "┄", "▷" if step > 0 else "◁"
         else:
             end = self._lane_column(flight)
-            cells[end] = {(1, True): "╮", (-1, True): "╭", (1, False): "╯", (-1, False): "╰"}[
-                (step, sent)
-            ]
+            cells[end] = CORNERS[step, sent, flight.heavy]
         for at in range(column + step, end, step):
             if cells[at] == " ":
-                cells[at] = "─"
-        label = self._label(flight, sent=sent)
+                cells[at] = "━" if flight.heavy else "─"
         start = column + 2 if step > 0 else column - 1 - len(label)
         cells[start : start + len(label)] = label
-        if flight.arrived is None:
-            cells[end - step : end + step : step] = "┄▷" if step > 0 else "┄◁"
         if not sent:
             cells[column + step] = "◀" if step > 0 else "▶"
         elif row.number is None:

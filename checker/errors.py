@@ -30,5 +30,9 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
 
 
+class AuditError(CausalCheckError):
+    """An audit found that a reduction is not sound; then no verdict can be trusted."""
+
+
 class CapacityError(CausalCheckError):
     """A limit of an engine was reached (too many distinct values, too little memory or disk)."""

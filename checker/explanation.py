@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import attrs
@@ -10,7 +10,7 @@ from attrs import Factory, frozen
 
 from checker.model import Message, Property
 from checker.path import Path, Violation, causal_violation, undelivered
-from checker.words import Words, actor_name, contains, listed
+from checker.words import Remarks, Words, actor_name, contains, listed
 
 
 @frozen
@@ -20,12 +20,12 @@ class Explanation:
     Attributes:
         text: in sentences.
         details: lines that belong to it, such as the final states.
-        remarks: (step number, message) -> what is wrong with its delivery there, in two words.
+        remarks: what is wrong with which delivery.
     """
 
     text: str
     details: tuple[str, ...] = ()
-    remarks: Mapping[tuple[int, Message], str] = Factory(dict)
+    remarks: Remarks = Factory(dict)
 
 
 def explain(path: Path) -> Explanation:
@@ -67,7 +67,7 @@ def _chain_text(words: Words, chain: tuple[Message, ...]) -> str:
     sender = actor_name(chain[0].sender)
     if chain[0].sender != chain[1].sender:
         clauses.append(f"{sender} sent {words.message(chain[0])}")
-    for before, after in zip(chain, chain[1:], strict=False):
+    for before, after in pairwise(chain):
         actor, earlier = actor_name(after.sender), words.message(before)
         if before.sender == after.sender and clauses:
             clauses.append(f"{actor} then sent {words.message(after)}")
@@ -137,6 +137,9 @@ def _integrity(path: Path) -> Explanation | None:
                 to = listed([actor_name(x) for x in m.destinations])
                 text = f"{actor} delivered {name} (step {step.number}), but it was causal-sent to"
                 return Explanation(f"{text} {to}.", remarks={(step.number, m): "wrong actor"})
+            if earlier[0] == step.number:
+                text = f"{actor} delivered {name} twice in step {step.number}."
+                return Explanation(text, remarks={(step.number, m): "twice"})
             text = f"{actor} delivered {name} twice: at step {earlier[0]}, and again at step"
             return Explanation(f"{text} {step.number}.", remarks={(step.number, m): "again"})
     return None
@@ -154,7 +157,7 @@ def _all_delivered(path: Path) -> Explanation | None:
     was = "was" if len(lost) == 1 else "were"
     text = (
         f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
-        f"never delivered. {' '.join(_place(words, state.actors, m) for m in lost)}"
+        f"never delivered. {_places(words, state.actors, lost)}"
     )
     details = tuple(
         f"{actor_name(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
@@ -163,11 +166,24 @@ def _all_delivered(path: Path) -> Explanation | None:
 
 
 def _route(message: Message) -> str:
-    return f"{actor_name(message.sender)} to {listed([actor_name(d) for d in message.destinations])}"
+    to = listed([actor_name(d) for d in message.destinations])
+    return f"{actor_name(message.sender)} to {to}"
 
 
-def _place(words: Words, states: tuple[Any, ...], message: Message) -> str:
-    """Say which actors still hold `message`, and in which field of their state."""
+def _places(words: Words, states: tuple[Any, ...], lost: list[Message]) -> str:
+    """Say where the undelivered messages are stuck, those of one place together."""
+    stuck: dict[str, list[str]] = {}
+    for message in lost:
+        stuck.setdefault(_place(states, message), []).append(words.message(message))
+    sentences = []
+    for place, names in stuck.items():
+        where = f"stuck in {place}" if place else "held by no actor any more"
+        sentences.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {where}")
+    return "; ".join(sentences) + "."
+
+
+def _place(states: tuple[Any, ...], message: Message) -> str:
+    """Return which actors hold `message` and in which field of their state; empty if none does."""
     places = []
     for actor, local in enumerate(states):
         fields = attrs.fields(type(local)) if attrs.has(type(local)) else ()
@@ -176,8 +192,7 @@ def _place(words: Words, states: tuple[Any, ...], message: Message) -> str:
             places.append(f"{actor_name(actor)}'s {listed(held)}")
         elif not fields and contains(local, message):
             places.append(f"{actor_name(actor)}'s state")
-    name = words.message(message)
-    return f"{name} is stuck in {listed(places)}." if places else f"No actor holds {name} any more."
+    return listed(places) if places else ""
 
 
 def _invariant(path: Path, prop: Property) -> Explanation:

@@ -53,17 +53,18 @@ STATE, POSITION, GHOST, RECORDED, STAMPS, CHANNELS = range(6)
     ORBIT_STATES,
     ORBIT_FIRED,
     ORBIT_FINALS,
-) = range(13)
-CONTROL_SIZE = 13
+    DECREASED,
+) = range(14)
+CONTROL_SIZE = 14
 
 OK, MISSED, OVERFLOWED = 0, -1, -2
 
 
 # The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
-PERMUTATIONS, REN_STRIDE, COLUMN_COUNT = range(8, 11)
+PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, 5 + 16, 256
-BAD = 11
+BAD = 13
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
@@ -90,6 +91,7 @@ class Tables(NamedTuple):
         dec: the local words of each composite; actor i's begin at i * geo[DEC_STRIDE].
         ren: int32; the renamed composites (-1: not known yet), see `represent`.
         perms: where permutation p takes actor i, at p * actors + i.
+        progress: int32; of composite g of actor i, at i * geo[REN_STRIDE] + g; see `progress_of`.
     """
 
     geo: np.ndarray[Any, Any]
@@ -99,6 +101,7 @@ class Tables(NamedTuple):
     dec: np.ndarray[Any, Any]
     ren: np.ndarray[Any, Any]
     perms: np.ndarray[Any, Any]
+    progress: np.ndarray[Any, Any]
 
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -671,7 +674,8 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
         fired: per kind, transitions fired; updated.
         control: see the names above; FIRED and FINALS are added to; FULL is set to the number of
             successors of a row if that is more than `out` has room for; KNOWN is the bit set of
-            properties not to report any more.
+            properties not to report any more; DECREASED counts successors with less progress, if
+            geo[AUDITS].
     """
     rows, todo, aside, misses, control = (
         borrow(rows),
@@ -682,7 +686,7 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
     )
     geo, table, code = borrow(tables.geo), borrow(tables.table), borrow(tables.code)
     cons, dec, out = borrow(tables.cons), borrow(tables.dec), borrow(out)
-    ren, perms = borrow(tables.ren), borrow(tables.perms)
+    ren, perms, progress = borrow(tables.ren), borrow(tables.perms), borrow(tables.progress)
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
     capacity = out.shape[1] // stride
@@ -753,6 +757,11 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
                 for o in range(owners):
                     sizes[o] = before[o]
                 break
+            if geo[AUDITS]:
+                least = progress_of(rows, at, geo, progress)
+                for e in range(count):
+                    if progress_of(block, e * stride, geo, progress) < least:
+                        control[DECREASED] += 1
             for e in range(count):
                 info = block[e * stride + row_words]
                 fired[info >> 16 & 0xFFFF] += 1
@@ -799,24 +808,27 @@ def home(h, capacity):
 
 
 @njit(cache=True, nogil=True)
-def insert(out, sizes, start, row_words, slots, table, rows, parents, places, kinds):
+def insert(out, sizes, start, geo, slots, table, rows, parents, places, kinds, progress, tally):
     """Insert the successors that one owner was sent into its visited set.
 
     Args:
         out: (threads, entries * (row words + 1)): what each thread sent to this owner.
         sizes: per thread, how many entries.
         start: [thread, entry] to begin with; updated.
-        row_words: words per row.
+        geo: the geometry.
         slots: the visited set, open addressing.
         table: int64 [capacity, states, limit of states, words per slot (0: fingerprints), new rows,
             room for new rows, parents kept, end of the slots]; states and new rows are updated.
         rows: flat; new rows are appended.
         parents, places: uint32 and uint16; of each new row, if parents are kept.
         kinds: per kind, how many of its transitions led to a new state; updated.
+        progress: as in Tables.
+        tally: per progress, how many states have it; updated if geo[SWEEPS].
 
     Returns:
         0 when all is inserted, 1 when the visited set must grow, 2 when `rows` must.
     """
+    row_words = geo[ROW_WORDS]
     stride = row_words + 1
     slots, rows, parents, places = borrow(slots), borrow(rows), borrow(parents), borrow(places)
     capacity = table[0]
@@ -859,11 +871,85 @@ def insert(out, sizes, start, row_words, slots, table, rows, parents, places, ki
                 rows[new * row_words + k] = source[at + k]
             info = source[at + row_words]
             kinds[info >> 15 & 0xFFFF] += 1
+            if geo[SWEEPS]:
+                tally[progress_of(source, at, geo, progress)] += 1
             if table[6]:
                 parents[new] = info >> 31
                 places[new] = info & 0x7FFF
         start[0], start[1] = thread + 1, 0
     return 0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def progress_of(row, at, geo, progress):
+    """Return the progress of row[at:]: what never decreases along a transition.
+
+    It is the sum over actors of the messages causal-sent, weighted, less the copies of them that are
+    still undelivered.
+    """
+    total = np.int64(0)
+    for actor in range(geo[ACTORS]):
+        field = row[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+        total += progress[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def least_progress(rows, count, geo, progress, most):
+    """Return the least progress of the first `count` rows, or `most` if there are none."""
+    least = np.int64(most)
+    for r in range(count):
+        least = min(least, progress_of(rows, r * geo[ROW_WORDS], geo, progress))
+    return least
+
+
+@njit(cache=True, nogil=True)
+def count_progress(slots, total, geo, progress, tally):
+    """Add the progress of every state in the first `total` slots to `tally`."""
+    for slot in range(total):
+        if slots[slot * geo[ROW_WORDS]] != -1:
+            tally[progress_of(slots, slot * geo[ROW_WORDS], geo, progress)] += 1
+
+
+@njit(cache=True, nogil=True)
+def sweep(slots, tail, old, new, geo, progress, least):
+    """Drop the states of an exact visited set whose progress is below `least`, in place.
+
+    The set shrinks from `old` to `new` slots. Homes move to the left with fewer slots, so working
+    from the first run to the last never meets a slot that is still to be read: a run of survivors
+    cannot reach beyond the slots that they held before.
+
+    Returns:
+        The number of states dropped.
+    """
+    width = geo[ROW_WORDS]
+    buffer = np.empty(1024 * width, np.int64)
+    dropped = np.int64(0)
+    begin = np.int64(0)
+    while begin < old + tail:
+        if slots[begin * width] == -1:
+            begin += 1
+            continue
+        end = begin
+        while end < old + tail and slots[end * width] != -1:
+            end += 1
+        length = (end - begin) * width
+        if length > buffer.shape[0]:
+            buffer = np.empty(2 * length, np.int64)
+        for k in range(length):
+            buffer[k] = slots[begin * width + k]
+            slots[begin * width + k] = -1
+        for e in range(end - begin):
+            if progress_of(buffer, e * width, geo, progress) < least:
+                dropped += 1
+                continue
+            slot = home(hash_words(buffer, e * width, width), new)
+            while slots[slot * width] != -1:
+                slot += 1
+            for k in range(width):
+                slots[slot * width + k] = buffer[e * width + k]
+        begin = end
+    return dropped
 
 
 @njit(cache=True, nogil=True, inline="always")

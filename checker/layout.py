@@ -65,18 +65,21 @@ class Layout:
     Attributes:
         tabulation: whose numbers are packed.
         row_bits: the least bits of a composite in a row, to begin with.
+        sweeps, audits: kernels need the composites' progress, to drop states or to check it.
         col_widths: bits of each local column.
         row_widths: bits of each actor's composite in a row.
         words: local words per actor.
         row_words: words per row.
         row_fields: word, shift and mask of each actor's composite in a row.
         counts: composites per actor.
-        cons, dec, ren, perms: as in `kernels.Tables`.
+        cons, dec, ren, perms, progress: as in `kernels.Tables`.
         version: grows whenever local words are packed anew or rows are.
     """
 
     tabulation: Tabulation
     row_bits: int = 4
+    sweeps: bool = False
+    audits: bool = False
     col_widths: list[int] = field(init=False)
     row_widths: list[int] = field(init=False)
     words: int = 1
@@ -86,6 +89,8 @@ class Layout:
     dec: Words = field(init=False)
     ren: Any = field(init=False)
     perms: Words = field(init=False)
+    progress: Any = field(init=False)
+    _progressed: Words = field(init=False)
     _col: tuple[Words, Words, Words] = field(init=False)
     row_fields: tuple[Words, Words, Words] = field(init=False)
 
@@ -99,6 +104,8 @@ class Layout:
         self.counts = np.zeros(actors, np.int64)
         self.dec = np.zeros(actors * 256 * self.words, np.int64)
         self.cons = self._empty_cons(1024)
+        self.progress = np.zeros(actors * 256, np.int32)
+        self._progressed = np.zeros(actors, np.int64)
         symmetry = self.tabulation.symmetry
         group = symmetry.group[1:] if symmetry is not None else []
         self.perms = np.array(group, np.int64).ravel()
@@ -239,6 +246,8 @@ class Layout:
             len(self.perms) // system.actors,
             self.stride // self.words,
             len(self.col_widths),
+            self.sweeps,
+            self.audits,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)
@@ -260,8 +269,44 @@ class Layout:
         """Return what the kernels read."""
         t = self.tabulation
         return kernels.Tables(
-            self.geometry(), t.table, t.code, self.cons, self.dec, self.ren, self.perms
+            self.geometry(),
+            t.table,
+            t.code,
+            self.cons,
+            self.dec,
+            self.ren,
+            self.perms,
+            self._progress(),
         )
+
+    def _progress(self) -> Any:
+        """Return the progress of every composite, if it is wanted."""
+        most = self.stride // self.words
+        if not (self.sweeps or self.audits):
+            return self.progress
+        if len(self.progress) != most * len(self.counts):
+            larger = np.zeros((len(self.counts), most), np.int32)
+            larger[:, : len(self.progress) // len(self.counts)] = self.progress.reshape(
+                len(self.counts), -1
+            )
+            self.progress = larger.ravel()
+        for actor, count in enumerate(self.counts):
+            new = slice(int(self._progressed[actor]), int(count))
+            at = actor * self.stride
+            words = self.dec[at : at + self.stride].reshape(-1, self.words)[new]
+            values = self.tabulation.progress(
+                actor,
+                self._column(words, kernels.POSITION),
+                self._column(words, kernels.GHOST),
+            )
+            self.progress[actor * most + new.start : actor * most + new.stop] = values
+        self._progressed[:] = self.counts
+        return self.progress
+
+    def _column(self, words: Any, column: int) -> Words:
+        """Return one column of local words, of shape (n, words)."""
+        word, shift, mask = (int(field[column]) for field in self._col)
+        return np.asarray(words[:, word] >> shift & mask, np.int64)
 
     def _reserve_renamings(self) -> None:
         """Keep room for the renaming of every composite by every permutation."""

@@ -19,8 +19,8 @@ import numpy as np
 from attrs import define, field, frozen
 
 from checker import kernels
-from checker.arena import Arena, machine_memory_bytes
-from checker.errors import CapacityError
+from checker.arena import Arena, Arenas, reserve_bytes
+from checker.errors import AuditError, CapacityError
 from checker.model import Property, Transition
 from checker.path import holds_along, replay
 from checker.result import Counts
@@ -36,6 +36,13 @@ BLOCK = 1 << 16
 
 FINGERPRINT_ROW_BITS = 30
 
+ARENAS = 6
+"""Per owner: frontiers (2), parents, places, the visited set and the one it is packed into anew."""
+
+VISITED = "visited states"
+PIECE = 1 << 20
+"""Rows that are packed anew at a time."""
+
 
 @frozen
 class LocalOptions:
@@ -46,16 +53,22 @@ class LocalOptions:
         fingerprints: keep 8-byte hashes instead of rows in the visited set.
         parents: keep what a counterexample is traced back by.
         symmetry: keep one state of each orbit under renaming of actors, where that is possible.
+        sweep: drop visited states that can never be met again (the sweep-line method).
+        audit: check that no transition decreases the progress that the sweep-line goes by.
         block: entries per thread, owner and chunk.
-        spill: a folder for the visited set, frontiers and parents.
+        spill: a folder for frontiers and parents, in files; None keeps them in memory.
+        spill_visited: the visited set goes there, too.
     """
 
     threads: int | None = None
     fingerprints: bool = False
     parents: bool = True
     symmetry: bool = False
+    sweep: bool = False
+    audit: bool = False
     block: int = BLOCK
     spill: Path | None = None
+    spill_visited: bool = False
 
 
 @define(eq=False)
@@ -122,6 +135,7 @@ class LocalBreadthFirst:
     exhaustive: bool = True
     supply: Supply = field(init=False)
     owners: list[Owner] = field(init=False)
+    arenas: Arenas = field(init=False)
     pool: ThreadPoolExecutor = field(init=False)
     block: int = field(init=False)
     deepest: int = 1
@@ -141,14 +155,18 @@ class LocalBreadthFirst:
         self.levels, self.deepest = [], 1
         self.found, self.truncated = {}, False
         self.block = self.options.block
+        in_memory = () if self.options.spill_visited else (VISITED,)
+        reserve = reserve_bytes(ARENAS * threads)
+        self.arenas = Arenas(self.options.spill, in_memory, reserve)
         # Fingerprints cannot be packed anew, so their rows have room from the start.
         row_bits = FINGERPRINT_ROW_BITS if self.options.fingerprints else 4
-        self.supply = Supply(self.system, row_bits)
+        wanted = {"sweeps": self.options.sweep, "audits": self.options.audit}
+        self.supply = Supply(self.system, row_bits, **wanted)
         if self.no_symmetry is None:
             self.no_symmetry = why_not(self.supply.tabulation)
         if self.no_symmetry is None:
             try:
-                self.supply = Supply(self.system, row_bits, symmetric=True)
+                self.supply = Supply(self.system, row_bits, symmetric=True, **wanted)
             except NotSymmetricError as reason:
                 self.no_symmetry = str(reason)
         self.owners = [self._owner(k, threads) for k in range(threads)]
@@ -158,17 +176,12 @@ class LocalBreadthFirst:
 
     def _owner(self, number: int, threads: int) -> Owner:
         row_words, block = self.supply.layout.row_words, self.block
-        memory = machine_memory_bytes()
-
-        def arena(dtype: Any, name: str) -> Arena:
-            spill = self.options.spill
-            return Arena(dtype, memory, spill and spill / f"{name}-{number}")
-
+        arena = self.arenas.make
         return Owner(
             number=number,
-            visited=self._visited(number),
-            level=Level(arena(np.int64, "level-a")),
-            following=Level(arena(np.int64, "level-b")),
+            visited=self._visited(),
+            level=Level(arena(np.int64, "frontiers")),
+            following=Level(arena(np.int64, "frontiers")),
             parents=arena(np.uint32, "parents"),
             places=arena(np.uint16, "places"),
             out=np.empty((threads, block * (row_words + 1)), np.int64),
@@ -203,7 +216,7 @@ class LocalBreadthFirst:
     def counts(self) -> Counts:
         """Return what was explored so far."""
         return Counts(
-            unique_states=sum(o.visited.states for o in self.owners),
+            unique_states=sum(o.visited.unique for o in self.owners),
             total_states=1 + sum(int(o.control[kernels.FIRED]) for o in self.owners),
             depth=self.deepest,
             final_states=sum(int(o.control[kernels.FINALS]) for o in self.owners),
@@ -220,10 +233,7 @@ class LocalBreadthFirst:
 
     def close(self) -> None:
         """Give the memory back."""
-        for owner in self.owners:
-            owner.visited.close()
-            for arena in (owner.level.rows, owner.following.rows, owner.parents, owner.places):
-                arena.close()
+        self.arenas.close()
 
     def _round(self, tick: Callable[[], None]) -> None:
         if self.max_depth is not None and self.deepest >= self.max_depth:
@@ -241,6 +251,24 @@ class LocalBreadthFirst:
                 tick()
         self._collect()
         self._next_level()
+        if self.options.sweep:
+            self._sweep()
+        if any(o.control[kernels.DECREASED] for o in self.owners):
+            raise AuditError(
+                "the audit of the sweep-line found a transition that decreases the progress "
+                "measure, so states were dropped too early; please report this"
+            )
+
+    def _sweep(self) -> None:
+        """Drop the visited states with less progress than every state of the new level."""
+        tables, most = self.supply.tables, len(self.owners[0].visited.tally)
+        least = min(
+            kernels.least_progress(
+                o.level.rows.array, o.level.count, tables.geo, tables.progress, most
+            )
+            for o in self.owners
+        )
+        list(self.pool.map(lambda o: o.visited.sweep(tables, least), self.owners))
 
     def _chunk(self) -> None:
         """Expand some rows of every thread, insert their successors, fill the tables."""
@@ -274,7 +302,7 @@ class LocalBreadthFirst:
 
     def _insert(self, owner: Owner) -> None:
         """Insert what all threads sent to `owner`, growing what is too small."""
-        visited, following = owner.visited, owner.following
+        visited, following, tables = owner.visited, owner.following, self.supply.tables
         row_words = self.supply.layout.row_words
         sizes = np.array([o.sizes[owner.number] for o in self.owners], np.int64)
         most = following.count + int(sizes.sum())
@@ -292,13 +320,15 @@ class LocalBreadthFirst:
                     sender.out[owner.number : owner.number + 1],
                     only,
                     start,
-                    row_words,
+                    tables.geo,
                     visited.slots,
                     state,
                     following.rows.array,
                     owner.parents.array[first:],
                     owner.places.array[first:],
                     owner.fresh_kinds,
+                    tables.progress,
+                    visited.tally,
                 )
                 visited.states, following.count = int(state[1]), int(state[4])
                 if status == 0:
@@ -339,23 +369,25 @@ class LocalBreadthFirst:
             )
         for owner in self.owners:
             for level in (owner.level, owner.following):
-                rows = repacking.apply(level.rows.array[: level.count * repacking.old_words])
-                level.rows.ensure(len(rows))
-                level.rows.array[: len(rows)] = rows
+                _repack_level(level, repacking)
         self._new_blocks()
         old = [owner.visited for owner in self.owners]
         for owner in self.owners:
-            owner.visited = self._visited(owner.number)
+            owner.visited = self._visited()
+            owner.visited.dropped = old[owner.number].dropped
         for visited in old:
             for part in visited.parts():
                 rows = repacking.apply(part)
                 list(self.pool.map(self._reinsert, self.owners, [rows] * len(self.owners)))
             visited.close()
+        if self.options.sweep:
+            for owner in self.owners:
+                owner.visited.recount(self.supply.tables)
 
-    def _visited(self, number: int) -> Visited:
+    def _visited(self) -> Visited:
         exact = not self.options.fingerprints
         width = self.supply.layout.row_words if exact else 1
-        return Visited(width, exact, machine_memory_bytes())
+        return Visited(width, exact, self.arenas.make(np.int64, VISITED))
 
     def _reinsert(self, owner: Owner, rows: Words) -> None:
         """Put those of `rows` that `owner` owns into its visited set."""
@@ -559,3 +591,13 @@ class LocalBreadthFirst:
                 for k, kind in enumerate(t.kinds)
             },
         }
+
+
+def _repack_level(level: Level, repacking: Repacking) -> None:
+    """Pack rows anew in place, the last first, for they only become longer."""
+    old, new = repacking.old_words, repacking.new_words
+    level.rows.ensure(level.count * new)
+    for end in range(level.count, 0, -PIECE):
+        start = max(end - PIECE, 0)
+        rows = repacking.apply(level.rows.array[start * old : end * old])
+        level.rows.array[start * new : end * new] = rows

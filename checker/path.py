@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -90,11 +91,19 @@ def replay(system: System, transitions: Iterable[Transition]) -> Path:
     Raises:
         ReplayError: a transition is not enabled where it stands; names the step.
     """
+    return replay_keys(system, map(transition_key, transitions))
+
+
+def replay_keys(system: System, keys: Iterable[str]) -> Path:
+    """Run the transitions that `keys` identify (see `transition_key`) from the initial state.
+
+    Raises:
+        ReplayError: a transition is not enabled where it stands; names the step.
+    """
     system = for_replay(system)
     state = start = initial_state(system)
     steps: list[PathStep] = []
-    for number, wanted in enumerate(transitions, 1):
-        key = transition_key(wanted)
+    for number, key in enumerate(keys, 1):
         match = [t for t in enabled(system, state) if transition_key(t) == key]
         if not match:
             raise ReplayError(_not_enabled(system, state, number, key))
@@ -105,20 +114,43 @@ def replay(system: System, transitions: Iterable[Transition]) -> Path:
 
 
 def _not_enabled(system: System, state: State, number: int, key: str) -> str:
-    choices = "; ".join(map(transition_key, enabled(system, state))) or "none"
-    return f"step {number}, {key}, is not enabled there; enabled are: {choices}"
+    """Say which transition is not enabled, and what is instead of the same kind and actors."""
+    kind = _kind_and_actors(key)
+    others = [transition_key(t) for t in enabled(system, state)]
+    near = [other for other in others if _kind_and_actors(other) == kind]
+    return (
+        f"step {number}, {key}, is not enabled there; of its kind, {'; '.join(near) or 'none'} is"
+    )
+
+
+def _kind_and_actors(key: str) -> str:
+    return key.partition(" of " if " of " in key else " to ")[0]
 
 
 def transition_key(transition: Transition) -> str:
     """Return the text that identifies a transition in a state, for people and files."""
     if isinstance(transition, CausalSend):
-        return f"causal-send by {transition.actor} to {list(transition.destinations)}"
+        return key_text(transition.kind, transition.actor, destinations=transition.destinations)
     if isinstance(transition, Timeout):
-        return f"timeout of {transition.actor}"
-    return (
-        f"{transition.kind} by {transition.dst} from {transition.src} of "
-        f"{canonical(transition.packet)}"
-    )
+        return key_text(transition.kind, transition.actor)
+    packet = canonical(transition.packet)
+    return key_text(transition.kind, transition.dst, src=transition.src, packet=packet)
+
+
+def key_text(
+    kind: str,
+    actor: int,
+    *,
+    destinations: Iterable[int] = (),
+    src: int | None = None,
+    packet: str = "",
+) -> str:
+    """Return the key of a transition from its parts; a packet is given by its canonical text."""
+    if kind == CausalSend.kind:
+        return f"{kind} by {actor} to {list(destinations)}"
+    if kind == Timeout.kind:
+        return f"{kind} of {actor}"
+    return f"{kind} by {actor} from {src} of {packet}"
 
 
 def _step(system: System, state: State, number: int, transition: Transition) -> PathStep:
@@ -154,7 +186,7 @@ def undelivered(state: State, sender: int) -> tuple[Message, ...]:
 
 
 def confirm(system: System, transitions: Iterable[Transition], prop: Property) -> Path:
-    """Replay a counterexample and make sure that it violates `prop`.
+    """Replay a counterexample, make sure that it violates `prop`, and arrange it for reading.
 
     Raises:
         ReplayError: it does not; then an engine is wrong.
@@ -165,7 +197,51 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
             "of the engine, please report it"
         )
-    return evolve(path, violates=prop.name)
+    return evolve(arranged(path, prop), violates=prop.name)
+
+
+def arranged(path: Path, prop: Property) -> Path:
+    """Return a path of the same events that violates `prop` too, in an order that reads well.
+
+    Which of the orders of independent events a search finds depends on the engine. Here each actor,
+    from the first, acts for as long as it need not wait for another one's packet; so engines that
+    find the same events show the same path.
+    """
+    try:
+        found = replay(path.system, [path.steps[at].transition for at in _actor_by_actor(path)])
+    except ReplayError:
+        return path
+    return path if holds_along(found, prop) else found
+
+
+def _actor_by_actor(path: Path) -> list[int]:
+    """Return the steps' indices, an actor's in order and a reception after its network-send."""
+    sources = _sources(path)
+    rows: list[deque[int]] = [deque() for _ in range(path.system.actors)]
+    for at, step in enumerate(path.steps):
+        rows[step.actor].append(at)
+    order: list[int] = []
+    done: set[int | None] = {None}
+    while len(order) < len(path.steps):
+        row = next(row for row in rows if row and sources[row[0]] in done)
+        while row and sources[row[0]] in done:
+            order.append(row[0])
+            done.add(row.popleft())
+    return order
+
+
+def _sources(path: Path) -> list[int | None]:
+    """Return for each step the index of that which network-sent the packet it receives."""
+    in_flight: dict[tuple[int, int, Any], deque[int]] = defaultdict(deque)
+    sources: list[int | None] = []
+    for at, step in enumerate(path.steps):
+        transition, source = step.transition, None
+        if isinstance(transition, Receive):
+            source = in_flight[transition.src, transition.dst, transition.packet].popleft()
+        sources.append(source)
+        for to, packet in step.step.sends:
+            in_flight[step.actor, to, packet].append(at)
+    return sources
 
 
 @frozen

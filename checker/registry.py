@@ -35,6 +35,8 @@ def protocol_named(reference: str) -> Protocol:
         return protocol
     path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
     if not path.endswith(".py"):
+        if "/" in reference:
+            raise InputError(f"there is no file or folder {reference!r}")
         raise unknown("protocol", reference, registry)
     return _protocol_in(_import_file(Path(path)), path, name)
 
@@ -56,7 +58,7 @@ def _import_file(path: Path) -> ModuleType:
         raise ProtocolError(
             f"{error.filename}, line {error.lineno}: {error.msg}; the file is not valid Python"
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ProtocolError(f"importing {path} failed: {type(error).__name__}: {error}") from error
     return module
 
@@ -87,7 +89,7 @@ def default_properties() -> tuple[str, ...]:
     return default
 
 
-def property_named(name: str, protocol: Protocol) -> Property:
+def property_named(name: str, protocol: Protocol | None = None) -> Property:
     """Return a registered property, or the witness or invariant that `protocol` declares.
 
     Raises:
@@ -95,7 +97,7 @@ def property_named(name: str, protocol: Protocol) -> Property:
     """
     package = importlib.import_module("properties")
     kind, colon, declared = name.partition(":")
-    if colon and kind in package.DECLARED:
+    if colon and kind in package.DECLARED and protocol is not None:
         choices = protocol.witnesses if kind == "witness" else protocol.invariants
         if declared not in choices:
             if not choices:

@@ -64,8 +64,6 @@ _DRAWS = 64
 Args: TypeAlias = tuple[Any, ...]
 Order: TypeAlias = Callable[[list[Any]], list[Any]]
 
-_UNKNOWN_CAUSE = "; it may use the clock, randomness or a variable that outlives the call"
-
 _PARAMETERS = {
     "initial": ("actor", "actors"),
     "causal_send": ("state", "message"),
@@ -94,12 +92,11 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
 
     def predicates(kind: str, given: Mapping[str, Predicate]) -> dict[str, Predicate]:
         return {
-            name: _Watch(memory, predicate, name, f"{kind} {name!r}", budget)
-            for name, predicate in given.items()
+            name: _Watch(memory, predicate, kind, name, budget) for name, predicate in given.items()
         }
 
     handlers: dict[str, Any] = {
-        name: _Watch(memory, handler, name, name, budget)
+        name: _Watch(memory, handler, "handler", name, budget)
         for name, handler in _handlers(protocol).items()
     }
     return attrs.evolve(
@@ -155,7 +152,7 @@ class _Memory:
 
 @attrs.frozen(eq=False)
 class _Outcome:
-    """How one trial of a call ended; `text` is the same for equal outcomes."""
+    """How one trial of a call ended: with a value, or with an exception; told by its text."""
 
     text: str
     value: Any
@@ -165,26 +162,45 @@ class _Outcome:
 def _outcome(run: Callable[[], Any]) -> _Outcome:
     try:
         value = run()
-        return _Outcome(canonical(value), value)
+        return _Outcome(_text(value), value)
     except Exception as error:
-        return _Outcome(f"{type(error).__name__}: {error}", error, raised=True)
+        return _Outcome(f"raised {type(error).__name__}: {error}", error, raised=True)
+
+
+@attrs.frozen(eq=False)
+class _Call:
+    """A distinct call and how it ended.
+
+    Attributes:
+        args: the arguments.
+        shown: their canonical texts before the call.
+        outcome: of the first trial.
+        drew: the module `random` gave numbers meanwhile.
+    """
+
+    args: Args
+    shown: tuple[str, ...]
+    outcome: _Outcome
+    drew: bool
 
 
 class _Watch:
     """A handler or predicate that checks its first distinct calls; called like the original."""
 
     def __init__(
-        self, memory: _Memory, handler: Callable[..., Any], name: str, title: str, budget: float
+        self, memory: _Memory, handler: Callable[..., Any], kind: str, name: str, budget: float
     ) -> None:
+        functools.update_wrapper(self, handler)
         self.left = budget
         self.handler = handler
         self._memory = memory
         self._name = name
-        self._title = f"{title} of protocol {memory.protocol.name!r}"
+        self._is_predicate = kind != "handler"
+        self._title = f"{kind} {name!r}" if self._is_predicate else name
+        self._parameters = ("state",) if self._is_predicate else _PARAMETERS[name]
         self._seen: set[Args] = set()
-        self._past: list[tuple[Args, tuple[str, ...], _Outcome]] = []
+        self._past: list[_Call] = []
         self._checks = 0
-        functools.update_wrapper(self, handler)
 
     def __call__(self, *args: Any) -> Any:
         """Call the handler, with checks if the arguments are new and the limit is not spent."""
@@ -193,17 +209,13 @@ class _Watch:
         return self._check(args) if self._is_new(args) else self.handler(*args)
 
     def _is_new(self, args: Args) -> bool:
+        known = len(self._seen)
         try:
-            known = len(self._seen)
             self._seen.add(args)
         except TypeError:
             fault = next(filter(None, map(_unusable, args, self._parameters)), "not hashable")
             raise self._error(tuple(map(_text, args)), f"was given a bad value: {fault}") from None
         return len(self._seen) > known
-
-    @property
-    def _parameters(self) -> tuple[str, ...]:
-        return _PARAMETERS.get(self._name, ("state",))
 
     def _check(self, args: Args) -> Any:
         """Call the handler on new arguments; check the result and how it came about.
@@ -212,33 +224,30 @@ class _Watch:
             ProtocolError: the handler is not a pure function, or returned an unusable value. What
                 the handler itself raises passes through.
         """
-        texts = tuple(map(_text, args))
+        shown = tuple(map(_text, args))
         luck = random.getstate()
         result = self.handler(*args)
         drew = random.getstate() != luck
-        self._compare_arguments(texts, args)
+        self._compare_arguments(shown, args)
         if not self._is_of_expected_type(result):
             return result  # for the caller to report
-        self._inspect(texts, result)
-        outcome = _Outcome(canonical(self._read(result)), self._read(result))
-        self._call_again(args, texts, outcome, drew)
-        self._call_an_earlier_one()
-        self._call_in_other_worlds(args, texts, outcome)
-        self._remember(args, texts, outcome)
+        self._inspect(shown, result)
+        value = self._read(result)
+        call = _Call(args, shown, _Outcome(_text(value), value), drew)
+        self._repeat(call)
+        self._repeat_an_earlier_one()
+        self._repeat_in_other_worlds(call)
+        self._remember(call)
         return result
 
-    def _remember(self, args: Args, texts: tuple[str, ...], outcome: _Outcome) -> None:
+    def _remember(self, call: _Call) -> None:
         if len(self._past) < _REMEMBERED:
-            self._past.append((args, texts, outcome))
+            self._past.append(call)
         self._checks += 1
         self.left -= 1
         if not self.left:
             self._seen.clear()
             self._past.clear()
-
-    @property
-    def _is_predicate(self) -> bool:
-        return self._name not in _PARAMETERS
 
     def _read(self, result: Any) -> Any:
         """Return what counts in a result: of a predicate's only whether it holds."""
@@ -259,106 +268,106 @@ class _Watch:
                     "arguments alone and build a new value (attrs.evolve)",
                 )
 
-    def _inspect(self, texts: tuple[str, ...], result: Any) -> None:
+    def _inspect(self, shown: tuple[str, ...], result: Any) -> None:
         """Check that the values in `result` can be parts of a state."""
         if self._is_predicate:
             return
         path = "state" if self._name == "initial" else ""
         fault = _unusable(result, path, self._memory.classes)
         if fault is not None:
-            raise self._error(texts, f"returned a value that cannot be used: {fault}")
+            raise self._error(shown, f"returned a value that cannot be used: {fault}")
         for at, value in _components(result):
             known, text = self._memory.known(value)
-            if canonical(value) != text:
+            if known is not value and canonical(value) != text:
                 where, old, new = _difference(known, value, at)
                 raise self._error(
-                    texts,
+                    shown,
                     f"returned a value that is equal to an earlier one but not the same: {where} "
                     f"is {new} and was {old}; use one of the two throughout",
                 )
 
-    def _call_again(
-        self, args: Args, texts: tuple[str, ...], first: _Outcome, drew: bool
-    ) -> None:
-        """Call the same function on copies of the arguments; often enough if it drew lots."""
-        for _ in range(_DRAWS if drew else 1):
-            again = self._run(self.handler, _copied(args, frozenset))
-            if again.text != first.text:
-                raise self._explained(args, texts, first, again, drew)
+    def _repeat(self, call: _Call) -> None:
+        """Call the same function on copies of the arguments; often if it drew random numbers."""
+        for _ in range(_DRAWS if call.drew else 1):
+            again = self._run(self.handler, _copied(call.args))
+            if again.text != call.outcome.text:
+                raise self._error(call.shown, self._why_not_again(call, again))
 
-    def _call_an_earlier_one(self) -> None:
+    def _repeat_an_earlier_one(self) -> None:
         """Call the same function as some calls ago: something else may have changed since."""
         if not self._past:
             return
-        args, texts, first = self._past[self._checks // 2 % len(self._past)]
-        again = self._run(self.handler, args)
-        if again.text != first.text:
+        call = self._past[self._checks // 2 % len(self._past)]
+        again = self._run(self.handler, call.args)
+        if again.text != call.outcome.text:
             raise self._error(
-                texts,
+                call.shown,
                 "returned another result when it was called with the same arguments later: "
-                f"{_contrast(first, again)}; let it depend on nothing but its arguments, so on no "
-                f"variable that outlives the call{self._changes(args)}",
+                f"{_contrast(call.outcome, again)}{self._suspect(call)}; "
+                "let it depend on nothing but its arguments",
             )
 
-    def _call_in_other_worlds(
-        self, args: Args, texts: tuple[str, ...], first: _Outcome
-    ) -> None:
+    def _repeat_in_other_worlds(self, call: _Call) -> None:
         for world in self._memory.worlds:
-            other = self._run_in(world, args)
-            if other.text != first.text and not _is_artefact(other):
-                raise self._error(texts, self._twist_that_matters(world, args, first, other))
+            other = self._run_in(world, call)
+            if other.text != call.outcome.text and not _is_artefact(other):
+                raise self._error(call.shown, self._twist_that_matters(world, call, other))
 
     def _run(self, handler: Callable[..., Any], args: Args) -> _Outcome:
         return _outcome(lambda: self._read(handler(*args)))
 
-    def _run_in(self, world: _World, args: Args) -> _Outcome:
-        return self._run(world.value(self.handler), world.copied(args))
+    def _run_in(self, world: _World, call: _Call) -> _Outcome:
+        return self._run(world.value(self.handler), world.copied(call.args))
 
-    def _explained(
-        self, args: Args, texts: tuple[str, ...], first: _Outcome, again: _Outcome, drew: bool
-    ) -> ProtocolError:
+    def _why_not_again(self, call: _Call, again: _Outcome) -> str:
         """Say why a call on copies of the arguments ended otherwise: try the very same ones."""
-        changes = self._changes(args)
         for _ in range(_DRAWS):
-            same = self._run(self.handler, args)
-            if same.text != first.text:
-                cause = "; it draws from the module random" if drew else changes or _UNKNOWN_CAUSE
-                return self._error(
-                    texts,
+            same = self._run(self.handler, call.args)
+            if same.text != call.outcome.text:
+                return (
                     "returned different results for the same arguments: "
-                    f"{_contrast(first, same)}{cause}; let it depend on nothing but its arguments",
+                    f"{_contrast(call.outcome, same)}{self._suspect(call)}; "
+                    "let it depend on nothing but its arguments"
                 )
-        return self._error(
-            texts,
+        orders = (self._memory.world(order, ["order"]) for order in _ORDERS)
+        if len({self._run_in(world, call).text for world in orders}) > 1:
+            # A copy of a set may happen to iterate in another order than the set.
+            return _TWISTS["order"].format(contrast=_contrast(call.outcome, again))
+        return (
             "depends on the identity of objects: on equal copies of its arguments, "
-            f"{_contrast(first, again)}; compare with == instead of `is` and do without id()",
+            f"{_contrast(call.outcome, again)}; compare with == instead of `is`; do without id()"
         )
 
-    def _changes(self, args: Args) -> str:
-        """Name the module variables that one more call changes."""
+    def _suspect(self, call: _Call) -> str:
+        """Name what the result may depend on, best of all a variable that one more call changes."""
         world = self._memory.world(list)
         world.value(self.handler)
-        before = world.variables()
-        self._run(self.handler, args)
-        after = world.variables()
+        before = {name: repr(value) for name, value in world.variables().items()}
+        self._run(self.handler, call.args)
+        after = {name: repr(value) for name, value in world.variables().items()}
         changed = [f"{n} from {before[n]} to {after[n]}" for n in before if before[n] != after[n]]
-        return f"; a call changes the variable {', '.join(changed)}" if changed else ""
+        mutable = [name for name, value in world.variables().items() if _hash_fault(value, name)]
+        if changed:
+            return f"; a call changes the variable {', '.join(changed)}"
+        if call.drew:
+            return "; it draws from the module random"
+        if mutable:
+            return f"; it uses the variable {', '.join(mutable)}, which can change"
+        return " (it may use randomness, the clock or a variable that outlives the call)"
 
-    def _twist_that_matters(
-        self, world: _World, args: Args, first: _Outcome, other: _Outcome
-    ) -> str:
+    def _twist_that_matters(self, world: _World, call: _Call, other: _Outcome) -> str:
         for twist, sentence in _TWISTS.items():
-            single = self._run_in(self._memory.world(world.order, [twist]), args)
-            if single.text != first.text and not _is_artefact(single):
-                return sentence.format(contrast=_contrast(first, single))
+            single = self._run_in(self._memory.world(world.order, [twist]), call)
+            if single.text != call.outcome.text and not _is_artefact(single):
+                return sentence.format(contrast=_contrast(call.outcome, single))
         return (
             "depends on more than the values of its arguments (the order of a set, hash(), id() "
-            f"or the clock): {_contrast(first, other)}"
+            f"or the clock): {_contrast(call.outcome, other)}"
         )
 
-    def _error(self, texts: tuple[str, ...], fault: str) -> ProtocolError:
-        shown = ", ".join(texts)
-        return ProtocolError(f"{self._title} {fault}; it was called as {self._name}({shown})")
+    def _error(self, shown: tuple[str, ...], fault: str) -> ProtocolError:
+        where = f"{self._title} of protocol {self._memory.protocol.name!r}"
+        return ProtocolError(f"{where} {fault}; it was called as {self._name}({', '.join(shown)})")
 
 
 def _text(value: Any) -> str:
@@ -380,7 +389,7 @@ def _components(result: Any) -> Iterator[tuple[str, Any]]:
 
 def _contrast(first: _Outcome, other: _Outcome) -> str:
     if other.raised:
-        return f"it returned {first.text} and then raised {other.text}"
+        return f"it returned {first.text} and then {other.text}"
     where, old, new = _difference(first.value, other.value)
     return f"{where or 'the result'} was {old} and then {new}"
 
@@ -389,16 +398,27 @@ def _difference(first: Any, other: Any, path: str = "") -> tuple[str, str, str]:
     """Return where two values first differ, and their canonical texts there."""
     if type(first) is type(other):
         for (at, one), (_, two) in zip(_children(first), _children(other), strict=False):
-            if canonical(one) != canonical(two):
+            if _text(one) != _text(two):
                 return _difference(one, two, (path + at).lstrip("."))
-    return path, canonical(first), canonical(other)
+    return path, _text(first), _text(other)
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_in(cls: type) -> tuple[str, ...] | None:
+    return tuple(field.name for field in attrs.fields(cls)) if attrs.has(cls) else None
+
+
+def _field_names(value: object) -> tuple[str, ...] | None:
+    """Return the names of the fields of a value of an attrs class, None for another value."""
+    cls: Any = type(value)
+    return _names_in(cls)
 
 
 def _children(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the fields of an attrs value, or the elements of a tuple, with their access path."""
-    if attrs.has(type(value)):
-        for field in attrs.fields(type(value)):
-            yield f".{field.name}", getattr(value, field.name)
+    if (names := _field_names(value)) is not None:
+        for name in names:
+            yield f".{name}", getattr(value, name)
     elif isinstance(value, tuple):
         for at, element in enumerate(value):
             yield f"[{at}]", element
@@ -421,19 +441,23 @@ def _unusable(value: Any, path: str, usable: set[type] | None = None) -> str | N
     `path` is how the value is reached, as in `state.held_back[1]`.
     """
     usable = set() if usable is None else usable
-    for mutable, better in _BETTER.items():
-        if isinstance(value, mutable):
-            return f"{path} is a {type(value).__name__}; use {better}"
-    if attrs.has(type(value)) and type(value) not in usable:
-        fault = _class_fault(value)
-        if fault is not None:
-            return f"{path or 'the result'} is of a class that cannot be used: {fault}"
-        usable.add(type(value))
+    if isinstance(value, tuple(_BETTER)):
+        better = next(better for cls, better in _BETTER.items() if isinstance(value, cls))
+        return f"{path} is a {type(value).__name__}; use {better}"
     for at, part in _parts(value):
         fault = _unusable(part, (path + at).lstrip("."), usable)
         if fault is not None:
             return fault
-    return _leaf_fault(value, path)
+    if type(value) not in usable and _field_names(value) is not None:
+        fault = _class_fault(value)
+        if fault is not None:
+            return f"{path or 'the result'} is of a class that cannot be used: {fault}"
+        usable.add(type(value))
+    return _hash_fault(value, path) if _is_made_of_parts(value) else _atom_fault(value, path)
+
+
+def _is_made_of_parts(value: Any) -> bool:
+    return _field_names(value) is not None or isinstance(value, (tuple, frozenset, Mapping))
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
@@ -446,12 +470,17 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
             yield f"[{key!r}]", content
 
 
-def _leaf_fault(value: Any, path: str) -> str | None:
+def _atom_fault(value: Any, path: str) -> str | None:
     try:
         canonical(value)
-        hash(value)
     except ProtocolError as error:
         return f"{path}: {error}"
+    return None if _equal(value, value) else f"{path} is {value!r}, which is not equal to itself"
+
+
+def _hash_fault(value: Any, path: str) -> str | None:
+    try:
+        hash(value)
     except TypeError as error:
         return f"{path} cannot be hashed ({error}); use frozen attrs classes, tuples, frozensets"
     return None
@@ -462,7 +491,7 @@ def _class_fault(value: Any) -> str | None:
     cls, twin = type(value).__name__, _twin(value)
     if twin is None:
         return None
-    names = [field.name for field in attrs.fields(type(value))]
+    names = _field_names(value) or ()
     if any(_can_set(twin, name) for name in names):
         return f"class {cls} is not frozen, its fields can be set; declare it with @attrs.frozen"
     if not _equal(twin, value):
@@ -474,7 +503,7 @@ def _class_fault(value: Any) -> str | None:
                 "would be taken for one"
             )
     if type(value).__hash__ is not None and _hashes_differ(twin, value):
-        return f"the hash of class {cls} differs for equal values; leave out hash=False"
+        return f"the hash of class {cls} differs for equal values; leave __hash__ to attrs"
     return None
 
 
@@ -516,23 +545,26 @@ def _hashes_differ(one: Any, other: Any) -> bool:
         return False  # a part is to blame, and will be
 
 
-def _copied(value: Any, make_set: Callable[[Iterable[Any]], frozenset[Any]]) -> Any:
-    """Return an equal value of new objects; atoms, and what cannot be copied, stay as they are."""
-    if attrs.has(type(value)):
+def _copied(value: Any, scrambled: Callable[[Iterable[Any]], Any] | None = None) -> Any:
+    """Return an equal value of new objects; atoms, and what cannot be copied, stay as they are.
+
+    With `scrambled`, a stand-in for `frozenset`, sets and mappings iterate in another order.
+    """
+    if (names := _field_names(value)) is not None:
         twin = _twin(value)
         if twin is None:
             return value
-        for field in attrs.fields(type(value)):
-            object.__setattr__(twin, field.name, _copied(getattr(value, field.name), make_set))
+        for name in names:
+            object.__setattr__(twin, name, _copied(getattr(value, name), scrambled))
         return twin
     if isinstance(value, tuple):
-        elements = [_copied(element, make_set) for element in value]
+        elements = [_copied(element, scrambled) for element in value]
         if type(value) is tuple:
             return tuple(elements)
         return value._make(elements) if hasattr(value, "_make") else value
     if type(value) is frozenset:
-        return make_set(_copied(element, make_set) for element in value)
-    if isinstance(value, Mapping):
+        return (scrambled or frozenset)(_copied(element, scrambled) for element in value)
+    if scrambled is not None and isinstance(value, Mapping):
         return _reversed_mapping(value)
     return value
 
@@ -617,13 +649,14 @@ class _World:
         copies: Args = _copied(args, self._frozenset)
         return copies
 
-    def variables(self) -> dict[str, str]:
-        """Return the text of the module variables that cloned functions use."""
-        found = {}
-        for original, _, names in self._scopes.values():
-            for name in names & original.keys():
-                if not callable(original[name]) and not isinstance(original[name], ModuleType):
-                    found[name] = repr(original[name])
+    def variables(self) -> dict[str, Any]:
+        """Return the module variables that cloned functions use, as they are outside."""
+        found = {
+            name: original[name]
+            for original, _, names in self._scopes.values()
+            for name in names & original.keys()
+            if not callable(original[name]) and not isinstance(original[name], ModuleType)
+        }
         return dict(sorted(found.items()))
 
     def value(self, value: Any) -> Any:
@@ -647,9 +680,7 @@ class _World:
         names.add(name)
         clone[name] = value
 
-    def _scope(
-        self, scope: dict[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, Any], set[str]]:
+    def _scope(self, scope: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], set[str]]:
         if id(scope) not in self._scopes:
             clone = {**scope, "__builtins__": self._builtins}
             self._scopes[id(scope)] = (scope, clone, set())
@@ -683,6 +714,7 @@ class _World:
         self._kept(function, clone)
         clone.__defaults__ = self.value(function.__defaults__)
         clone.__kwdefaults__ = self.value(function.__kwdefaults__)
+        vars(clone).update(self.value(vars(function)))
         for name in _names(function.__code__) & function.__globals__.keys():
             self.lookup(function.__globals__, name)
         return clone
@@ -746,8 +778,6 @@ _CLONERS: dict[type, Callable[[_World, Any], Any]] = {
     dict: _World._dict,
     set: lambda world, value: world._kept(value, world._set(value)),
     frozenset: lambda world, value: world._kept(value, world._frozenset(value)),
-    bytearray: _World._plain_copy,
-    collections.Counter: _World._plain_copy,
     collections.OrderedDict: _World._plain_copy,
     collections.defaultdict: _World._plain_copy,
     collections.deque: _World._plain_copy,
@@ -804,7 +834,8 @@ def _is_numbers(value: Any) -> bool:
         return True
     if isinstance(value, (tuple, frozenset)):
         return all(map(_is_numbers, value))
-    return attrs.has(type(value)) and all(_is_numbers(part) for _, part in _children(value))
+    known = _field_names(value) is not None
+    return known and all(_is_numbers(part) for _, part in _children(value))
 
 
 class _Scrambled(type):
@@ -891,36 +922,24 @@ def _with_set_calls(function: FunctionType) -> CodeType:
     code = function.__code__
     linecache.checkcache(code.co_filename)
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    for plain, changed in _recompiled(source, code.co_filename):
-        if _is_same(plain, code) and changed.co_freevars == code.co_freevars:
-            return changed
-    return code
+    return _recompiled(source, code.co_filename).get(_identity(code), code)
 
 
 @functools.lru_cache(maxsize=64)
-def _recompiled(source: str, filename: str) -> tuple[tuple[CodeType, CodeType], ...]:
-    """Return every function of a module, compiled as it is and with set displays as calls."""
+def _recompiled(source: str, filename: str) -> dict[Any, CodeType]:
+    """Return the code of each function of a module with set displays as calls, by `_identity`."""
     try:
         tree = ast.parse(source, filename)
         plain = compile(tree, filename, "exec", dont_inherit=True)
         changed = compile(_SetCalls().visit(tree), filename, "exec", dont_inherit=True)
-        return tuple(zip(_codes(plain), _codes(changed), strict=True))
+        pairs = zip(_codes(plain), _codes(changed), strict=True)
+        return {_identity(before): after for before, after in pairs}
     except (SyntaxError, ValueError):
-        return ()
+        return {}
 
 
-def _is_same(plain: CodeType, code: CodeType) -> bool:
-    """Was the running code compiled from this source? A file may have changed since."""
-
-    def key(code: CodeType) -> tuple[Any, ...]:
-        constants = tuple(repr(c) for c in code.co_consts if not isinstance(c, CodeType))
-        return (
-            code.co_qualname,
-            code.co_firstlineno,
-            code.co_code,
-            code.co_names,
-            code.co_varnames,
-            constants,
-        )
-
-    return key(plain) == key(code)
+def _identity(code: CodeType) -> tuple[Any, ...]:
+    """Return what tells a function of one source from all others; a file may have changed since."""
+    constants = tuple(repr(c) for c in code.co_consts if not isinstance(c, CodeType))
+    place = (code.co_qualname, code.co_firstlineno)
+    return (*place, code.co_code, code.co_names, code.co_varnames, constants)

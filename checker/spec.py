@@ -12,13 +12,18 @@ from attrs import evolve, field, frozen
 
 from checker.errors import InputError, unknown
 from checker.history import HISTORIES, oracle_named
+from checker.model import Protocol
 from checker.network import NETWORKS, network_named
 from checker.registry import default_properties, property_named, protocol_named
 from checker.result import Verdict
 from checker.transition import System
 from checker.workload import SUMMARIES, workload_from
 
-SEARCHES = ("breadth", "depth", "random")
+SEARCHES = {
+    "breadth": "breadth-first, level by level: shortest counterexamples, exact counts",
+    "depth": "depth-first: the same verdict, a longer counterexample",
+    "random": "random walks from the start (--walks, --seed): may find a violation, excludes none",
+}
 
 COUNT_KEYS = ("unique_states", "total_states", "depth", "final_states")
 
@@ -62,8 +67,12 @@ class Spec:
         return self.file or self.protocol
 
 
-def system_of(spec: Spec) -> System:
+def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     """Build the system that `spec` describes.
+
+    Args:
+        spec: what to build.
+        protocol: in place of the one that `spec` names.
 
     Raises:
         InputError: a name or number in it cannot be used.
@@ -74,7 +83,7 @@ def system_of(spec: Spec) -> System:
         raise InputError(f"messages is {spec.messages}; give at least 1 message per actor")
     if spec.search not in SEARCHES:
         raise unknown("search", spec.search, SEARCHES)
-    protocol = protocol_named(spec.protocol)
+    protocol = protocol or protocol_named(spec.protocol)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
     names = dict.fromkeys(spec.properties or default_properties())
     properties = tuple(property_named(name, protocol) for name in names)
@@ -93,6 +102,26 @@ def system_of(spec: Spec) -> System:
         ),
         properties=properties,
     )
+
+
+_QUESTION = ("protocol", "actors", "messages", "network", "workload", "properties")
+"""What a spec's expected counts and lengths are about."""
+
+
+def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
+    """Return `spec` with `values`, by field name, in place of its own.
+
+    Where they change what is explored, the expected verdict remains, the exact numbers do not; an
+    expected verdict of its own replaces all that the spec expects, unless it is the same one.
+    """
+    changed = evolve(spec, **{key: value for key, value in values.items() if key != "expect"})
+    if any(getattr(changed, key) != getattr(spec, key) for key in _QUESTION):
+        bare = evolve(spec.expect, counterexample_length=None, counts={})
+        changed = evolve(changed, expect=bare)
+    verdict = values.get("expect", spec.expect.verdict)
+    if verdict is not spec.expect.verdict:
+        changed = evolve(changed, expect=Expectation(verdict))
+    return changed
 
 
 def load_specs(target: str) -> tuple[Spec, ...]:
@@ -216,6 +245,7 @@ def _expectation(table: Mapping[str, Any]) -> Expectation:
     for history, counts in table.get("counts", {}).items():
         if history not in HISTORIES:
             raise unknown("history in expect.counts", history, HISTORIES)
+        _check_types({history: counts}, {history: dict}, "history in expect.counts")
         _check_types(counts, dict.fromkeys(COUNT_KEYS, int), f"count of {history}")
     return Expectation(**values)
 
@@ -229,6 +259,7 @@ __all__ = [
     "expected_verdict",
     "load_spec",
     "load_specs",
+    "overridden",
     "spec_from",
     "system_of",
 ]

@@ -48,6 +48,7 @@ class Supply:
     Attributes:
         tabulation: the system's functions as tables.
         row_bits: the least bits of a composite in a row, to begin with.
+        sweeps, audits: as in Layout.
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
         tables: what kernels are given; replaced whenever something was filled.
@@ -56,6 +57,8 @@ class Supply:
     system: System
     row_bits: int = 4
     symmetric: bool = False
+    sweeps: bool = False
+    audits: bool = False
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: kernels.Tables = field(init=False)
@@ -66,7 +69,7 @@ class Supply:
         if self.symmetric:
             self.tabulation.symmetry = Symmetry(self.tabulation)
         columns = self.tabulation.start()
-        self.layout = Layout(self.tabulation, self.row_bits)
+        self.layout = Layout(self.tabulation, self.row_bits, self.sweeps, self.audits)
         with wrapping():
             self.layout.add(self.layout.encode(columns))
         self.tables = self.layout.tables()

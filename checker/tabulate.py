@@ -228,6 +228,17 @@ class Tabulation:
                 bits |= 1 << rank
         return bits
 
+    def progress(self, actor: int, positions: Words, ghosts: Words) -> Words:
+        """Return the progress that one actor's workload positions and ghosts stand for.
+
+        A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
+        adds 1; nothing else changes it.
+        """
+        workload = self.system.workload
+        sent = np.array([workload.sent(p) for p in self.positions[actor].values], np.int64)
+        copies = [sum(len(e.remaining) for e in g.pending) for g in self.ghosts[actor].values]
+        return sent[positions] * (workload.fan_out + 1) - np.array(copies, np.int64)[ghosts]
+
     def initially_shown(self) -> int:
         """Return the bit set of properties that the initial state shows."""
         bits = 0

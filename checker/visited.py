@@ -8,7 +8,6 @@ of its row, right after growing 1/0.68.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,8 @@ HIGHEST_LOAD = 0.85
 GROWTH = 1.25
 TAIL = 1 << 14
 SMALLEST = 1 << 14
+SWEEP_SHARE = 0.2
+"""Share of the states that a sweep must drop to be worth its pass over the set."""
 
 
 @define(eq=False)
@@ -32,23 +33,23 @@ class Visited:
     Attributes:
         width: words per slot: a row's, or 1 for fingerprints.
         exact: slots hold rows, not fingerprints.
-        reserve_bytes: of address space.
-        file: where it is spilled to, or None.
-        states: how many are in it.
+        arena: an empty one, for the slots.
+        states: how many are in it now.
+        dropped: how many were in it and are no longer, see `sweep`.
+        tally: per progress, how many of its states have it; kept only for `sweep`.
         capacity: slots that are homes; TAIL more follow.
     """
 
     width: int
     exact: bool
-    reserve_bytes: int
-    file: Path | None = None
+    arena: Arena
     states: int = 0
+    dropped: int = 0
     capacity: int = SMALLEST
-    arena: Arena = field(init=False)
+    tally: Words = field(factory=lambda: np.zeros(1 << 12, np.int64))
 
     def __attrs_post_init__(self) -> None:
         """Start small and empty."""
-        self.arena = Arena(np.int64, self.reserve_bytes, self.file)
         self.arena.ensure((self.capacity + TAIL) * self.width)
         self.slots[: (self.capacity + TAIL) * self.width] = -1
 
@@ -79,6 +80,36 @@ class Visited:
         self.arena.ensure((new + TAIL) * self.width)
         if not kernels.grow(self.slots, TAIL, self.width, self.exact, old, new):
             raise CapacityError("the visited set's hashes are too unevenly spread")
+        self.capacity = new
+
+    @property
+    def unique(self) -> int:
+        """The number of states that were ever in it."""
+        return self.states + self.dropped
+
+    def recount(self, tables: kernels.Tables) -> None:
+        """Make `tally` anew, for a set that was filled by other means."""
+        self.tally[:] = 0
+        total = self.capacity + TAIL
+        kernels.count_progress(self.slots, total, tables.geo, tables.progress, self.tally)
+
+    def sweep(self, tables: kernels.Tables, least: int) -> None:
+        """Drop the states with less progress than `least`, which can never be met again.
+
+        Does nothing where that frees too little to be worth a pass over the whole set.
+        """
+        useless = int(self.tally[:least].sum())
+        if useless < SWEEP_SHARE * self.states:
+            return
+        kept = self.states - useless
+        new = min(self.capacity, max(int(kept / (0.8 * HIGHEST_LOAD)), SMALLEST))
+        dropped = kernels.sweep(
+            self.slots, TAIL, self.capacity, new, tables.geo, tables.progress, least
+        )
+        self.states -= dropped
+        self.dropped += dropped
+        self.tally[:least] = 0
+        self.arena.release((new + TAIL) * self.width)
         self.capacity = new
 
     def figures(self, new: int = 0, room: int = 0, *, parents: bool = False) -> Words:

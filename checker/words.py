@@ -1,16 +1,24 @@
-"""Words for people: actors, messages, packets, states and transitions, named the same everywhere."""
+"""Words for people: actors, messages, packets, states and transitions, the same everywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import attrs
 from attrs import frozen
 
 from checker.model import CausalSend, Message, Packet, Receive, State, Timeout, Transition
 from checker.path import Path, PathStep
+
+Remarks: TypeAlias = Mapping[tuple[int, Message], str]
+"""(step number, message) -> what is wrong with its delivery there, in two words."""
+
+LABEL = 20
+"""The longest label of a packet that has no class name, in characters."""
 
 ACTORS = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
 
@@ -20,7 +28,7 @@ def actor_name(actor: int) -> str:
     return ACTORS[actor] if 0 <= actor < len(ACTORS) else f"Actor {actor + 1}"
 
 
-def listed(words: tuple[str, ...] | list[str]) -> str:
+def listed(words: Sequence[str]) -> str:
     """Return `words` as people list them: a, b and c."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
@@ -103,22 +111,42 @@ class Words:
             f"from {actor_name(transition.src)}"
         )
 
-    def step(self, step: PathStep) -> str:
-        """Return a transition and all it did, in words."""
+    def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
+        """Return a transition and all it did, in words; `remarks` say what is wrong with it."""
         parts = [self.transition(step.transition, step.message)]
-        parts += [f"delivers {self.message(d.message)}" for d in step.deliveries]
-        parts += [self._send(step, to, packet) for to, packet in step.step.sends]
+        parts += self.deliveries(step, remarks)
+        parts += self._sends(step)
         held = waiting(step)
-        if held is not None:
-            parts.append(f"{self.message(held)} has to wait")
-        return ", ".join(parts)
+        wait = f"; {self.message(held)} has to wait" if held is not None else ""
+        return ", ".join(parts) + wait
 
-    def _send(self, step: PathStep, to: int, packet: Packet) -> str:
-        """Return a network-send; the destination is left out where the causal-send names it."""
-        text = f"sends {self.value(packet)}"
-        if isinstance(step.transition, CausalSend) and step.transition.destinations == (to,):
-            return text
-        return f"{text} to {actor_name(to)}"
+    def deliveries(self, step: PathStep, remarks: Remarks) -> list[str]:
+        """Return what was delivered, and what is wrong with it."""
+        parts = []
+        for delivery in step.deliveries:
+            remark = remarks.get((step.number, delivery.message))
+            wrong = f" ({remark})" if remark else ""
+            parts.append(f"delivers {self.message(delivery.message)}{wrong}")
+        return list(dict.fromkeys(parts))
+
+    def _sends(self, step: PathStep) -> list[str]:
+        """Return the network-sends; destinations that the causal-send names are left out."""
+        said = getattr(step.transition, "destinations", ())
+        parts = []
+        for packet, group in groupby(step.step.sends, key=lambda send: send[1]):
+            to = tuple(destination for destination, _ in group)
+            where = "" if to == said else f" to {listed([actor_name(d) for d in to])}"
+            parts.append(f"sends {self.value(packet)}{where}")
+        return parts
+
+    def label(self, packet: Packet) -> str:
+        """Return a packet in one short word: its class and its message, without other fields."""
+        message = message_in(packet)
+        inner = "" if message is None else self.message(message)
+        if attrs.has(type(packet)) and packet is not message:
+            return type(packet).__name__ + (f"({inner})" if inner else "")
+        text = self.value(packet)
+        return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
 
 
 def _who(sender: object) -> str:

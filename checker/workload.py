@@ -35,6 +35,7 @@ class Workload:
         symmetric: actors may be renamed without changing the workload.
         self_sends: some message may be addressed to its own sender.
         reacts: deliveries may move a position.
+        fan_out: the greatest number of destinations of one message.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Workload:
     symmetric: bool
     self_sends: bool
     reacts: bool = False
+    fan_out: int = 1
 
 
 SUMMARIES = {
@@ -81,6 +83,7 @@ def _counted(
     *,
     symmetric: bool,
     self_sends: bool = False,
+    fan_out: int = 1,
 ) -> Workload:
     """Return a workload whose position is the number of messages sent."""
     return Workload(
@@ -94,6 +97,7 @@ def _counted(
         after_delivery=_unmoved,
         symmetric=symmetric,
         self_sends=self_sends,
+        fan_out=fan_out,
     )
 
 
@@ -114,7 +118,7 @@ def broadcast(actors: int, messages: int) -> Workload:
     def choices(actor: int, position: int) -> tuple[Destinations, ...]:
         return (others[actor],) if position < messages else ()
 
-    return _counted("broadcast", "broadcast", messages, choices, symmetric=True)
+    return _counted("broadcast", "broadcast", messages, choices, symmetric=True, fan_out=actors - 1)
 
 
 def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
@@ -228,6 +232,7 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         symmetric=False,
         self_sends=False,
         reacts=True,
+        fan_out=max((len(s.destinations) for s in parsed), default=1),
     )
 
 

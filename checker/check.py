@@ -1,0 +1,200 @@
+"""One check from end to end: a spec is explored, and the result compared with what it expects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from attrs import evolve, frozen
+
+from checker.engine import Options, explorer_for
+from checker.errors import ProtocolError, ReplayError
+from checker.registry import property_named
+from checker.result import Counts, Result, Verdict
+from checker.search import Bounds, PlainExplorer, Progress, explore, peak_memory_bytes
+from checker.selfcheck import watched
+from checker.spec import COUNT_KEYS, Spec, system_of
+from checker.transition import System
+
+AS_EXPECTED, NOT_AS_EXPECTED, INPUT_ERROR, INCOMPLETE, INTERNAL_ERROR = range(5)
+"""The exit codes."""
+
+
+class InternalError(Exception):
+    """The checker contradicts itself; its text says how."""
+
+
+@frozen(eq=False)
+class CheckReport:
+    """What a check found, and how that differs from what its spec expects.
+
+    Attributes:
+        spec: what was asked for.
+        options: how it was explored.
+        system: what was explored.
+        result: what was found.
+        differences: from the expectation, in sentences; none if the verdict decides nothing.
+    """
+
+    spec: Spec
+    options: Options
+    system: System
+    result: Result
+    differences: tuple[str, ...]
+
+    @property
+    def as_expected(self) -> bool:
+        """The verdict was reached, and all that the spec expects came true."""
+        return self.result.verdict in (Verdict.HOLDS, Verdict.VIOLATED) and not self.differences
+
+    @property
+    def interrupted(self) -> bool:
+        """The user ended the search."""
+        return self.result.stopped_by == "interrupted by the user"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `causalcheck check` for this check alone."""
+        if self.result.verdict is Verdict.ERROR:
+            return INPUT_ERROR
+        if self.result.verdict is Verdict.INCOMPLETE:
+            return INCOMPLETE
+        return AS_EXPECTED if self.as_expected else NOT_AS_EXPECTED
+
+
+def exit_code_of(reports: list[CheckReport]) -> int:
+    """Return the exit code for several checks: what needs a person first comes first."""
+    codes = {report.exit_code for report in reports}
+    ranked = (INPUT_ERROR, NOT_AS_EXPECTED, INCOMPLETE)
+    return next((code for code in ranked if code in codes), AS_EXPECTED)
+
+
+def check(
+    spec: Spec,
+    options: Options = Options(),
+    bounds: Bounds = Bounds(),
+    *,
+    selfcheck: str = "on",
+    watch: Callable[[Progress], None] = lambda _progress: None,
+) -> CheckReport:
+    """Run the check that `spec` describes.
+
+    Args:
+        spec: what to check, and what to expect.
+        options: how to explore; the search and the greatest depth come from the other arguments.
+        bounds: when to give up.
+        selfcheck: which of the protocol's calls to check for determinism and purity.
+        watch: called now and then with the progress.
+
+    Raises:
+        InputError: a name or number in the spec cannot be used.
+        InternalError: an engine and the semantics in plain Python disagree.
+    """
+    system = system_of(spec)
+    options = evolve(options, search=spec.search, max_depth=bounds.max_depth)
+    explored = self_checking(system, selfcheck)
+    try:
+        explorer = explorer_for(explored, options)
+        if isinstance(explorer, PlainExplorer):
+            options = evolve(options, engine="plain")
+        result = explore(system, explorer, bounds, watch)
+    except ProtocolError as error:
+        result = _failed(system, str(error))
+    except ReplayError as error:
+        raise InternalError(
+            f"a path that the search found cannot be replayed: {error} If your handlers are pure "
+            "functions (--selfcheck all looks at every call), the checker is wrong."
+        ) from error
+    result = evolve(result, statistics={**result.statistics, **_repeat(options)})
+    return CheckReport(spec, options, system, result, differences(spec, result))
+
+
+def check_all(
+    specs: Iterable[Spec],
+    options: Options = Options(),
+    bounds: Bounds = Bounds(),
+    *,
+    selfcheck: str = "on",
+    watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
+) -> Iterator[CheckReport]:
+    """Run several checks, each as `check` does; an interruption ends them all."""
+    for spec in specs:
+        report = check(spec, options, bounds, selfcheck=selfcheck, watch=partial(watch, spec))
+        yield report
+        if report.interrupted:
+            return
+
+
+def self_checking(system: System, mode: str) -> System:
+    """Return `system` with a protocol whose handlers check themselves as they are called.
+
+    Raises:
+        InputError: there is no such mode.
+    """
+    protocol = watched(system.protocol, mode)
+    properties = tuple(property_named(p.name, protocol) for p in system.properties)
+    return evolve(system, protocol=protocol, properties=properties)
+
+
+def _failed(system: System, error: str) -> Result:
+    """Return the result of a check whose protocol failed before the first transition."""
+    return Result(
+        verdict=Verdict.ERROR,
+        properties={p.name: Verdict.INCOMPLETE for p in system.properties},
+        counts=Counts(0, 0, 0, 0),
+        seconds=0.0,
+        peak_memory_bytes=peak_memory_bytes(),
+        error=error,
+    )
+
+
+def _repeat(options: Options) -> dict[str, Any]:
+    """Return what a random search needs to be repeated."""
+    if options.search != "random":
+        return {}
+    return {"walks": options.walks, "seed": options.seed}
+
+
+def differences(spec: Spec, result: Result) -> tuple[str, ...]:
+    """Return how `result` differs from what `spec` expects, in sentences.
+
+    A search that did not come to a verdict differs in nothing, for it says nothing. Counts and
+    lengths are compared where the search makes them exact.
+    """
+    expect, verdict = spec.expect, result.verdict
+    if verdict not in (Verdict.HOLDS, Verdict.VIOLATED):
+        return ()
+    if verdict is not expect.verdict:
+        return (f"expected {expect.verdict}, found {verdict}",)
+    found = [*_violation_differences(spec, result), *_count_differences(spec, result)]
+    return tuple(found)
+
+
+def _violation_differences(spec: Spec, result: Result) -> list[str]:
+    found = []
+    violated = [name for name, verdict in result.properties.items() if verdict is Verdict.VIOLATED]
+    if spec.expect.violates is not None and spec.expect.violates not in violated:
+        found.append(f"expected {spec.expect.violates} to be violated, found {', '.join(violated)}")
+    length = spec.expect.counterexample_length
+    if length is not None and spec.search == "breadth":
+        path = result.counterexample
+        shown = "none" if path is None else f"{path.length}"
+        if shown != str(length):
+            found.append(f"expected a counterexample of {length} transitions, found {shown}")
+    return found
+
+
+def _count_differences(spec: Spec, result: Result) -> list[str]:
+    exact: tuple[str, ...] = {
+        "breadth": COUNT_KEYS,
+        "depth": ("unique_states", "total_states", "final_states"),
+    }.get(spec.search, ())
+    if spec.search == "depth" and result.verdict is Verdict.VIOLATED:
+        exact = ()
+    return [
+        f"expected {key.replace('_', ' ')} {number:,}, found {getattr(result.counts, key):,} "
+        f"(history {spec.history})"
+        for key, number in spec.expect.counts.get(spec.history, {}).items()
+        if key in exact and number != getattr(result.counts, key)
+    ]

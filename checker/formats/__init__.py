@@ -1,0 +1,67 @@
+"""Files of results and traces: written whole or not at all, and tried before a long search."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from checker.errors import InputError
+
+
+def check_writable(target: str) -> None:
+    """Make sure that a file can be written at `target`, and leave nothing there.
+
+    Raises:
+        InputError: it cannot; says why.
+    """
+    path = Path(target)
+    if path.is_dir():
+        raise InputError(f"cannot write to {target!r}: it is a folder")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise InputError(f"cannot write to {target!r}: the file is read-only")
+    if _is_stream(path):
+        return
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"cannot write to {target!r}: there is no folder {str(path.parent)!r}")
+    beside = _beside(path)
+    try:
+        beside.touch(exist_ok=False)
+        beside.unlink()
+    except OSError as error:
+        raise _unwritable(target, error) from None
+
+
+def write_whole(target: str, text: str) -> None:
+    """Write `text` beside `target` and rename it, so that no reader sees half a file.
+
+    Raises:
+        InputError: it cannot be written; says why.
+    """
+    path = Path(target)
+    try:
+        if _is_stream(path):
+            path.write_text(text, encoding="utf-8")
+            return
+        beside = _beside(path)
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(path.resolve())
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(target, error) from None
+
+
+def _beside(path: Path) -> Path:
+    """Return a temporary name in the folder of the file that `path` names in the end."""
+    path = path.resolve()
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _is_stream(path: Path) -> bool:
+    """Return whether `path` is a pipe or a device, which must not be replaced by a file."""
+    return path.exists() and not path.is_file()
+
+
+def _unwritable(target: str, error: OSError) -> InputError:
+    return InputError(f"cannot write to {target!r}: {error.strerror or error}")

@@ -1,0 +1,260 @@
+"""Results and traces as JSON.
+
+A result is one object with stable keys; its `counterexample` is also what a trace file holds,
+together with what is needed to replay it. Actors are numbers here; names are for people.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+from attrs import evolve
+
+from checker.canonical import canonical
+from checker.check import CheckReport, exit_code_of
+from checker.errors import InputError, ReplayError, unknown
+from checker.explanation import explain
+from checker.model import CausalSend, Message, Receive, Timeout
+from checker.path import Path, PathStep, holds_along, key_text, replay_keys
+from checker.spec import Spec, system_of
+from checker.words import Words, message_in
+
+RESULT_SCHEMA = "causalcheck/result/1"
+RESULTS_SCHEMA = "causalcheck/results/1"
+TRACE_SCHEMA = "causalcheck/trace/1"
+
+
+def text(value: Mapping[str, Any]) -> str:
+    """Return an object as JSON text for a file or a stream of any encoding."""
+    return json.dumps(value, indent=2, default=str) + "\n"
+
+
+def result_object(report: CheckReport) -> dict[str, Any]:
+    """Return the result of one check."""
+    spec, result, counts = report.spec, report.result, report.result.counts
+    path = result.counterexample
+    return {
+        "schema": RESULT_SCHEMA,
+        "verdict": str(result.verdict),
+        "as_expected": report.as_expected,
+        "differences": list(report.differences),
+        "spec": spec.file,
+        **_question(report),
+        "history": spec.history,
+        "search": spec.search,
+        "engine": report.options.engine,
+        "properties": {name: str(verdict) for name, verdict in result.properties.items()},
+        "unique_states": counts.unique_states,
+        "total_states": counts.total_states,
+        "depth": counts.depth,
+        "final_states": counts.final_states,
+        "seconds": round(result.seconds, 3),
+        "peak_memory_bytes": result.peak_memory_bytes,
+        "stopped_by": result.stopped_by,
+        "error": result.error,
+        "counterexample": None if path is None else counterexample_object(path),
+        "statistics": dict(result.statistics),
+        "versions": versions(),
+    }
+
+
+def results_object(reports: Sequence[CheckReport]) -> dict[str, Any]:
+    """Return the results of several checks."""
+    return {
+        "schema": RESULTS_SCHEMA,
+        "as_expected": all(report.as_expected for report in reports),
+        "exit_code": exit_code_of(list(reports)),
+        "checks": [result_object(report) for report in reports],
+        "versions": versions(),
+    }
+
+
+def trace_object(report: CheckReport) -> dict[str, Any]:
+    """Return the counterexample of a check with all that is needed to replay it."""
+    assert report.result.counterexample is not None
+    return {
+        "schema": TRACE_SCHEMA,
+        **_question(report),
+        **counterexample_object(report.result.counterexample),
+        "versions": versions(),
+    }
+
+
+def _question(report: CheckReport) -> dict[str, Any]:
+    return {
+        "protocol": report.spec.protocol,
+        "actors": report.system.actors,
+        "messages": report.system.messages,
+        "network": report.system.network.name,
+        "workload": report.system.workload.text,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what produced a file."""
+    return {"causalcheck": own_version(), "python": platform.python_version()}
+
+
+def own_version() -> str:
+    """Return the version of causalcheck, if it is installed."""
+    try:
+        return importlib.metadata.version("causalcheck")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def counterexample_object(path: Path) -> dict[str, Any]:
+    """Return a path that violates a property, and why it does."""
+    words, explanation = Words.of(path), explain(path)
+    return {
+        "property": path.violates,
+        "length": path.length,
+        "transitions": [_transition(words, step) for step in path.steps],
+        "explanation": " ".join([explanation.text, *(f"{d}." for d in explanation.details)]),
+    }
+
+
+def _transition(words: Words, step: PathStep) -> dict[str, Any]:
+    transition, message, packet, ends = step.transition, step.message, None, {}
+    if isinstance(transition, Receive):
+        message, packet = message_in(transition.packet), canonical(transition.packet)
+        ends = {"src": transition.src, "dst": transition.dst}
+    return {
+        "number": step.number,
+        "kind": transition.kind,
+        "actor": step.actor,
+        **ends,
+        "message": None if message is None else _message(words, message),
+        "packet": packet,
+        "sends": [{"dst": to, "packet": canonical(p)} for to, p in step.step.sends],
+        "deliveries": [_message(words, d.message) for d in step.deliveries],
+        "state": [words.value(local) for local in step.state.actors],
+        "clocks": [list(clock) for clock in step.clocks],
+        "text": words.step(step),
+    }
+
+
+def _message(words: Words, message: Message) -> dict[str, Any]:
+    return {
+        "name": words.names.get(message),
+        "sender": message.sender,
+        "number": message.number,
+        "destinations": list(message.destinations),
+    }
+
+
+def replay_file(file: str) -> tuple[Path, str]:
+    """Replay a saved trace through plain Python.
+
+    Returns:
+        The path, whose `violates` is None if it no longer violates the property, and the property.
+
+    Raises:
+        ReplayError: it does not fit the protocol any more; names the step.
+        InputError: the file is not a trace.
+    """
+    table = _read(file)
+    try:
+        name = _get(table, "property", str)
+        system = system_of(_spec(table, file, name))
+        keys = [_key(table, number) for number in range(1, len(_transitions(table)) + 1)]
+        path = replay_keys(system, keys)
+    except ReplayError as error:
+        name = table["protocol"]
+        raise ReplayError(f"{file} does not fit the protocol {name!r} any more: {error}") from None
+    except InputError as error:
+        raise type(error)(f"{file}: {error}") from None
+    (prop,) = system.properties
+    return (path if holds_along(path, prop) else evolve(path, violates=name)), name
+
+
+def _read(file: str) -> Mapping[str, Any]:
+    try:
+        table = json.loads(FilePath(file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read the trace {file!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"the trace {file!r} is not a UTF-8 text file") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{file} is not valid JSON: {error.msg} at {where}") from None
+    except RecursionError:
+        raise InputError(f"{file} is not a trace: it is nested too deeply") from None
+    schema = table.get("schema") if isinstance(table, dict) else None
+    if schema == RESULT_SCHEMA and isinstance(table.get("counterexample"), dict):
+        return {**table, **table["counterexample"]}
+    if schema != TRACE_SCHEMA:
+        raise InputError(
+            f"{file} is not a trace that this version reads: its schema is {schema!r}, not "
+            f"{TRACE_SCHEMA!r}"
+        )
+    assert isinstance(table, dict)
+    return table
+
+
+_WORDS: Mapping[type, str] = {
+    str: "a string",
+    int: "a whole number",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any:
+    """Return table[key], a `kind`; `where` says which part of the file the table is."""
+    if key not in table:
+        raise InputError(f"{where}the key {key!r} is missing")
+    value = table[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InputError(f"{where}{key} is {value!r}; it must be {_WORDS[kind]}")
+    return value
+
+
+def _spec(table: Mapping[str, Any], file: str, prop: str) -> Spec:
+    return Spec(
+        protocol=_found_protocol(_get(table, "protocol", str), FilePath(file).parent),
+        actors=_get(table, "actors", int),
+        messages=_get(table, "messages", int),
+        network=_get(table, "network", str),
+        workload=_get(table, "workload", str),
+        properties=(prop,),
+    )
+
+
+def _found_protocol(reference: str, folder: FilePath) -> str:
+    """Return a protocol's name or file; a file may also stand relative to the trace's folder."""
+    name, colon, thing = reference.partition(".py:")
+    name = reference if not colon else f"{name}.py"
+    if not name.endswith(".py") or FilePath(name).is_file() or not (folder / name).is_file():
+        return reference
+    return f"{folder / name}{':' if colon else ''}{thing}"
+
+
+def _transitions(table: Mapping[str, Any]) -> list[Any]:
+    found: list[Any] = _get(table, "transitions", list)
+    return found
+
+
+def _key(table: Mapping[str, Any], number: int) -> str:
+    """Return the key of the transition at `number`, as `checker.path` makes it."""
+    entry = _transitions(table)[number - 1]
+    where = f"transition {number}: "
+    if not isinstance(entry, dict):
+        raise InputError(f"transition {number} is {entry!r}; it must be an object")
+    kind, actor = _get(entry, "kind", str, where), _get(entry, "actor", int, where)
+    if kind == CausalSend.kind:
+        message = _get(entry, "message", dict, where)
+        return key_text(kind, actor, destinations=_get(message, "destinations", list, where))
+    if kind == Receive.kind:
+        src, packet = _get(entry, "src", int, where), _get(entry, "packet", str, where)
+        return key_text(kind, actor, src=src, packet=packet)
+    if kind == Timeout.kind:
+        return key_text(kind, actor)
+    raise unknown(
+        f"kind of transition {number}", kind, (CausalSend.kind, Receive.kind, Timeout.kind)
+    )
