@@ -54,7 +54,7 @@ class Arena:
 
     def __attrs_post_init__(self) -> None:
         """Reserve the address space."""
-        size = max(self.reserve_bytes // mmap.PAGESIZE, 1) * mmap.PAGESIZE
+        size = _whole_pages(self.reserve_bytes)
         self._map = _anonymous(size) if self.folder is None else self._file(self.folder, size)
         self.array = np.frombuffer(self._map, self.dtype)
 
@@ -82,7 +82,7 @@ class Arena:
         Raises:
             CapacityError: the reservation, the memory or the disk is too small.
         """
-        size = elements * self.array.itemsize
+        size = _whole_pages(elements * self.array.itemsize)
         if size <= self._backed:
             return
         if size > len(self._map):
@@ -91,7 +91,7 @@ class Arena:
                 f"{len(self._map) / 1e9:,.2f} GB; {LESS}"
             )
         step = min(max(self._backed, SMALLEST_STEP), STEP)
-        generous = min(max(size, self._backed + step), len(self._map))
+        generous = min(max(size, self._backed + _whole_pages(step)), len(self._map))
         if self.folder is None:
             _check_memory(self.name, size - self._backed)
             self._backed = generous
@@ -104,7 +104,6 @@ class Arena:
         Returns:
             The number of the error, or 0.
         """
-        size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
         try:
             os.posix_fallocate(self._descriptor, self._backed, size - self._backed)
         except OSError as error:
@@ -123,16 +122,19 @@ class Arena:
 
     def release(self, elements: int) -> None:
         """Give back the memory or disk behind the first `elements`; what was there is lost."""
-        used = -(-elements * self.array.itemsize // mmap.PAGESIZE) * mmap.PAGESIZE
+        used = _whole_pages(elements * self.array.itemsize)
         if used >= self._backed:
             return
         advice = mmap.MADV_DONTNEED if self.folder is None else mmap.MADV_REMOVE
         # Some file systems cannot free a part of a file; then it keeps its size.
         with contextlib.suppress(OSError):
-            self._map.madvise(
-                advice, used, -(-(self._backed - used) // mmap.PAGESIZE) * mmap.PAGESIZE
-            )
+            self._map.madvise(advice, used, self._backed - used)
             self._backed = used
+
+    @property
+    def file_bytes(self) -> int:
+        """How much it takes on disk."""
+        return self._backed if self._descriptor >= 0 else 0
 
     def close(self) -> None:
         """Give the memory, and the file, back."""
@@ -164,6 +166,16 @@ class Arenas:
     reserve_bytes: int
     made: list[Arena] = field(factory=list)
 
+    def __attrs_post_init__(self) -> None:
+        """Make the folder if it is not there."""
+        if self.spill is not None:
+            try:
+                self.spill.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(
+                    f"cannot spill to the folder {str(self.spill)!r}: {error.strerror}"
+                ) from None
+
     def make(self, dtype: Any, name: str) -> Arena:
         """Return a new arena.
 
@@ -181,11 +193,21 @@ class Arenas:
         self.made.append(arena)
         return arena
 
+    @property
+    def spilled_bytes(self) -> int:
+        """How much is in files now."""
+        return sum(arena.file_bytes for arena in self.made)
+
     def close(self) -> None:
         """Give all the memory and all files back."""
         for arena in self.made:
             arena.close()
         self.made.clear()
+
+
+def _whole_pages(size: int) -> int:
+    """Return `size` rounded up to whole pages, at least one."""
+    return max(-(-size // mmap.PAGESIZE), 1) * mmap.PAGESIZE
 
 
 LESS = "use smaller bounds, --history knowledge, --spill or --engine spark"

@@ -46,7 +46,7 @@ FORMAT = 1
 PIECE = 1 << 24
 """Bytes that are written or read, and added to the checksum, at a time."""
 
-SMALL = 1 << 12
+SMALL = 1 << 16
 """Arrays of fewer bytes stay in the pickle."""
 
 SHARE = 10
@@ -279,6 +279,8 @@ class _Pickler(pickle.Pickler):
             return ("array", value.dtype.str, value.shape, self._file_of(value, value))
         if isinstance(value, Arena):
             used = value.array[: self._contents.used[id(value)]]
+            if used.nbytes < SMALL:
+                return ("small arena", value.name, used.copy(), id(value))
             return ("arena", used.dtype.str, value.name, len(used), self._file_of(value, used))
         if id(value) in self._contents.outside:
             return ("outside", self._contents.outside[id(value)])
@@ -316,10 +318,10 @@ class _Unpickler(pickle.Unpickler):
             return self._outside[details[0]]
         if kind == "scratch":
             return np.empty(details[1], details[0])
-        name = details[-1]
-        if name not in self._read:
-            self._read[name] = getattr(self, f"_{kind}")(*details)
-        return self._read[name]
+        key = details[-1]  # a file or, of small arenas, a number of each one's own
+        if key not in self._read:
+            self._read[key] = _READERS[kind](self, *details)
+        return self._read[key]
 
     def _array(self, dtype: str, shape: tuple[int, ...], name: str) -> Any:
         array = np.empty(shape, dtype)
@@ -331,6 +333,19 @@ class _Unpickler(pickle.Unpickler):
         arena.ensure(size)
         self._saved.read(name, arena.array[:size])
         return arena
+
+    def _small_arena(self, what: str, used: Any, _number: int) -> Arena:
+        arena = self._make(used.dtype, what)
+        arena.ensure(len(used))
+        arena.array[: len(used)] = used
+        return arena
+
+
+_READERS: dict[str, Callable[..., Any]] = {
+    "array": _Unpickler._array,
+    "arena": _Unpickler._arena,
+    "small arena": _Unpickler._small_arena,
+}
 
 
 @frozen(eq=False)
@@ -578,9 +593,7 @@ def readable(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(
-            f"cannot read the checkpoint {str(folder)!r}: {error.strerror}"
-        ) from None
+        raise InputError(f"cannot read the checkpoint {str(folder)!r}: {error.strerror}") from None
     except (pickle.UnpicklingError, AttributeError, ImportError, EOFError) as error:
         raise InputError(
             f"the checkpoint {str(folder)!r} does not fit this protocol: {error}"

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from attrs import define, evolve, frozen
 
-from checker.model import CausalSend, Message, Packet, Receive
+from checker.model import CausalSend, Lose, Message, Packet, Receive, Timeout
 from checker.path import Path, PathStep
 from checker.words import Remarks, Words, actor_name, contains, message_in, waiting
 
@@ -31,15 +31,33 @@ CORNERS = {
 }
 """(side of the actor's column, is a network-send, is heavy) -> where a line meets its lane."""
 
+TEES = {(1, False): "┤", (-1, False): "├", (1, True): "┫", (-1, True): "┣"}
+"""The same for a reception after which the packet stays in flight."""
+
 
 @define(eq=False)
 class _Flight:
-    """A packet that was network-sent: from row to row (None: never received), and its lane."""
+    """A packet that was network-sent.
+
+    Attributes:
+        src: who sent it.
+        dst: where it goes.
+        packet: the packet.
+        met: it is received, or lost, on the path.
+        gone: it cannot be received any more.
+        left: the row of its network-send.
+        arrived: the row of its last reception, or of its loss; None if it is not met.
+        gap: the gap between two columns that its lane is in.
+        lane: the number of its lane there.
+        heavy: it is drawn with a heavy line.
+    """
 
     src: int
     dst: int
     packet: Packet
-    left: int
+    met: bool = False
+    gone: bool = False
+    left: int = 0
     arrived: int | None = None
     gap: int = 0
     lane: int = 0
@@ -48,7 +66,10 @@ class _Flight:
 
 @frozen(eq=False)
 class _Row:
-    """One line: a step's own (with its number) or that of a further network-send."""
+    """One line: a step's own (with its number) or that of a further network-send.
+
+    A packet arrives at the row's actor, leaves it, or is lost on its way to it.
+    """
 
     actor: int
     number: int | None = None
@@ -56,6 +77,7 @@ class _Row:
     wrong: Message | None = None
     arrives: _Flight | None = None
     leaves: _Flight | None = None
+    loses: _Flight | None = None
 
 
 @frozen
@@ -74,8 +96,9 @@ class Diagram:
 def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     """Draw `path`; `remarks` say what is wrong with a message's delivery at a step."""
     words = Words.of(path)
-    rows, flights = _rows(path, words, remarks)
+    flights, sent, met = _flights(path)
     drawn = [f for f in flights if _is_drawn(f)]
+    rows = _rows(path, words, remarks, sent, met)
     shown = sorted(
         {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
     )
@@ -93,51 +116,59 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     return Diagram(canvas.lines(), undrawn)
 
 
+def _flights(
+    path: Path,
+) -> tuple[list[_Flight], list[tuple[_Flight, ...]], list[_Flight | None]]:
+    """Return all packets sent, and per step those sent by it and the one received or lost."""
+    flights: list[_Flight] = []
+    sent: list[tuple[_Flight, ...]] = []
+    met: list[_Flight | None] = []
+    for step in path.steps:
+        found = None
+        if isinstance(step.transition, Receive | Lose):
+            found = _sent_first(flights, step.transition)
+            found.met = True
+            found.gone = not (isinstance(step.transition, Receive) and step.transition.stays)
+        met.append(found)
+        sent.append(tuple(_Flight(step.actor, to, packet) for to, packet in step.step.sends))
+        flights.extend(sent[-1])
+    return flights, sent, met
+
+
+def _sent_first(flights: list[_Flight], transition: Receive | Lose) -> _Flight:
+    """Return the packet that `transition` is about; of equal ones, that which was sent first."""
+    key = (transition.src, transition.dst, transition.packet)
+    return next(f for f in flights if not f.gone and (f.src, f.dst, f.packet) == key)
+
+
 def _is_drawn(flight: _Flight) -> bool:
     """Leave out control packets that nobody receives on the path."""
-    return flight.arrived is not None or message_in(flight.packet) is not None
+    return flight.met or message_in(flight.packet) is not None
 
 
-def _rows(path: Path, words: Words, remarks: Remarks) -> tuple[list[_Row], list[_Flight]]:
+def _rows(
+    path: Path,
+    words: Words,
+    remarks: Remarks,
+    sent: list[tuple[_Flight, ...]],
+    met: list[_Flight | None],
+) -> list[_Row]:
     """Lay out the path: a row per step, and one for each further network-send of that step."""
     rows: list[_Row] = []
-    flights: list[_Flight] = []
-    received = _receptions(path)
-    for step in path.steps:
+    for step, leaving, flight in zip(path.steps, sent, met, strict=True):
         row = _first_row(step, words, remarks)
-        if isinstance(step.transition, Receive):
-            arrives = _sent_first(flights, step.transition)
-            arrives.arrived = len(rows)
-            arrives.heavy = row.wrong is not None and contains(arrives.packet, row.wrong)
-            row = evolve(row, arrives=arrives)
+        if flight is not None:
+            flight.arrived = len(rows)
+            flight.heavy |= row.wrong is not None and contains(flight.packet, row.wrong)
+            is_loss = isinstance(step.transition, Lose)
+            row = evolve(row, loses=flight) if is_loss else evolve(row, arrives=flight)
         rows.append(row)
-        for to, packet in step.step.sends:
-            sent = _Flight(step.actor, to, packet, len(rows))
-            flights.append(sent)
-            received[step.actor, to, packet] -= 1
-            if received[step.actor, to, packet] < 0 and message_in(packet) is None:
-                continue
-            if isinstance(step.transition, Receive) or rows[-1].leaves is not None:
-                rows.append(_Row(step.actor, leaves=sent))
-            else:
-                sent.left = len(rows) - 1
-                rows[-1] = evolve(rows[-1], leaves=sent)
-    return rows, flights
-
-
-def _sent_first(flights: list[_Flight], reception: Receive) -> _Flight:
-    """Return the packet received; of equal packets in flight, the one sent first."""
-    key = (reception.src, reception.dst, reception.packet)
-    return next(f for f in flights if f.arrived is None and (f.src, f.dst, f.packet) == key)
-
-
-def _receptions(path: Path) -> dict[tuple[int, int, Packet], int]:
-    """Count the receptions of each packet per channel."""
-    counted: dict[tuple[int, int, Packet], int] = defaultdict(int)
-    for step in path.steps:
-        if isinstance(step.transition, Receive):
-            counted[step.transition.src, step.actor, step.transition.packet] += 1
-    return counted
+        for leaves in filter(_is_drawn, leaving):
+            if flight is not None or rows[-1].leaves is not None:
+                rows.append(_Row(step.actor))
+            leaves.left = len(rows) - 1
+            rows[-1] = evolve(rows[-1], leaves=leaves)
+    return rows
 
 
 def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
@@ -145,6 +176,10 @@ def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
     if isinstance(step.transition, CausalSend):
         assert step.message is not None
         notes.append(f"causal-sends {words.message(step.message)}")
+    if isinstance(step.transition, Timeout):
+        notes.append("times out")
+    if isinstance(step.transition, Lose):
+        return _Row(step.actor, step.number, f"{words.label(step.transition.packet)} is lost")
     notes += words.deliveries(step, remarks)
     for delivery in step.deliveries:
         if remarks.get((step.number, delivery.message), "too early") != "too early":
@@ -259,15 +294,20 @@ class _Canvas:
                 cells[self._lane_column(flight)] = "┃" if flight.heavy else "│"
         column = self.columns[self.place[row.actor]]
         if row.arrives is not None:
-            self._line(cells, row.arrives, row, sent=False)
+            self._line(cells, row.arrives, row, at, sent=False)
         if row.leaves is not None:
-            self._line(cells, row.leaves, row, sent=True)
-        if row.number is not None:
+            self._line(cells, row.leaves, row, at, sent=True)
+        if row.loses is not None:
+            cells[self._lane_column(row.loses)] = "×"
+        elif row.number is not None:
             cells[column] = "✗" if row.wrong else "●"
+        if row.number is not None:
             cells[: MARGIN - 2] = f"{row.number:>{MARGIN - 2}}"
         return "".join(cells) + (f"   {row.note}" if row.note else "")
 
-    def _line(self, cells: list[str], flight: _Flight, row: _Row, *, sent: bool) -> None:
+    def _line(
+        self, cells: list[str], flight: _Flight, row: _Row, at_row: int, *, sent: bool
+    ) -> None:
         """Draw a flight's horizontal part at the row of its network-send or of its reception."""
         column = self.columns[self.place[row.actor]]
         step = 1 if self._goes_right(flight, row.actor) else -1
@@ -277,7 +317,8 @@ class _Canvas:
             cells[end - step], cells[end] = "┄", "▷" if step > 0 else "◁"
         else:
             end = self._lane_column(flight)
-            cells[end] = CORNERS[step, sent, flight.heavy]
+            goes_on = not sent and at_row < flight.arrived
+            cells[end] = TEES[step, flight.heavy] if goes_on else CORNERS[step, sent, flight.heavy]
         for at in range(column + step, end, step):
             if cells[at] == " ":
                 cells[at] = "━" if flight.heavy else "─"

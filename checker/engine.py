@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from attrs import frozen
 
 from checker.errors import InputError, unknown
@@ -31,6 +33,12 @@ class Options:
         seed: for `random`.
         threads: for `local`; None: one per core.
         visited: one of VISITED, for `local`.
+        traces: keep what counterexamples are traced back by; if not, a second search finds them.
+        spill: for `local`, a folder that frontiers and traces may be written out to.
+        spill_visited: the visited set, too.
+        checkpoint: for `local`, a folder to save the search in, again and again.
+        checkpoint_seconds: how often, at most.
+        resume: for `local`, a folder of checkpoints to go on from.
     """
 
     engine: str = "local"
@@ -40,6 +48,12 @@ class Options:
     seed: int = 0
     threads: int | None = None
     visited: str = "exact"
+    traces: bool = True
+    spill: Path | None = None
+    spill_visited: bool = False
+    checkpoint: Path | None = None
+    checkpoint_seconds: float = 180.0
+    resume: Path | None = None
 
 
 def explorer_for(system: System, options: Options) -> Explorer:
@@ -54,9 +68,22 @@ def explorer_for(system: System, options: Options) -> Explorer:
         raise unknown("visited set", options.visited, VISITED)
     if options.threads is not None and options.threads < 1:
         raise InputError(f"threads is {options.threads}; give at least 1")
+    if options.spill_visited and options.spill is None:
+        raise InputError("the visited set is to be spilled, and there is no folder; give --spill")
+    if options.engine == "plain" or options.search != "breadth":
+        _refuse_files(options)
     if options.engine == "plain":
         return _plain(system, options)
     return _local(system, options)
+
+
+def _refuse_files(options: Options) -> None:
+    for name in ("spill", "checkpoint", "resume"):
+        if getattr(options, name) is not None:
+            raise InputError(
+                f"--{name} is for breadth-first search by the local engine; this is "
+                f"{options.search}-first search by the {options.engine} engine"
+            )
 
 
 def _plain(system: System, options: Options) -> Explorer:
@@ -74,5 +101,14 @@ def _local(system: System, options: Options) -> Explorer:
 
     if options.search != "breadth":
         return _plain(system, options)
-    local = LocalOptions(threads=options.threads, fingerprints=options.visited == "fingerprint")
+    local = LocalOptions(
+        threads=options.threads,
+        fingerprints=options.visited == "fingerprint",
+        parents=options.traces,
+        spill=options.spill,
+        spill_visited=options.spill_visited,
+        checkpoint=options.checkpoint,
+        checkpoint_seconds=options.checkpoint_seconds,
+        resume=options.resume,
+    )
     return LocalBreadthFirst(system, max_depth=options.max_depth, options=local)

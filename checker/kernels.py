@@ -30,13 +30,14 @@ SEND, RECEIVE, APPEND, TICK, TAKE, JOIN, FORGET, REACT, FINAL, RECORD, TIMEOUT, 
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
+LOSE = 13
 COMPOSE = 15
 """Kind of a miss in `cons`; such a record holds an actor and its local words instead of a key."""
 RENAMED = 14
 """Kind of a miss in `ren`; such a record holds (permutation << 8 | actor) << 40 | composite."""
 
 # Columns of an actor's local words; the channels to other actors follow.
-STATE, POSITION, GHOST, RECORDED, STAMPS, CHANNELS = range(6)
+STATE, POSITION, GHOST, RECORDED, STAMPS, LOSSES, CHANNELS = range(7)
 
 # Slots of the control array of `expand`.
 (
@@ -63,8 +64,9 @@ OK, MISSED, OVERFLOWED = 0, -1, -2
 # The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
-MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, 5 + 16, 256
-BAD = 13
+DUPLICATES, TIMES_OUT, LOSES, BUDGET = range(13, 17)
+MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
+BAD = 17
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
@@ -502,7 +504,7 @@ def rename_composites(geo, table, cons, dec, ren, perms, records, misses, contro
             loc[target * words + k] = 0
         complete = True
         for column in range(geo[COLUMN_COUNT]):
-            if column in (RECORDED, STAMPS):
+            if RECORDED <= column <= LOSSES:
                 continue
             into = column
             if column >= CHANNELS:
@@ -561,23 +563,36 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
     room = out.shape[0] // (row_words + 1) - 1
     count = np.int64(0)
     status = np.int64(OK)
-    for source in range(actors + geo[CHANNEL_COUNT]):
+    channels = geo[CHANNEL_COUNT]
+    receiving = actors + channels
+    timing_out = receiving + actors * geo[TIMES_OUT]
+    losing = timing_out + channels * geo[LOSES]
+    if geo[BUDGET] and get(loc, size, geo, 0, LOSSES) == 0:
+        losing = timing_out
+    for source in range(losing):
         sending = source < actors
-        if sending:
-            actor, owner, column = source, source, np.int64(POSITION)
-            kind = SEND
+        if sending or receiving <= source < timing_out:
+            actor = source if sending else source - receiving
+            owner, column, at_column = actor, np.int64(POSITION), actor
+            kind = SEND if sending else TIMEOUT
         else:
-            channel = source - actors
+            kind = RECEIVE if source < receiving else LOSE
+            channel = source - actors if source < receiving else source - timing_out
             owner = geo[CHAN_SRC + channel]
             actor = geo[CHAN_DST + channel]
             column = geo[CHAN_COL + channel]
-            kind = RECEIVE
+            at_column = channel
         content = get(loc, size, geo, owner, column)
-        if not sending and content == 0:
+        if content == 0 and kind in (RECEIVE, LOSE):
             continue
         state = get(loc, size, geo, actor, STATE)
-        at_column = source if sending else source - actors
-        spot = look_up(table, key_of(kind, at_column, state, content), misses, control)
+        if kind == TIMEOUT:
+            key = key_of(kind, at_column, state, 0)
+        elif kind == LOSE:
+            key = key_of(kind, at_column, 0, content)
+        else:
+            key = key_of(kind, at_column, state, content)
+        spot = look_up(table, key, misses, control)
         if spot == -1:
             status = np.int64(MISSED)
             continue
@@ -588,8 +603,12 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
                 loc[k] = loc[size + k]
             shown = code[spot + 1]
             info = code[spot + 2] << 16
-            put(loc, geo, actor, STATE, code[spot])
-            put(loc, geo, owner, column, code[spot + 3])
+            if code[spot] != -1:
+                put(loc, geo, actor, STATE, code[spot])
+            if code[spot + 3] != -1:
+                put(loc, geo, owner, column, code[spot + 3])
+            if kind == LOSE and geo[BUDGET]:
+                put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
             spot += 4
             known = True
             if sending:
@@ -628,6 +647,13 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
             if emit(loc, size, row, at, geo, cons, out, start, misses, control) != OK:
                 status = np.int64(MISSED)
                 continue
+            if kind == TIMEOUT or (geo[DUPLICATES] and kind == RECEIVE and deliveries == 0):
+                # What changes nothing is no transition.
+                changed = False
+                for k in range(row_words):
+                    changed = changed or out[start + k] != row[at + k]
+                if not changed:
+                    continue
             if geo[PERMUTATIONS]:
                 if represent(out, start, geo, ren, perms, loc, misses, control) == MISSED:
                     status = np.int64(MISSED)
@@ -884,8 +910,8 @@ def insert(out, sizes, start, geo, slots, table, rows, parents, places, kinds, p
 def progress_of(row, at, geo, progress):
     """Return the progress of row[at:]: what never decreases along a transition.
 
-    It is the sum over actors of the messages causal-sent, weighted, less the copies of them that are
-    still undelivered.
+    It is the sum over actors of the messages causal-sent, weighted, less the copies of them that
+    are still undelivered.
     """
     total = np.int64(0)
     for actor in range(geo[ACTORS]):

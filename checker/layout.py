@@ -120,6 +120,7 @@ class Layout:
             max(len(n.values) for n in t.ghosts),
             max((t.sequences.get(kernels.RECORDED << 4 | i, 1) for i in range(16)), default=1),
             max((t.sequences.get(kernels.STAMPS << 4 | i, 1) for i in range(16)), default=1),
+            (t.system.network.budget or 0) + 1,
         ]
         outgoing: list[int] = []
         for k, (src, _dst) in enumerate(t.channels):
@@ -130,6 +131,8 @@ class Layout:
         needs = [max(int(size - 1).bit_length(), 1) + slack for size in sizes + outgoing]
         if not t.full:
             needs[kernels.RECORDED] = needs[kernels.STAMPS] = 0
+        if t.system.network.budget is None:
+            needs[kernels.LOSSES] = 0
         return needs
 
     def _place_columns(self) -> None:
@@ -248,6 +251,10 @@ class Layout:
             len(self.col_widths),
             self.sweeps,
             self.audits,
+            system.network.duplicates,
+            system.protocol.timeout is not None,
+            system.network.lose is not None,
+            system.network.budget is not None,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)

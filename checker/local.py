@@ -9,6 +9,7 @@ missed a table entry are set aside; between chunks Python fills the tables and t
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,20 +17,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, fields, frozen
 
 from checker import kernels
 from checker.arena import Arena, Arenas, reserve_bytes
-from checker.errors import AuditError, CapacityError
+from checker.checkpoint import Checkpoints, Contents, Saved, about, last_in, readable
+from checker.errors import AuditError, CapacityError, InputError, ReplayError
 from checker.model import Property, Transition
 from checker.path import holds_along, replay
 from checker.result import Counts
-from checker.search import Found
+from checker.search import Found, Stop
 from checker.supply import Repacking, Supply, wrapping
 from checker.symmetry import NotSymmetricError, why_not
-from checker.tabulate import Words
+from checker.tabulate import Tabulation, Words
 from checker.transition import System, enabled, initial_state, successor
-from checker.visited import Visited
+from checker.visited import TAIL, Visited
 
 BLOCK = 1 << 16
 """Entries that one thread may send to one owner in a chunk: a megabyte, which stays in caches."""
@@ -43,6 +45,9 @@ VISITED = "visited states"
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
+NOT_SAVED = ("system", "max_depth", "options", "arenas", "pool", "checkpoints")
+"""Attributes of the explorer that are not in its checkpoints; all others are."""
+
 
 @frozen
 class LocalOptions:
@@ -51,13 +56,16 @@ class LocalOptions:
     Attributes:
         threads: how many; None: one per core.
         fingerprints: keep 8-byte hashes instead of rows in the visited set.
-        parents: keep what a counterexample is traced back by.
+        parents: keep what a counterexample is traced back by; if not, another search finds it.
         symmetry: keep one state of each orbit under renaming of actors, where that is possible.
         sweep: drop visited states that can never be met again (the sweep-line method).
         audit: check that no transition decreases the progress that the sweep-line goes by.
         block: entries per thread, owner and chunk.
         spill: a folder for frontiers and parents, in files; None keeps them in memory.
         spill_visited: the visited set goes there, too.
+        checkpoint: a folder to save the search in, again and again.
+        checkpoint_seconds: how often, at most.
+        resume: a folder of checkpoints to go on from.
     """
 
     threads: int | None = None
@@ -69,6 +77,9 @@ class LocalOptions:
     block: int = BLOCK
     spill: Path | None = None
     spill_visited: bool = False
+    checkpoint: Path | None = None
+    checkpoint_seconds: float = 180.0
+    resume: Path | None = None
 
 
 @define(eq=False)
@@ -142,22 +153,103 @@ class LocalBreadthFirst:
     levels: list[int] = field(factory=list)
     no_symmetry: str | None = None
     frontier: int = 1
+    checkpoints: Checkpoints | None = None
 
     def __attrs_post_init__(self) -> None:
-        """Start from the initial state."""
-        self.pool = ThreadPoolExecutor(self.options.threads or os.cpu_count() or 1)
+        """Start from the initial state, or where a checkpoint ends."""
+        saved = None if self.options.resume is None else last_in(self.options.resume)
+        threads = self.options.threads or os.cpu_count() or 1
+        if saved is not None:
+            threads = self.options.threads or int(saved.about.get("threads", threads))
+        self.pool = ThreadPoolExecutor(threads)
+        self.options = evolve(self.options, threads=threads)
         self.no_symmetry = None if self.options.symmetry else "not asked for"
-        self._start()
+        self.arenas = self._new_arenas()
+        try:
+            if saved is None:
+                self._start()
+            else:
+                self._restore(saved)
+            self._prepare_checkpoints()
+        except BaseException:
+            self.close()
+            raise
+
+    def _new_arenas(self) -> Arenas:
+        in_memory = () if self.options.spill_visited else (VISITED,)
+        arenas = ARENAS * (self.options.threads or 1)
+        return Arenas(self.options.spill, in_memory, reserve_bytes(arenas))
+
+    def _about(self) -> dict[str, Any]:
+        """Return what a checkpoint of this search says of itself."""
+        return about(
+            self.system,
+            visited="fingerprint" if self.options.fingerprints else "exact",
+            symmetry=self.options.symmetry,
+            sweep=self.options.sweep,
+            threads=self.options.threads,
+        )
+
+    def _restore(self, saved: Saved) -> None:
+        """Go on where a checkpoint ends."""
+        saved.refuse_unless(self._about())
+        outside = {
+            "system": self.system,
+            "oracle": Tabulation(self.system).oracle,
+            "memo": {},
+        }
+        with readable(saved.folder):
+            state = saved.restore(self.arenas.make, outside)
+        self.options = evolve(self.options, **state.pop("options"))
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def _prepare_checkpoints(self) -> None:
+        """Save at once what can be, so that whatever is wrong shows before hours have passed."""
+        folder, resume = self.options.checkpoint or self.options.resume, self.options.resume
+        if folder is None:
+            return
+        same = resume is not None and folder.resolve() == resume.resolve()
+        self.checkpoints = Checkpoints(
+            folder, self._about(), self.options.checkpoint_seconds, resumed=same
+        )
+        if not same:
+            self.checkpoints.save(self._contents())
+        if self.checkpoints.problem is not None:
+            raise InputError(f"--checkpoint {folder}: {self.checkpoints.problem}")
+
+    def _contents(self) -> Contents:
+        """Return what to save between two chunks."""
+        tabulation, words = self.supply.tabulation, self.supply.layout.row_words
+        attributes = (f.name for f in fields(type(self)))
+        used, scratch = {}, set()
+        for o in self.owners:
+            kept = (o.starts[-1] + o.following.count) * self.options.parents
+            used[id(o.visited.arena)] = (o.visited.capacity + TAIL) * o.visited.width
+            used[id(o.level.rows)] = o.level.count * words
+            used[id(o.following.rows)] = o.following.count * words
+            used[id(o.parents)] = used[id(o.places)] = kept
+            scratch |= {id(o.out), id(o.aside), id(o.misses)}
+        return Contents(
+            state={
+                "options": {"parents": self.options.parents, "block": self.options.block},
+                **{name: getattr(self, name) for name in attributes if name not in NOT_SAVED},
+            },
+            used=used,
+            scratch=frozenset(scratch),
+            outside={
+                id(self.system): "system",
+                id(tabulation.oracle): "oracle",
+                id(tabulation.steps): "memo",
+            },
+        )
 
     def _start(self) -> None:
         """Begin, or begin again without symmetry."""
-        threads = self.options.threads or os.cpu_count() or 1
+        threads = self.options.threads or 1
         self.levels, self.deepest = [], 1
         self.found, self.truncated = {}, False
         self.block = self.options.block
-        in_memory = () if self.options.spill_visited else (VISITED,)
-        reserve = reserve_bytes(ARENAS * threads)
-        self.arenas = Arenas(self.options.spill, in_memory, reserve)
         # Fingerprints cannot be packed anew, so their rows have room from the start.
         row_bits = FINGERPRINT_ROW_BITS if self.options.fingerprints else 4
         wanted = {"sweeps": self.options.sweep, "audits": self.options.audit}
@@ -228,12 +320,16 @@ class LocalBreadthFirst:
             self._round(tick)
         except NotSymmetricError as reason:
             self.no_symmetry = str(reason)
-            self.close()
+            self.arenas.close()
             self._start()
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Give memory, files and threads back; the counts remain."""
+        # A kernel may still be running, after Ctrl-C.
+        self.pool.shutdown(wait=True, cancel_futures=True)
         self.arenas.close()
+        if self.checkpoints is not None:
+            self.checkpoints.close()
 
     def _round(self, tick: Callable[[], None]) -> None:
         if self.max_depth is not None and self.deepest >= self.max_depth:
@@ -244,12 +340,11 @@ class LocalBreadthFirst:
         )
         for owner in self.owners:
             owner.control[kernels.KNOWN] = known
-            owner.control[kernels.FOUND] = 0
         with wrapping():
             while any(o.unfinished for o in self.owners):
                 self._chunk()
-                tick()
-        self._collect()
+                self._pause(tick)
+        self._collect(tick)
         self._next_level()
         if self.options.sweep:
             self._sweep()
@@ -258,6 +353,17 @@ class LocalBreadthFirst:
                 "the audit of the sweep-line found a transition that decreases the progress "
                 "measure, so states were dropped too early; please report this"
             )
+
+    def _pause(self, tick: Callable[[], None]) -> None:
+        """Report, and save if it is time, while no thread is at work."""
+        if self.checkpoints is not None and self.checkpoints.due:
+            self.checkpoints.save(self._contents())
+        try:
+            tick()
+        except Stop:
+            if self.checkpoints is not None:
+                self.checkpoints.save(self._contents())
+            raise
 
     def _sweep(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""
@@ -428,13 +534,55 @@ class LocalBreadthFirst:
             self.levels.append(self.frontier)
             self.deepest = len(self.levels)
 
-    def _collect(self) -> None:
+    def _collect(self, tick: Callable[[], None]) -> None:
         """Trace back what this round showed, the shortest first."""
+        untraced = []
         for owner in self.owners:
             for bits, index, place in owner.shown[: owner.control[kernels.FOUND]]:
                 for rank, prop in enumerate(self.system.properties):
-                    if bits >> rank & 1:
+                    if bits >> rank & 1 and self.options.parents:
                         self._show(prop.name, owner.number, int(index), int(place))
+                    elif bits >> rank & 1:
+                        untraced.append(prop)
+            owner.control[kernels.FOUND] = 0
+        # Of a witness it only matters that there is one; of a violation, how it comes about.
+        self.found |= {p.name: Found(()) for p in untraced if p.witness is not None}
+        violated = {p.name for p in untraced if p.witness is None}
+        if violated:
+            self._search_again(violated, tick)
+
+    def _search_again(self, violated: set[str], tick: Callable[[], None]) -> None:
+        """Find the shortest paths to violations of these properties, with parents this time.
+
+        The verdict is reached, so the memory can go; and no bound can change it any more.
+        """
+
+        def report() -> None:
+            with contextlib.suppress(Stop):
+                tick()
+
+        self.arenas.close()
+        options = evolve(self.options, parents=True, checkpoint=None, resume=None)
+        try:
+            again = LocalBreadthFirst(self.system, options=options)
+        except CapacityError as error:
+            raise self._no_path(violated, error) from None
+        try:
+            while again.frontier and not violated <= again.found.keys():
+                again.round(report)
+        except CapacityError as error:
+            raise self._no_path(violated, error) from None
+        finally:
+            again.close()
+        if not violated <= again.found.keys():
+            raise ReplayError(f"a second search does not find what violates {', '.join(violated)}.")
+        self.found |= again.found
+
+    def _no_path(self, violated: set[str], error: CapacityError) -> CapacityError:
+        return CapacityError(
+            f"{', '.join(sorted(violated))} is violated, but the second search, for the "
+            f"counterexample, failed: {error}"
+        )
 
     def _show(self, name: str, owner: int, index: int, place: int) -> None:
         length = self.deepest - (place < 0)
@@ -578,6 +726,8 @@ class LocalBreadthFirst:
             "row_bytes": 8 * self.supply.layout.row_words,
             "visited_bytes_per_state": stored / max(unique, 1),
             "load_factor": unique / sum(o.visited.capacity for o in self.owners),
+            "spilled_bytes": self.arenas.spilled_bytes,
+            "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "protocol_calls": t.calls,
             "table_entries": t.entries,
             "composites": int(self.supply.layout.counts.sum()),

@@ -156,13 +156,14 @@ class CausalSend:
 
 @frozen
 class Receive:
-    """Transition: an envelope reaches its actor."""
+    """Transition: an envelope reaches its actor; on a network that duplicates it may stay."""
 
     kind = "receive"
 
     src: int
     dst: int
     packet: Packet
+    stays: bool = False
 
 
 @frozen
@@ -174,7 +175,19 @@ class Timeout:
     actor: int
 
 
-Transition: TypeAlias = CausalSend | Receive | Timeout
+@frozen
+class Lose:
+    """Transition: an envelope is lost; `place` counts those of its channel that may be lost."""
+
+    kind = "lose"
+
+    src: int
+    dst: int
+    packet: Packet
+    place: int = 0
+
+
+Transition: TypeAlias = CausalSend | Receive | Timeout | Lose
 
 
 @frozen
@@ -187,9 +200,11 @@ class State:
             kind's canonical order.
         workload: each actor's position in the workload.
         history: each actor's ghost record; see `checker.history`.
+        losses: how many more envelopes may be lost, on a network with a budget of losses; else 0.
     """
 
     actors: tuple[LocalState, ...]
     channels: tuple[tuple[Packet, ...], ...]
     workload: tuple[Any, ...]
     history: tuple[Any, ...]
+    losses: int = 0

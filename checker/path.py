@@ -14,6 +14,7 @@ from checker.history import oracle_named
 from checker.model import (
     CausalSend,
     Delivery,
+    Lose,
     Message,
     Property,
     Receive,
@@ -32,7 +33,7 @@ class PathStep:
     Attributes:
         number: 1 for the first transition.
         transition: what happened.
-        actor: where it happened.
+        actor: where it happened; for a loss, where the packet was going.
         message: the message causal-sent, or None.
         step: what the handler returned.
         deliveries: the judged deliveries, in order.
@@ -133,8 +134,14 @@ def transition_key(transition: Transition) -> str:
         return key_text(transition.kind, transition.actor, destinations=transition.destinations)
     if isinstance(transition, Timeout):
         return key_text(transition.kind, transition.actor)
-    packet = canonical(transition.packet)
-    return key_text(transition.kind, transition.dst, src=transition.src, packet=packet)
+    return key_text(
+        transition.kind,
+        transition.dst,
+        src=transition.src,
+        packet=canonical(transition.packet),
+        stays=isinstance(transition, Receive) and transition.stays,
+        place=transition.place if isinstance(transition, Lose) else 0,
+    )
 
 
 def key_text(
@@ -144,13 +151,17 @@ def key_text(
     destinations: Iterable[int] = (),
     src: int | None = None,
     packet: str = "",
+    stays: bool = False,
+    place: int = 0,
 ) -> str:
     """Return the key of a transition from its parts; a packet is given by its canonical text."""
     if kind == CausalSend.kind:
         return f"{kind} by {actor} to {list(destinations)}"
     if kind == Timeout.kind:
         return f"{kind} of {actor}"
-    return f"{kind} by {actor} from {src} of {packet}"
+    if kind == Lose.kind:
+        return f"{kind} on the way to {actor} from {src} of {packet}, place {place}"
+    return f"{kind} by {actor} from {src} of {packet}{', which stays in flight' if stays else ''}"
 
 
 def _step(system: System, state: State, number: int, transition: Transition) -> PathStep:
@@ -158,7 +169,7 @@ def _step(system: System, state: State, number: int, transition: Transition) -> 
     message = None
     if isinstance(transition, CausalSend):
         message = next_message(system, state, transition)
-    actor = transition.dst if isinstance(transition, Receive) else transition.actor
+    actor = transition.dst if isinstance(transition, Receive | Lose) else transition.actor
     return PathStep(
         number, transition, actor, message, outcome.step, outcome.deliveries, outcome.state
     )
@@ -231,13 +242,15 @@ def _actor_by_actor(path: Path) -> list[int]:
 
 
 def _sources(path: Path) -> list[int | None]:
-    """Return for each step the index of that which network-sent the packet it receives."""
+    """Return for each step the index of that which network-sent the packet it receives or loses."""
     in_flight: dict[tuple[int, int, Any], deque[int]] = defaultdict(deque)
     sources: list[int | None] = []
     for at, step in enumerate(path.steps):
         transition, source = step.transition, None
-        if isinstance(transition, Receive):
-            source = in_flight[transition.src, transition.dst, transition.packet].popleft()
+        if isinstance(transition, Receive | Lose):
+            queue = in_flight[transition.src, transition.dst, transition.packet]
+            stays = isinstance(transition, Receive) and transition.stays
+            source = (queue[0] if stays else queue.popleft()) if queue else None
         sources.append(source)
         for to, packet in step.step.sends:
             in_flight[step.actor, to, packet].append(at)

@@ -40,7 +40,7 @@ WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
 
 _ASCII = str.maketrans(
-    dict(zip("│─╭╮╯╰├┤┄▷◁▶◀●✗×┃━┏┓┛┗–’", "|-..''++.><><*X*#=####-'", strict=True))
+    dict(zip("│─╭╮╯╰├┤┄▷◁▶◀●✗×┃━┏┓┛┗┣┫–’", "|-..''++.><><*Xx#=######-'", strict=True))
     | {"…": "...", "—": "--"}
 )
 
@@ -387,7 +387,7 @@ def catalogue() -> str:
     sections = [
         ("Protocols", [(p.name, _protocol_lines(p)) for p in protocols]),
         ("Properties", [*_property_rows(), *_DECLARED]),
-        ("Networks", [(kind.name, kind.summary) for kind in NETWORKS.values()]),
+        ("Networks", list(NETWORKS.items())),
         ("Workloads", list(SUMMARIES.items())),
         ("Histories", list(HISTORIES.items())),
         ("Searches", list(SEARCHES.items())),

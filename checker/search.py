@@ -12,11 +12,12 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from checker.errors import ProtocolError
+from checker.errors import CapacityError, ProtocolError
 from checker.model import Property, State, Transition
 from checker.path import confirm, undelivered
 from checker.result import Counts, Result, Verdict, overall
@@ -83,6 +84,9 @@ class Explorer(Protocol):
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""
 
+    def close(self) -> None:
+        """Give back what the search took; it cannot go on afterwards."""
+
 
 def memory_bytes() -> int:
     """Return the resident memory of this process now, in bytes."""
@@ -112,6 +116,13 @@ def explore(
         bounds: when to give up.
         watch: called now and then with the progress.
     """
+    with closing(explorer):
+        return _explore(system, explorer, bounds, watch)
+
+
+def _explore(
+    system: System, explorer: Explorer, bounds: Bounds, watch: Callable[[Progress], None]
+) -> Result:
     started = time.monotonic()
     stopped_by = error = None
 
@@ -134,6 +145,8 @@ def explore(
         stopped_by = "interrupted by the user"
     except MemoryError:
         stopped_by = "out of memory"
+    except CapacityError as limit:
+        stopped_by = str(limit)
     except ProtocolError as problem:
         error = str(problem)
     if stopped_by is None and explorer.truncated:
@@ -220,6 +233,9 @@ class PlainExplorer:
     def statistics(self) -> dict[str, Any]:
         """Return no further figures."""
         return {}
+
+    def close(self) -> None:
+        """Hold nothing that must be given back."""
 
     def _show(self, prop: Property, transitions: Callable[[], tuple[Transition, ...]]) -> None:
         """Record the shortest path seen that shows `prop`."""

@@ -91,7 +91,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         protocol=protocol,
         actors=spec.actors,
         messages=workload.most,
-        network=network_named(spec.network),
+        network=network_named(spec.network, retransmits=protocol.timeout is not None),
         workload=workload,
         oracle=oracle_named(
             spec.history,

@@ -63,6 +63,8 @@ def why_not(tabulation: Tabulation) -> str | None:
     system = tabulation.system
     if not system.workload.symmetric:
         return f"the workload {system.workload.kind} names actors"
+    if system.network.budget is not None:
+        return "the losses are counted for all actors together"
     if tabulation.full:
         return "the full history is meant to count every state"
     return None
@@ -121,6 +123,23 @@ class Symmetry:
             return t.receive_step(p[actor], renamed, p[src], image)
 
         self._learn(actor, state, step, run, f"receive of {type(packet).__name__}")
+
+    def learn_timeout(self, actor: int, state: int, step: Step | None) -> None:
+        """Relate a timeout to its renamings."""
+        t = self.tabulation
+        rows = self.states[actor, state]
+        steps = [t.timeout_step(p[actor], rows[k]) for k, p in enumerate(self.group)]
+        if step is None or None in steps:
+            if any(other is not None for other in (step, *steps)):
+                raise NotSymmetricError("timeouts depend on actors' names")
+            return
+
+        def run(p: Permutation, _renamed: int) -> Step:
+            renamed = steps[self.index[p]]
+            assert renamed is not None
+            return renamed
+
+        self._learn(actor, state, step, run, "timeout")
 
     def _learn(
         self,

@@ -16,14 +16,20 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from checker import kernels
 from checker.errors import CapacityError, ProtocolError
 from checker.history import Ghost, Oracle, oracle_named
 from checker.model import Delivery, Message, Packet, State, Step
 from checker.symmetry import Symmetry
-from checker.transition import System, call_causal_send, call_receive, initial_state
+from checker.transition import (
+    System,
+    call_causal_send,
+    call_receive,
+    call_timeout,
+    initial_state,
+)
 
 Words = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -130,6 +136,7 @@ class Tabulation:
                 self.ghosts[i].number(state.history[i]),
                 0,
                 0,
+                state.losses if i == 0 else 0,
             ]
             for k, (src, dst) in enumerate(self.channels):
                 if src == i:
@@ -147,7 +154,7 @@ class Tabulation:
         """Return the columns of the initial state."""
         state = initial_state(self.system)
         ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
-        return self.columns(State(state.actors, state.channels, state.workload, ghosts))
+        return self.columns(evolve(state, history=ghosts))
 
     def fill(self, keys: Words) -> None:
         """Make the table entries for `keys`, by calling the functions that they stand for.
@@ -329,6 +336,41 @@ class Tabulation:
             )
         return self.steps[memo]
 
+    def _fill_timeout(self, actor: int, state: int, _unused: int) -> int:
+        """Entry of TIMEOUT: at most one alternative, as for RECEIVE; -1: content unchanged."""
+        step = self.timeout_step(actor, state)
+        if self.symmetry is not None:
+            self.symmetry.learn_timeout(actor, state, step)
+        if step is None:
+            return self._emit([0])
+        return self._emit(
+            [
+                1,
+                self.states[actor].number(step.state),
+                self.shown(step.state),
+                self._kind("timeout"),
+                -1,
+                *self._step_codes(actor, step),
+            ]
+        )
+
+    def timeout_step(self, actor: int, state: int) -> Step | None:
+        """Call `timeout`."""
+        self.calls += 1
+        value = self.states[actor].values[state]
+        return call_timeout(self.system.protocol, self.system.actors, value)
+
+    def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
+        """Entry of LOSE: per envelope, as for RECEIVE; -1: the state is unchanged."""
+        lose = self.system.network.lose
+        assert lose is not None
+        alternatives = lose(self.contents[channel].values[content])
+        codes = [len(alternatives)]
+        for packet, rest in alternatives:
+            kind = self._kind(f"lose {type(packet).__name__}")
+            codes += [-1, 0, kind, self.contents[channel].number(rest), 0, 0]
+        return self._emit(codes)
+
     def _fill_append(self, channel: int, content: int, bundle: int) -> int:
         packets = self.contents[channel].values[content]
         for packet in self.bundles[channel].values[bundle]:
@@ -422,4 +464,6 @@ _FILLERS = {
     kernels.REACT: Tabulation._fill_react,
     kernels.FINAL: Tabulation._fill_final,
     kernels.RENAME: Tabulation._fill_rename,
+    kernels.TIMEOUT: Tabulation._fill_timeout,
+    kernels.LOSE: Tabulation._fill_lose,
 }

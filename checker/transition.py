@@ -6,21 +6,24 @@ This module and `checker.history` are the semantics; every faster engine is judg
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from checker.errors import ProtocolError
 from checker.history import Oracle, deliver
 from checker.model import (
     CausalSend,
     Delivery,
+    Lose,
     Message,
     Property,
     Protocol,
     Receive,
     State,
     Step,
+    Timeout,
     Transition,
 )
 from checker.network import Network
@@ -63,19 +66,59 @@ def initial_state(system: System) -> State:
         channels=((),) * system.actors**2,
         workload=tuple(system.workload.initial(i) for i in everyone),
         history=tuple(system.oracle.initial(i) for i in everyone),
+        losses=system.network.budget or 0,
     )
 
 
 def enabled(system: System, state: State) -> tuple[Transition, ...]:
-    """Return the enabled transitions: causal-sends by actor, receives by channel, timeouts."""
-    found: list[Transition] = []
+    """Return the enabled transitions in a fixed order.
+
+    Causal-sends by actor, receives by channel, timeouts by actor, losses by channel.
+    """
+    return (
+        *_causal_sends(system, state),
+        *_receives(system, state),
+        *_timeouts(system, state),
+        *_losses(system, state),
+    )
+
+
+def _causal_sends(system: System, state: State) -> Iterator[Transition]:
     for actor in range(system.actors):
         for destinations in system.workload.choices(actor, state.workload[actor]):
-            found.append(CausalSend(actor, destinations))
+            yield CausalSend(actor, destinations)
+
+
+def _receives(system: System, state: State) -> Iterator[Transition]:
     for (src, dst), channel in zip(system.pairs, state.channels, strict=True):
-        for packet, _ in system.network.take(channel):
-            found.append(Receive(src, dst, packet))
-    return tuple(found)
+        for packet, rest in system.network.take(channel):
+            receive = Receive(src, dst, packet, stays=rest == channel)
+            if not receive.stays or _changes(system, state, receive):
+                yield receive
+
+
+def _timeouts(system: System, state: State) -> Iterator[Transition]:
+    if system.protocol.timeout is None:
+        return
+    for actor in range(system.actors):
+        timeout = Timeout(actor)
+        if _run_timeout(system, state, actor) and _changes(system, state, timeout):
+            yield timeout
+
+
+def _losses(system: System, state: State) -> Iterator[Transition]:
+    network = system.network
+    if network.lose is None or (network.budget is not None and state.losses == 0):
+        return
+    for (src, dst), channel in zip(system.pairs, state.channels, strict=True):
+        for place, (packet, _) in enumerate(network.lose(channel)):
+            yield Lose(src, dst, packet, place)
+
+
+def _changes(system: System, state: State, transition: Transition) -> bool:
+    """Return whether a transition changes the state or delivers something (even wrongly)."""
+    outcome = successor(system, state, transition)
+    return bool(outcome.deliveries) or outcome.state != state
 
 
 def successor(system: System, state: State, transition: Transition) -> Outcome:
@@ -88,7 +131,9 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
         return _causal_send(system, state, transition)
     if isinstance(transition, Receive):
         return _receive(system, state, transition)
-    raise NotImplementedError(transition.kind)
+    if isinstance(transition, Timeout):
+        return _timeout(system, state, transition.actor)
+    return _lose(system, state, transition)
 
 
 def next_message(system: System, state: State, transition: CausalSend) -> Message:
@@ -103,9 +148,8 @@ def _causal_send(system: System, state: State, transition: CausalSend) -> Outcom
     message = next_message(system, state, transition)
     position = system.workload.after_send(actor, state.workload[actor], transition.destinations)
     ghost = system.oracle.causal_send(state.history[actor], message)
-    before = State(
-        actors=state.actors,
-        channels=state.channels,
+    before = evolve(
+        state,
         workload=_replaced(state.workload, actor, position),
         history=_replaced(state.history, actor, ghost),
     )
@@ -116,15 +160,42 @@ def _causal_send(system: System, state: State, transition: CausalSend) -> Outcom
 def _receive(system: System, state: State, transition: Receive) -> Outcome:
     src, dst = transition.src, transition.dst
     index = src * system.actors + dst
-    rest = dict(system.network.take(state.channels[index]))[transition.packet]
-    before = State(
-        actors=state.actors,
-        channels=_replaced(state.channels, index, rest),
-        workload=state.workload,
-        history=state.history,
+    channel = state.channels[index]
+    rest = next(
+        rest
+        for packet, rest in system.network.take(channel)
+        if packet == transition.packet and transition.stays == (rest == channel)
     )
+    before = evolve(state, channels=_replaced(state.channels, index, rest))
     step = call_receive(system.protocol, system.actors, state.actors[dst], src, transition.packet)
     return _finish(system, before, dst, step)
+
+
+def _run_timeout(system: System, state: State, actor: int) -> Step | None:
+    """Run the timeout of `actor`; of its sends only those not already in flight are kept."""
+    step = call_timeout(system.protocol, system.actors, state.actors[actor])
+    if step is None:
+        return None
+    row = actor * system.actors
+    new = tuple((d, packet) for d, packet in step.sends if packet not in state.channels[row + d])
+    return evolve(step, sends=new)
+
+
+def _timeout(system: System, state: State, actor: int) -> Outcome:
+    step = _run_timeout(system, state, actor)
+    return _finish(system, state, actor, step or Step(state.actors[actor]))
+
+
+def _lose(system: System, state: State, transition: Lose) -> Outcome:
+    index = transition.src * system.actors + transition.dst
+    assert system.network.lose is not None
+    _, rest = system.network.lose(state.channels[index])[transition.place]
+    after = evolve(
+        state,
+        channels=_replaced(state.channels, index, rest),
+        losses=max(state.losses - 1, 0),
+    )
+    return Outcome(after, Step(state.actors[transition.dst]), ())
 
 
 def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
@@ -140,7 +211,8 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
         judged.append(delivery)
         if delivery.expected:
             position = system.workload.after_delivery(actor, position, message)
-    after = State(
+    after = evolve(
+        state,
         actors=_replaced(state.actors, actor, step.state),
         channels=tuple(channels),
         workload=_replaced(state.workload, actor, position),
@@ -157,6 +229,8 @@ def call_initial(protocol: Protocol, actor: int, actors: int) -> object:
     """Call the protocol's `initial`; raise ProtocolError if it raises."""
     try:
         return protocol.initial(actor, actors)
+    except ProtocolError:
+        raise
     except Exception as error:
         raise _raised(protocol, "initial", (actor, actors), error) from error
 
@@ -165,6 +239,8 @@ def call_causal_send(protocol: Protocol, actors: int, state: object, message: Me
     """Call the protocol's `causal_send` and check what it returns."""
     try:
         step = protocol.causal_send(state, message)
+    except ProtocolError:
+        raise
     except Exception as error:
         raise _raised(protocol, "causal_send", (state, message), error) from error
     return _checked(protocol, "causal_send", actors, step)
@@ -174,9 +250,23 @@ def call_receive(protocol: Protocol, actors: int, state: object, src: int, packe
     """Call the protocol's `receive` and check what it returns."""
     try:
         step = protocol.receive(state, src, packet)
+    except ProtocolError:
+        raise
     except Exception as error:
         raise _raised(protocol, "receive", (state, src, packet), error) from error
     return _checked(protocol, "receive", actors, step)
+
+
+def call_timeout(protocol: Protocol, actors: int, state: object) -> Step | None:
+    """Call the protocol's `timeout` and check what it returns."""
+    assert protocol.timeout is not None
+    try:
+        step = protocol.timeout(state)
+    except ProtocolError:
+        raise
+    except Exception as error:
+        raise _raised(protocol, "timeout", (state,), error) from error
+    return None if step is None else _checked(protocol, "timeout", actors, step)
 
 
 def _raised(

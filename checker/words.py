@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import frozen
 
-from checker.model import CausalSend, Message, Packet, Receive, State, Timeout, Transition
+from checker.model import CausalSend, Lose, Message, Packet, Receive, State, Timeout, Transition
 from checker.path import Path, PathStep
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
@@ -106,10 +106,11 @@ class Words:
             return f"{actor_name(transition.actor)} causal-sends {self.message(message)} to {to}"
         if isinstance(transition, Timeout):
             return f"{actor_name(transition.actor)} times out"
-        return (
-            f"{actor_name(transition.dst)} receives {self.value(transition.packet)} "
-            f"from {actor_name(transition.src)}"
-        )
+        packet, src = self.value(transition.packet), actor_name(transition.src)
+        if isinstance(transition, Lose):
+            return f"{packet} from {src} to {actor_name(transition.dst)} is lost"
+        stays = " (and it stays in flight)" if transition.stays else ""
+        return f"{actor_name(transition.dst)} receives {packet} from {src}{stays}"
 
     def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
         """Return a transition and all it did, in words; `remarks` say what is wrong with it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from attrs import frozen
@@ -24,7 +25,7 @@ class Workload:
     """A workload for a fixed number of actors.
 
     Attributes:
-        kind: `any`, `script`, `reaction` or `broadcast`.
+        kind: one of SUMMARIES.
         text: the workload in full, as `--workload` reads it.
         most: the greatest number of messages one actor causal-sends.
         initial: actor -> position.
@@ -55,6 +56,8 @@ class Workload:
 SUMMARIES = {
     "any": "each actor causal-sends --messages messages, each to any one other actor",
     "broadcast": "each actor causal-sends --messages messages, each to all the others",
+    "multicast": "each actor causal-sends --messages messages, each to any one or more others",
+    "self": "as any, and also to itself",
     "script": "script:[[1,2],[0],[]]: per actor the destinations of its messages, in order",
     "reaction": (
         'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":2,"to":[1],'
@@ -109,6 +112,33 @@ def any_one(actors: int, messages: int) -> Workload:
         return others[actor] if position < messages else ()
 
     return _counted("any", "any", messages, choices, symmetric=True)
+
+
+def any_or_self(actors: int, messages: int) -> Workload:
+    """Each actor causal-sends `messages` messages, each to any one actor, itself included."""
+    everyone = tuple((j,) for j in range(actors))
+
+    def choices(_actor: int, position: int) -> tuple[Destinations, ...]:
+        return everyone if position < messages else ()
+
+    return _counted("self", "self", messages, choices, symmetric=True, self_sends=True)
+
+
+def multicast(actors: int, messages: int) -> Workload:
+    """Each actor causal-sends `messages` messages, each to any one or more other actors."""
+    groups = [
+        tuple(
+            group
+            for size in range(1, actors)
+            for group in combinations([j for j in range(actors) if j != i], size)
+        )
+        for i in range(actors)
+    ]
+
+    def choices(actor: int, position: int) -> tuple[Destinations, ...]:
+        return groups[actor] if position < messages else ()
+
+    return _counted("multicast", "multicast", messages, choices, symmetric=True, fan_out=actors - 1)
 
 
 def broadcast(actors: int, messages: int) -> Workload:
@@ -267,6 +297,14 @@ def _parse_send(actors: int, entry: Mapping[str, Any]) -> _Send:
 _SEND_KEYS = ("name", "from", "to", "after")
 
 
+_COUNTED = {
+    "any": any_one,
+    "broadcast": broadcast,
+    "multicast": multicast,
+    "self": any_or_self,
+}
+
+
 def workload_from(text: str, actors: int, messages: int) -> Workload:
     """Return the workload that `text` describes (as `--workload` takes it).
 
@@ -276,10 +314,10 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
     kind, _, argument = text.partition(":")
     if kind not in SUMMARIES:
         raise unknown("workload", kind, SUMMARIES)
-    if kind in ("any", "broadcast"):
+    if kind in _COUNTED:
         if argument:
             raise InputError(f"the workload {kind!r} takes no argument, got {argument!r}")
-        return any_one(actors, messages) if kind == "any" else broadcast(actors, messages)
+        return _COUNTED[kind](actors, messages)
     try:
         sends = json.loads(argument)
     except json.JSONDecodeError as error:

@@ -19,7 +19,7 @@ from checker.canonical import canonical
 from checker.check import CheckReport, exit_code_of
 from checker.errors import InputError, ReplayError, unknown
 from checker.explanation import explain
-from checker.model import CausalSend, Message, Receive, Timeout
+from checker.model import CausalSend, Lose, Message, Receive, Timeout
 from checker.path import Path, PathStep, holds_along, key_text, replay_keys
 from checker.spec import Spec, system_of
 from checker.words import Words, message_in
@@ -120,10 +120,15 @@ def counterexample_object(path: Path) -> dict[str, Any]:
 
 
 def _transition(words: Words, step: PathStep) -> dict[str, Any]:
-    transition, message, packet, ends = step.transition, step.message, None, {}
-    if isinstance(transition, Receive):
+    transition, message, packet = step.transition, step.message, None
+    ends: dict[str, Any] = {}
+    if isinstance(transition, Receive | Lose):
         message, packet = message_in(transition.packet), canonical(transition.packet)
         ends = {"src": transition.src, "dst": transition.dst}
+    if isinstance(transition, Receive) and transition.stays:
+        ends["stays"] = True
+    if isinstance(transition, Lose):
+        ends["place"] = transition.place
     return {
         "number": step.number,
         "kind": transition.kind,

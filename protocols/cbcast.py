@@ -1,0 +1,94 @@
+"""CBCAST: causal broadcast with vector clocks.
+
+K. Birman, A. Schiper, P. Stephenson: Lightweight causal and atomic group multicast. ACM
+Transactions on Computer Systems 9(3), 1991, section 5.1.
+
+Every message is meant for everybody else. Used for messages to a part of the group it is safe and
+not live (footnote 1 of the matrix source): a receiver waits for what was never sent to it.
+
+Differences: the sender's own delivery of its broadcast is not modelled, and an actor does not send
+to itself. If one receive makes several messages deliverable, they are delivered in the order of
+`protocols.rst`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Protocol, Step
+
+Time: TypeAlias = tuple[int, ...]
+
+
+@frozen
+class Stamped:
+    """A message with VT(m), its sender's vector clock."""
+
+    message: Message
+    VT: Time
+
+
+@frozen
+class Held:
+    """A packet that was received from `src` and waits."""
+
+    src: int
+    packet: Stamped
+
+
+@frozen
+class Cbcast:
+    """VT(p_i), and the delay queue: received, not yet deliverable; by sender, then by time."""
+
+    me: int
+    VT: Time
+    delay_queue: tuple[Held, ...] = ()
+
+
+def initial(actor: int, actors: int) -> Cbcast:
+    """Return the clock at zero and an empty delay queue."""
+    return Cbcast(actor, VT=(0,) * actors)
+
+
+def causal_send(state: Cbcast, message: Message) -> Step:
+    """Rule 1: increment VT(p_i)[i] and timestamp the message."""
+    VT = tuple(count + (k == state.me) for k, count in enumerate(state.VT))
+    packet = Stamped(message, VT)
+    return Step(evolve(state, VT=VT), sends=tuple((j, packet) for j in message.destinations))
+
+
+def receive(state: Cbcast, src: int, packet: Stamped) -> Step:
+    """Rule 2: delay the message; deliver what has become deliverable."""
+    delay_queue = sorted(
+        (*state.delay_queue, Held(src, packet)), key=lambda h: (h.src, h.packet.VT)
+    )
+    state = evolve(state, delay_queue=tuple(delay_queue))
+    deliveries: list[Message] = []
+    while ready := [held for held in state.delay_queue if deliverable(state, held)]:
+        first = min(ready, key=lambda held: held.src != src)
+        rest = tuple(held for held in state.delay_queue if held != first)
+        VT = tuple(map(max, state.VT, first.packet.VT))  # rule 3
+        state = evolve(state, VT=VT, delay_queue=rest)
+        deliveries.append(first.packet.message)
+    return Step(state, deliveries=tuple(deliveries))
+
+
+def deliverable(state: Cbcast, held: Held) -> bool:
+    """Rule 2: the next message of its sender, and nothing before it is missing here."""
+    return all(
+        wanted == now + 1 if k == held.src else wanted <= now
+        for k, (wanted, now) in enumerate(zip(held.packet.VT, state.VT, strict=True))
+    )
+
+
+CBCAST = Protocol(
+    name="cbcast",
+    summary="receiver-side broadcast: a vector clock on every message",
+    source="Birman, Schiper and Stephenson 1991",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    witnesses={"waited": lambda state: bool(state.delay_queue)},
+)

@@ -1,0 +1,265 @@
+"""Hybrid buffering, the basic algorithm: permits hold back at the sender, FIFO at the receiver.
+
+P. S. Almeida: Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal
+Delivery through Hybrid Buffering (the hybrid paper), sections 5.2 to 5.4, Algorithm 1.
+
+Repair: message ids start at 1. Line 21 starts them at 0, where a last-delivered id of 0 also means
+that nothing was delivered; see `hybrid_basic_as_printed`.
+
+Differences: maps from actors are rows in the order of the actors; the receive buffer `rb` of a
+sender is a set of messages, for no two of them have the same predecessor. Line 46 acknowledges
+`b.mid`, which is not defined there: read as `m.mid`. The loop of line 64 stands inside the
+condition of line 62, as the text of section 5.4 has it. A message with several destinations is sent
+as so many messages, which section 5.7 warns of; `hybrid_multicast` does it right.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from attrs import evolve, frozen
+
+from checker.model import LocalState, Message, Packet, Predicate, Protocol, Step
+from protocols.sliding import SlidingArray, SlidingMap
+
+Ids: TypeAlias = tuple[int, ...]
+Sends: TypeAlias = tuple[tuple[int, Packet], ...]
+M = TypeVar("M")
+R = TypeVar("R", bound="Receiving")
+
+
+@frozen
+class Msg:
+    """Lines 4-10; in the send buffer `per` is a permit index, elsewhere a flag.
+
+    The payload `pl` is None in the unacked buffer once the message was acknowledged.
+    """
+
+    rcv: int
+    mid: int
+    pid: int
+    per: int | bool
+    pl: Message | None
+
+
+@frozen
+class Ack:
+    """Message `mid` was delivered."""
+
+    mid: int
+
+
+@frozen
+class Permit:
+    """All that its sender sent before message `mid` was delivered."""
+
+    mid: int
+
+
+@frozen
+class Per:
+    """Lines 11-14: a missing permit."""
+
+    snd: int
+    mid: int
+
+
+@frozen
+class Receiving:
+    """Lines 25 and 27: what a receiver keeps to deliver in FIFO order."""
+
+    ld: Ids
+    rb: tuple[frozenset[Msg], ...]
+
+
+@frozen
+class Hybrid(Receiving, Generic[M]):
+    """Lines 20-27, under the paper's names."""
+
+    ls: Ids
+    ck: int
+    u: SlidingArray[M]
+    p: SlidingMap[Per]
+    sb: tuple[M, ...] = ()
+
+
+def initial(_actor: int, actors: int) -> Hybrid[Msg]:
+    """Lines 20-27."""
+    return start(actors, first=1)  # repair: line 21 starts at 0
+
+
+def start(actors: int, first: int) -> Hybrid[Any]:
+    """Lines 20-27 with message ids from `first`, where the unacked buffer must start too."""
+    return Hybrid(
+        ld=(0,) * actors,
+        rb=(frozenset(),) * actors,
+        ls=(0,) * actors,
+        ck=first,
+        u=SlidingArray(first),
+        p=SlidingMap(),
+    )
+
+
+def try_send(state: Hybrid[Msg]) -> tuple[Hybrid[Msg], Sends]:
+    """Lines 28-36: send from the head of the send buffer while its permits are there."""
+    sends: list[tuple[int, Packet]] = []
+    while state.sb:
+        m, *rest = state.sb
+        if state.p.first < m.per:
+            break
+        m = evolve(m, per=state.u.size > 0)
+        state = evolve(state, sb=tuple(rest), u=state.u.add(m))
+        sends.append((m.rcv, m))
+    return state, tuple(sends)
+
+
+def causal_send(state: Hybrid[Msg], message: Message) -> Step:
+    """Lines 37-43, once per destination."""
+    sends: Sends = ()
+    for j in message.destinations:
+        m = Msg(rcv=j, mid=state.ck, pid=state.ls[j], per=state.p.next, pl=message)
+        state = evolve(
+            state,
+            ls=with_item(state.ls, j, state.ck),
+            ck=state.ck + 1,
+            sb=(*state.sb, m),
+        )
+        state, more = try_send(state)
+        sends += more
+    return Step(state, sends)
+
+
+def receive(state: Hybrid[Msg], src: int, packet: Msg | Ack | Permit) -> Step:
+    """Dispatch to lines 44, 57 and 71."""
+    if isinstance(packet, Ack):
+        return receive_ack(state, src, packet.mid)
+    if isinstance(packet, Permit):
+        return receive_permit(state, src, packet.mid)
+    return receive_msg(state, src, packet)
+
+
+def receive_msg(state: Hybrid[M], j: int, m: Msg) -> Step:
+    """Lines 44-56: hold back until the predecessor was delivered; deliver what has become next."""
+    if m.mid <= state.ld[j]:
+        return Step(state, sends=((j, Ack(m.mid)),))
+    state = hold(state, j, m)
+    sends: list[tuple[int, Packet]] = []
+    deliveries: list[Message] = []
+    while (b := next_held(state, j)) is not None:
+        state = delivered(state, j, b)
+        if b.per:
+            state = evolve(state, p=state.p.add(Per(snd=j, mid=b.mid)))
+        sends.append((j, Ack(b.mid)))
+        deliveries.append(payload(b))
+    return Step(state, tuple(sends), tuple(deliveries))
+
+
+def hold(state: R, j: int, m: Msg) -> R:
+    """Line 49: put a message from `j` into the receive buffer."""
+    return evolve(state, rb=with_item(state.rb, j, state.rb[j] | {m}))
+
+
+def next_held(state: Receiving, j: int) -> Msg | None:
+    """Lines 50-51: the held message whose predecessor is the last delivered one, if there is."""
+    return next((b for b in state.rb[j] if b.pid == state.ld[j]), None)
+
+
+def delivered(state: R, j: int, b: Msg) -> R:
+    """Lines 51-52: `b` leaves the receive buffer and is the last one delivered from `j`."""
+    return evolve(
+        state,
+        rb=with_item(state.rb, j, state.rb[j] - {b}),
+        ld=with_item(state.ld, j, b.mid),
+    )
+
+
+def payload(m: Msg) -> Message:
+    """Return what to deliver; a message in transit has its payload."""
+    assert m.pl is not None
+    return m.pl
+
+
+def receive_ack(state: Hybrid[Msg], j: int, n: int) -> Step:
+    """Lines 57-70."""
+    if n < state.u.first:
+        return Step(state, sends=((j, Permit(n)),))
+    state = evolve(state, u=state.u.replace(n, evolve(state.u[n], pl=None)))
+    if n != state.u.first:
+        return Step(state)
+    u, sends = state.u.remove(), list[tuple[int, Packet]]()
+    while u.size > 0:
+        m = u.peek
+        if m.per:
+            sends.append((m.rcv, Permit(m.mid)))
+        if m.pl is not None:
+            break
+        u = u.remove()
+    return Step(evolve(state, u=u), tuple(sends))
+
+
+def receive_permit(state: Hybrid[Msg], j: int, n: int) -> Step:
+    """Lines 71-73."""
+    state, sends = try_send(evolve(state, p=state.p.remove(Per(snd=j, mid=n))))
+    return Step(state, sends)
+
+
+def timeout(state: Hybrid[Msg]) -> Step | None:
+    """Lines 74-79: repeat the unacknowledged messages, and the ACKs of the missing permits."""
+    messages = [(m.rcv, m) for m in state.u if m.pl is not None]
+    acks = [(p.snd, Ack(p.mid)) for p in state.p]
+    return Step(state, sends=(*messages, *acks)) if messages or acks else None
+
+
+def with_item(values: tuple[Any, ...], at: int, value: object) -> tuple[Any, ...]:
+    """Return `values` with `value` at index `at`."""
+    return (*values[:at], value, *values[at + 1 :])
+
+
+def waits_for_permits(state: LocalState) -> bool:
+    """Section 5.2: the head of the send buffer waits for a missing permit, and so do all behind."""
+    indexes = [m.per for m in state.sb]
+    return indexes == sorted(indexes) and all(state.p.first < i <= state.p.next for i in indexes)
+
+
+def permits_are_for_delivered(state: LocalState) -> bool:
+    """Lines 53-54: a permit is missing only for a message that was delivered."""
+    return all(p.mid <= state.ld[p.snd] for p in state.p)
+
+
+def ids_are_indexes(state: LocalState) -> bool:
+    """Section 5.2: ids number the sent and then the buffered messages; the oldest is unacked."""
+    ids = [m.mid for m in (*state.u, *state.sb)]
+    oldest_is_unacked = state.u.size == 0 or state.u.peek.pl is not None
+    return ids == list(range(state.u.first, state.ck)) and oldest_is_unacked
+
+
+def is_pipelined(state: LocalState) -> bool:
+    """Section 2.3.1: two messages to one receiver are in transit at once."""
+    receivers = [m.rcv for m in state.u if m.pl is not None]
+    return len(receivers) > len(set(receivers))
+
+
+INVARIANTS: dict[str, Predicate] = {
+    "waits-for-permits": waits_for_permits,
+    "permits-are-for-delivered": permits_are_for_delivered,
+    "ids-are-indexes": ids_are_indexes,
+}
+
+WITNESSES: dict[str, Predicate] = {
+    "waited": lambda state: bool(state.sb),
+    "held-back": lambda state: any(state.rb),
+    "permit-missing": lambda state: any(True for _ in state.p),
+    "pipelined": is_pipelined,
+}
+
+HYBRID_BASIC = Protocol(
+    name="hybrid-basic",
+    summary="hybrid buffering: permits at the sender, FIFO at the receiver; any network",
+    source="hybrid paper, Algorithm 1; message ids from 1",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    timeout=timeout,
+    invariants=INVARIANTS,
+    witnesses=WITNESSES,
+)

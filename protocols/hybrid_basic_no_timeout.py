@@ -1,0 +1,22 @@
+"""Hybrid buffering without its periodic part; all else as in `protocols.hybrid_basic`.
+
+The periodic part (lines 74-79 of Algorithm 1) is there against losses, but a network that only
+reorders needs it too: a PERMIT may overtake the message it is for (line 67 sends it while that
+message may still be in transit), finds no missing permit to remove, and is not sent again.
+"""
+
+from __future__ import annotations
+
+from checker.model import Protocol
+from protocols import hybrid_basic
+
+HYBRID_BASIC_NO_TIMEOUT = Protocol(
+    name="hybrid-basic-no-timeout",
+    summary="hybrid-basic that never repeats a packet: needs links that keep the order",
+    source="hybrid paper, Algorithm 1 without lines 74-79",
+    initial=hybrid_basic.initial,
+    causal_send=hybrid_basic.causal_send,
+    receive=hybrid_basic.receive,
+    invariants=hybrid_basic.INVARIANTS,
+    witnesses=hybrid_basic.WITNESSES,
+)

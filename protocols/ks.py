@@ -1,0 +1,155 @@
+"""KS: a message carries only the destinations of earlier messages that are still worth knowing.
+
+A. D. Kshemkalyani, M. Singhal: Necessary and sufficient conditions on information for causal
+message ordering and their optimal implementation. Distributed Computing 11(2), 1998.
+
+The hybrid paper's Table 1 lists it for FIFO networks. The rules enforce the order of a channel by
+themselves, for the copy for a destination still names the earlier messages sent there; so it is
+checked on networks of any order, too.
+
+If one receive makes several messages deliverable, they are delivered in the order of
+`protocols.rst`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Protocol, Step
+
+
+@frozen
+class Entry:
+    """What is known of an earlier message: its sender, clock and remaining destinations."""
+
+    sender: int
+    clock: int
+    Dests: frozenset[int]
+
+
+Log: TypeAlias = frozenset[Entry]
+
+
+@frozen
+class Stamped:
+    """A message with its sender's clock and O_M, the part of the log its receiver may need."""
+
+    message: Message
+    clock: int
+    O: Log  # noqa: E741, the paper's name
+
+
+@frozen
+class Held:
+    """A packet that was received from `src` and waits."""
+
+    src: int
+    packet: Stamped
+
+
+@frozen
+class Ks:
+    """clock_j; SR_j[i], the clock of the last message from i delivered; LOG_j.
+
+    `held_back` holds what was received and not delivered; by sender, then by clock.
+    """
+
+    me: int
+    clock: int
+    SR: tuple[int, ...]
+    LOG: Log = frozenset()
+    held_back: tuple[Held, ...] = ()
+
+
+def initial(actor: int, actors: int) -> Ks:
+    """Return an empty log, with nothing sent or delivered."""
+    return Ks(actor, clock=0, SR=(0,) * actors)
+
+
+def causal_send(state: Ks, message: Message) -> Step:
+    """SND: tick; send each destination its O_M; then forget and add destinations in the log."""
+    clock, D = state.clock + 1, frozenset(message.destinations)
+    sends = tuple(
+        (d, Stamped(message, clock, purge(without(state.LOG, D - {d}))))
+        for d in message.destinations
+    )
+    LOG = purge(without(state.LOG, D)) | {Entry(state.me, clock, D)}
+    return Step(evolve(state, clock=clock, LOG=LOG), sends=sends)
+
+
+def receive(state: Ks, src: int, packet: Stamped) -> Step:
+    """RCV: hold the message back; deliver what has become deliverable."""
+    held_back = sorted((*state.held_back, Held(src, packet)), key=lambda h: (h.src, h.packet.clock))
+    state = evolve(state, held_back=tuple(held_back))
+    deliveries: list[Message] = []
+    while ready := [held for held in state.held_back if deliverable(state, held.packet)]:
+        first = min(ready, key=lambda held: held.src != src)
+        rest = tuple(held for held in state.held_back if held != first)
+        state = after_delivery(evolve(state, held_back=rest), first)
+        deliveries.append(first.packet.message)
+    return Step(state, deliveries=tuple(deliveries))
+
+
+def deliverable(state: Ks, packet: Stamped) -> bool:
+    """RCV, the wait: what O_M says was sent here has been delivered."""
+    return all(o.clock <= state.SR[o.sender] for o in packet.O if state.me in o.Dests)
+
+
+def after_delivery(state: Ks, held: Held) -> Ks:
+    """RCV, after the delivery: SR_j, then O_M with the message itself joins the log."""
+    k, packet = held.src, held.packet
+    SR = (*state.SR[:k], packet.clock, *state.SR[k + 1 :])
+    news = packet.O | {Entry(k, packet.clock, frozenset(packet.message.destinations))}
+    LOG = purge(merge(state.LOG, without(news, frozenset({state.me}))))
+    return evolve(state, SR=SR, LOG=LOG)
+
+
+def without(log: Log, destinations: frozenset[int]) -> Log:
+    """Return the entries with `destinations` removed from theirs."""
+    return frozenset(evolve(entry, Dests=entry.Dests - destinations) for entry in log)
+
+
+def purge(log: Log) -> Log:
+    """PURGE_NULL_ENTRIES: drop those without destinations that have a newer one of their sender."""
+    return frozenset(entry for entry in log if entry.Dests or not has_newer(entry, log))
+
+
+def merge(log: Log, news: Log) -> Log:
+    """Join two logs: a message that the better informed side has forgotten is forgotten.
+
+    A message that both know keeps the destinations that remain on both sides.
+    """
+    remaining: dict[tuple[int, int], frozenset[int]] = {}
+    for entry in (*still_known(log, news), *still_known(news, log)):
+        key = (entry.sender, entry.clock)
+        remaining[key] = remaining.get(key, entry.Dests) & entry.Dests
+    return frozenset(Entry(*key, Dests) for key, Dests in remaining.items())
+
+
+def still_known(log: Log, other: Log) -> Log:
+    """Return the entries of `log` that `other` has too, or has nothing newer of their sender."""
+    known = {(entry.sender, entry.clock) for entry in other}
+    return frozenset(
+        entry
+        for entry in log
+        if (entry.sender, entry.clock) in known or not has_newer(entry, other)
+    )
+
+
+def has_newer(entry: Entry, log: Iterable[Entry]) -> bool:
+    """Return whether `log` has an entry of the same sender that is newer."""
+    return any(e.sender == entry.sender and e.clock > entry.clock for e in log)
+
+
+KS = Protocol(
+    name="ks",
+    summary="receiver-side: a log of the destinations still worth knowing on every message",
+    source="Kshemkalyani and Singhal 1998",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    witnesses={"waited": lambda state: bool(state.held_back)},
+)

@@ -1,0 +1,67 @@
+"""MFSS on a network that does not reorder: messages to the same receiver need not wait.
+
+Footnote 4 of Mattern and Fünfrocken 1995 (see `protocols.mfss`, whose packets it uses): where the
+transport layer keeps the order, the output buffer waits for acknowledgements only between two
+messages to different receivers.
+
+Differences: as in `protocols.mfss`; of the unacknowledged messages only the receiver and the number
+are kept, for all of them have the same receiver.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Packet, Protocol, Step
+from protocols.mfss import Ack, Data
+
+
+@frozen
+class MfssFifo:
+    """The output buffer OB; how many posted messages are unacknowledged, and by whom."""
+
+    OB: tuple[Message, ...] = ()
+    unacknowledged: int = 0
+    receiver: int | None = None
+
+
+def initial(_actor: int, _actors: int) -> MfssFifo:
+    """Return an empty output buffer."""
+    return MfssFifo()
+
+
+def causal_send(state: MfssFifo, message: Message) -> Step:
+    """Section 3.2, insert-request: enqueue m in the output buffer, post if possible."""
+    return _post(evolve(state, OB=(*state.OB, message)))
+
+
+def receive(state: MfssFifo, src: int, packet: Data | Ack) -> Step:
+    """Section 3.2: acknowledge and deliver a message; on an acknowledgement post what may be."""
+    if isinstance(packet, Data):
+        return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
+    left = state.unacknowledged - 1
+    return _post(evolve(state, unacknowledged=left, receiver=state.receiver if left else None))
+
+
+def _post(state: MfssFifo) -> Step:
+    """Section 3.2, posting messages: as long as all unacknowledged ones have the same receiver."""
+    sends: list[tuple[int, Packet]] = []
+    while state.OB and state.receiver in (None, state.OB[0].receiver):  # the variant: footnote 4
+        head, *rest = state.OB
+        sends.append((head.receiver, Data(head)))
+        state = MfssFifo(tuple(rest), state.unacknowledged + 1, head.receiver)
+    return Step(state, sends=tuple(sends))
+
+
+MFSS_FIFO = Protocol(
+    name="mfss-fifo",
+    summary="mfss where messages to the same receiver need not wait; for FIFO networks",
+    source="Mattern and Fünfrocken 1995, footnote 4",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    witnesses={
+        "waited": lambda state: bool(state.OB),
+        "pipelined": lambda state: state.unacknowledged > 1,
+    },
+)

@@ -1,0 +1,149 @@
+"""Newtop: Lamport clocks, delivery in clock order once every actor was heard with that clock.
+
+P. Ezhilchelvan, R. Macêdo, S. Shrivastava: Newtop: a fault-tolerant group communication protocol.
+ICDCS 1995; as section 3.1 of the hybrid paper describes it (P. S. Almeida: Space-Optimal,
+Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal Delivery through Hybrid
+Buffering). Assumes a FIFO network: a clock that was received vouches for everything before it.
+
+`newtop` sends messages only: one waits until every other actor has sent something later, which may
+never happen. `newtop-null` sends null packets (footnote 2 of the hybrid paper's Table 1). Where
+Newtop sends one after a time without messages, here it is sent at once and where it is needed:
+
+* a message to some of the actors goes to the others as a null packet with the same clock, so that
+  every actor hears of every causal-send;
+* an actor that receives a clock greater than its own adopts it and tells it everybody else in a
+  null packet.
+
+So the clock of the last packet that an actor sent to everybody is its own clock; every message is
+followed by its clock from everybody; and since only causal-sends make new clocks, an actor sends
+null packets at most once per clock and a bounded workload comes to rest.
+
+Differences: an actor counts as heard by itself, for its clock is never less than one it received;
+no membership, no failures; an actor does not send to itself. Ties are broken by sender, as the
+hybrid paper proposes, so actors are not interchangeable.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Packet, Protocol, Step
+
+
+@frozen
+class Timestamped:
+    """A message with its sender's Lamport clock."""
+
+    message: Message
+    clock: int
+
+
+@frozen
+class Null:
+    """A null packet: a Lamport clock and no message."""
+
+    clock: int
+
+
+@frozen
+class Held:
+    """A packet that was received from `src` and waits."""
+
+    src: int
+    packet: Timestamped
+
+
+@frozen
+class Newtop:
+    """The Lamport clock, and per other actor the clock of the last packet received from it.
+
+    `held_back` holds what was received and not delivered, by clock; ties by sender.
+    """
+
+    me: int
+    clock: int
+    last_received: tuple[int, ...]
+    held_back: tuple[Held, ...] = ()
+
+
+def initial(actor: int, actors: int) -> Newtop:
+    """Return the clock at zero, with nobody heard."""
+    return Newtop(actor, clock=0, last_received=(0,) * actors)
+
+
+def causal_send(state: Newtop, message: Message) -> Step:
+    """Tick, and network-send with the clock."""
+    clock = state.clock + 1
+    packet = Timestamped(message, clock)
+    sends = tuple((j, packet) for j in message.destinations)
+    return Step(evolve(state, clock=clock), sends=sends)
+
+
+def receive(state: Newtop, src: int, packet: Timestamped | Null) -> Step:
+    """Advance the clock, note the sender's, and deliver what is safe."""
+    heard = state.last_received
+    state = evolve(
+        state,
+        clock=max(state.clock, packet.clock),
+        last_received=(*heard[:src], packet.clock, *heard[src + 1 :]),
+    )
+    if isinstance(packet, Timestamped):
+        held_back = sorted(
+            (*state.held_back, Held(src, packet)), key=lambda h: (h.packet.clock, h.src)
+        )
+        state = evolve(state, held_back=tuple(held_back))
+    return deliver_safe(state)
+
+
+def deliver_safe(state: Newtop) -> Step:
+    """Deliver, in clock order, the messages up to the least clock received from the others.
+
+    Messages of equal clock are concurrent and become safe at the same receive, so the state after
+    them does not depend on how ties are broken.
+    """
+    safe = min(clock for j, clock in enumerate(state.last_received) if j != state.me)
+    ready = [held for held in state.held_back if held.packet.clock <= safe]
+    rest = tuple(held for held in state.held_back if held.packet.clock > safe)
+    deliveries = tuple(held.packet.message for held in ready)
+    return Step(evolve(state, held_back=rest), deliveries=deliveries)
+
+
+def causal_send_to_all(state: Newtop, message: Message) -> Step:
+    """As `causal_send`; those who are no destination receive a null packet instead."""
+    step = causal_send(state, message)
+    others = nulls(step.state, besides=message.destinations)
+    return evolve(step, sends=step.sends + others)
+
+
+def receive_and_tell(state: Newtop, src: int, packet: Timestamped | Null) -> Step:
+    """As `receive`; a clock greater than one's own is told everybody else."""
+    step = receive(state, src, packet)
+    return evolve(step, sends=nulls(step.state)) if packet.clock > state.clock else step
+
+
+def nulls(state: Newtop, besides: tuple[int, ...] = ()) -> tuple[tuple[int, Packet], ...]:
+    """Return null packets with the actor's clock for all other actors that are not in `besides`."""
+    actors = range(len(state.last_received))
+    return tuple((j, Null(state.clock)) for j in actors if j != state.me and j not in besides)
+
+
+WITNESSES = {"waited": lambda state: bool(state.held_back)}
+
+NEWTOP = Protocol(
+    name="newtop",
+    summary="receiver-side: Lamport clocks, waits to hear from everybody",
+    source="Newtop, as in section 3.1 of the hybrid paper",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    witnesses=WITNESSES,
+)
+NEWTOP_NULL = Protocol(
+    name="newtop-null",
+    summary="newtop with null packets, so that everybody is heard",
+    source="Newtop, as in section 3.1 and footnote 2 of Table 1 of the hybrid paper",
+    initial=initial,
+    causal_send=causal_send_to_all,
+    receive=receive_and_tell,
+    witnesses=WITNESSES,
+)

@@ -1,0 +1,177 @@
+"""RST: the matrix protocol. The receiver holds a message back until its causal past was delivered.
+
+M. Raynal, A. Schiper, S. Toueg: The causal ordering abstraction and a simple way to implement it.
+Information Processing Letters 39(6), 1991; as explained in the matrix source (L. Kuper: An example
+run of a matrix-based causal unicast protocol), whose headings the functions below name.
+
+A message carries what its sender knew before it was sent, so the receiver has to count the message
+itself (step 2).
+
+Differences: a message may have several destinations; the copy for one of them counts the other
+copies as sent before it. With one destination that is the published rule. If one receive makes
+several messages deliverable, they are concurrent; those of the sender just received from come
+first, then the others by sender. The state after them does not depend on that order, nor, with up
+to three actors, the order on what the actors are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Protocol, Step
+
+Vector: TypeAlias = tuple[int, ...]
+Matrix: TypeAlias = tuple[Vector, ...]
+
+
+@frozen
+class Stamped:
+    """A message with SENT_m, its sender's matrix."""
+
+    message: Message
+    SENT: Matrix
+
+
+@frozen
+class Held:
+    """A packet that was received from `src` and waits."""
+
+    src: int
+    packet: Stamped
+
+
+@frozen
+class Rst:
+    """Getting started: SENT_i[j][k], messages from j to k; DELIV_i[j], those delivered from j.
+
+    `held_back` is the mail room: received, not yet deliverable; by sender, then by number sent.
+    """
+
+    me: int
+    SENT: Matrix
+    DELIV: Vector
+    held_back: tuple[Held, ...] = ()
+
+
+Deliverable: TypeAlias = Callable[[Rst, Held], bool]
+AfterDelivery: TypeAlias = Callable[[Rst, Held], Rst]
+
+
+def initial(actor: int, actors: int) -> Rst:
+    """Getting started: nobody sent or delivered anything."""
+    return Rst(actor, SENT=((0,) * actors,) * actors, DELIV=(0,) * actors)
+
+
+def causal_send(state: Rst, message: Message) -> Step:
+    """Sending messages: attach SENT_i, then increment SENT_i[i, j] for each destination j."""
+    after = count_sends(state, message.destinations)
+    i = state.me
+    return Step(
+        after,
+        sends=tuple(
+            (j, Stamped(message, with_entry(after.SENT, i, j, state.SENT[i][j])))
+            for j in message.destinations
+        ),
+    )
+
+
+def count_sends(state: Rst, destinations: tuple[int, ...]) -> Rst:
+    """Sending messages, step 2: increment SENT_i[i, j] for each destination j."""
+    SENT = state.SENT
+    for j in destinations:
+        SENT = with_entry(SENT, state.me, j, SENT[state.me][j] + 1)
+    return evolve(state, SENT=SENT)
+
+
+def deliverable(state: Rst, held: Held) -> bool:
+    """Delivering messages (or not): for all k, DELIV_i[k] >= SENT_m[k, i]."""
+    return at_least(state.DELIV, column(held.packet.SENT, state.me))
+
+
+def after_delivery(state: Rst, held: Held) -> Rst:
+    """After delivering a message, steps 1 to 3."""
+    return merge_past(count_received(count_delivered(state, held.src), held.src), held.packet)
+
+
+def count_delivered(state: Rst, j: int) -> Rst:
+    """Step 1: increment DELIV_i[j]."""
+    return evolve(state, DELIV=with_value(state.DELIV, j, state.DELIV[j] + 1))
+
+
+def count_received(state: Rst, j: int) -> Rst:
+    """Step 2: increment SENT_i[j, i], for the matrix of m does not count m."""
+    i = state.me
+    return evolve(state, SENT=with_entry(state.SENT, j, i, state.SENT[j][i] + 1))
+
+
+def merge_past(state: Rst, packet: Stamped) -> Rst:
+    """Step 3: every entry of SENT_i becomes the maximum of itself and that of SENT_m."""
+    rows = zip(state.SENT, packet.SENT, strict=True)
+    return evolve(state, SENT=tuple(tuple(map(max, mine, its)) for mine, its in rows))
+
+
+def receive(
+    state: Rst,
+    src: int,
+    packet: Stamped,
+    may_deliver: Deliverable = deliverable,
+    update: AfterDelivery = after_delivery,
+) -> Step:
+    """Put the packet in the mail room; deliver from there as long as possible."""
+    held_back = sorted((*state.held_back, Held(src, packet)), key=_sending_order)
+    state = evolve(state, held_back=tuple(held_back))
+    deliveries: list[Message] = []
+    while ready := [held for held in state.held_back if may_deliver(state, held)]:
+        first = min(ready, key=lambda held: held.src != src)
+        rest = tuple(held for held in state.held_back if held != first)
+        state = update(evolve(state, held_back=rest), first)
+        deliveries.append(first.packet.message)
+    return Step(state, deliveries=tuple(deliveries))
+
+
+def deliv_is_column_of_sent(state: Rst) -> bool:
+    """Is DELIV redundant: does DELIV_i equal column i of SENT_i?"""
+    return column(state.SENT, state.me) == state.DELIV
+
+
+def column(matrix: Matrix, k: int) -> Vector:
+    """Return column `k`: what everybody sent to k."""
+    return tuple(row[k] for row in matrix)
+
+
+def at_least(left: Vector, right: Vector) -> bool:
+    """Return whether no entry of `left` is less than that of `right`."""
+    return all(a >= b for a, b in zip(left, right, strict=True))
+
+
+def with_value(vector: Vector, at: int, value: int) -> Vector:
+    """Return `vector` with the entry `at` set to `value`."""
+    return (*vector[:at], value, *vector[at + 1 :])
+
+
+def with_entry(matrix: Matrix, row: int, at: int, value: int) -> Matrix:
+    """Return `matrix` with the entry `at` of `row` set to `value`."""
+    return (*matrix[:row], with_value(matrix[row], at, value), *matrix[row + 1 :])
+
+
+def _sending_order(held: Held) -> tuple[int, Matrix]:
+    """By sender; a sender's matrix grows with each message, so the rest is the sending order."""
+    return held.src, held.packet.SENT
+
+
+INVARIANTS = {"deliv-is-column-of-sent": deliv_is_column_of_sent}
+WITNESSES = {"waited": lambda state: bool(state.held_back)}
+
+RST = Protocol(
+    name="rst",
+    summary="receiver-side: a matrix of sends on every message",
+    source="Raynal, Schiper and Toueg 1991; matrix source",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    invariants=INVARIANTS,
+    witnesses=WITNESSES,
+)

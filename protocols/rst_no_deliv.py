@@ -1,0 +1,46 @@
+"""RST without DELIV: the matrix source's question whether DELIV is redundant.
+
+Column i of SENT_i stands for DELIV_i, which stays empty. That the two agree at every state is the
+invariant `deliv-is-column-of-sent` of `rst`. They do not agree where an actor sends to itself: it
+counts such a message at the send, before it is delivered. All else as in `protocols.rst`.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from checker.model import Protocol, Step
+from protocols import rst
+from protocols.rst import Held, Rst, Stamped, at_least, column
+
+
+def initial(actor: int, actors: int) -> Rst:
+    """Getting started, without DELIV."""
+    return evolve(rst.initial(actor, actors), DELIV=())
+
+
+def deliverable(state: Rst, held: Held) -> bool:
+    """For all k, SENT_i[k, i] >= SENT_m[k, i]."""
+    i = state.me
+    return at_least(column(state.SENT, i), column(held.packet.SENT, i))  # the variant: no DELIV
+
+
+def after_delivery(state: Rst, held: Held) -> Rst:
+    """After delivering a message, steps 2 and 3."""
+    return rst.merge_past(rst.count_received(state, held.src), held.packet)
+
+
+def receive(state: Rst, src: int, packet: Stamped) -> Step:
+    """Put the packet in the mail room; deliver from there as long as possible."""
+    return rst.receive(state, src, packet, deliverable, after_delivery)
+
+
+RST_NO_DELIV = Protocol(
+    name="rst-no-deliv",
+    summary="rst with column i of SENT in the place of DELIV",
+    source="matrix source, the question whether DELIV is redundant",
+    initial=initial,
+    causal_send=rst.causal_send,
+    receive=receive,
+    witnesses=rst.WITNESSES,
+)

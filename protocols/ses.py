@@ -1,0 +1,116 @@
+"""SES: vector clocks, and per destination the time of the latest message sent there.
+
+A. Schiper, J. Eggli, A. Sandoz: A new algorithm to implement causal ordering. Distributed
+Algorithms (WDAG), LNCS 392, 1989.
+
+A message carries the pairs (destination, time) that its sender knows; the receiver looks for its
+own, and holds the message back until its clock has reached that time.
+
+Differences: only causal-sends tick the clock, so the pair is compared with <= instead of <; a
+message may have several destinations, and the copy for one of them carries the pairs of the others.
+With one destination that is the published rule: the pair of this very send stays behind. An actor
+does not send to itself: its clock passes the time of such a message at the send. If one receive
+makes several messages deliverable, they are delivered in the order of `protocols.rst`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from attrs import evolve, frozen
+
+from checker.model import Message, Protocol, Step
+
+Time: TypeAlias = tuple[int, ...]
+Pairs: TypeAlias = tuple[Time | None, ...]
+
+
+@frozen
+class Stamped:
+    """A message with its time of sending t_m, and V_M: per destination a time, or None."""
+
+    message: Message
+    t: Time
+    V: Pairs
+
+
+@frozen
+class Held:
+    """A packet that was received from `src` and waits."""
+
+    src: int
+    packet: Stamped
+
+
+@frozen
+class Ses:
+    """T_P, the vector clock; V_P, per destination the time of the latest send known, or None.
+
+    `held_back` holds what was received and not delivered; by sender, then by time.
+    """
+
+    me: int
+    T: Time
+    V: Pairs
+    held_back: tuple[Held, ...] = ()
+
+
+def initial(actor: int, actors: int) -> Ses:
+    """Return the clock at zero and no pairs."""
+    return Ses(actor, T=(0,) * actors, V=(None,) * actors)
+
+
+def causal_send(state: Ses, message: Message) -> Step:
+    """Emission of a message: tick, send with V_P, then put (destination, t_m) into V_P."""
+    t = tuple(count + (k == state.me) for k, count in enumerate(state.T))
+    V = tuple(t if j in message.destinations else old for j, old in enumerate(state.V))
+    sends = tuple(
+        (j, Stamped(message, t, (*V[:j], state.V[j], *V[j + 1 :]))) for j in message.destinations
+    )
+    return Step(evolve(state, T=t, V=V), sends=sends)
+
+
+def receive(state: Ses, src: int, packet: Stamped) -> Step:
+    """Arrival of a message: hold it back; deliver what has become deliverable."""
+    held_back = sorted((*state.held_back, Held(src, packet)), key=lambda h: (h.src, h.packet.t))
+    state = evolve(state, held_back=tuple(held_back))
+    deliveries: list[Message] = []
+    while ready := [held for held in state.held_back if deliverable(state, held.packet)]:
+        first = min(ready, key=lambda held: held.src != src)
+        rest = tuple(held for held in state.held_back if held != first)
+        state = after_delivery(evolve(state, held_back=rest), first.packet)
+        deliveries.append(first.packet.message)
+    return Step(state, deliveries=tuple(deliveries))
+
+
+def deliverable(state: Ses, packet: Stamped) -> bool:
+    """Deliver if V_M has no pair for this actor, or the clock has reached its time."""
+    t = packet.V[state.me]
+    return t is None or all(wanted <= now for wanted, now in zip(t, state.T, strict=True))
+
+
+def after_delivery(state: Ses, packet: Stamped) -> Ses:
+    """Merge the pairs of the other destinations into V_P, and t_m into the clock."""
+    V = tuple(
+        mine if j == state.me else latest(mine, its)
+        for j, (mine, its) in enumerate(zip(state.V, packet.V, strict=True))
+    )
+    return evolve(state, T=tuple(map(max, state.T, packet.t)), V=V)
+
+
+def latest(one: Time | None, other: Time | None) -> Time | None:
+    """Return the least time that is not before either; None is before everything."""
+    if one is None or other is None:
+        return other if one is None else one
+    return tuple(map(max, one, other))
+
+
+SES = Protocol(
+    name="ses",
+    summary="receiver-side: a vector clock and a list of destinations on every message",
+    source="Schiper, Eggli and Sandoz 1989",
+    initial=initial,
+    causal_send=causal_send,
+    receive=receive,
+    witnesses={"waited": lambda state: bool(state.held_back)},
+)
