@@ -87,8 +87,8 @@ class Arena:
             return
         if size > len(self._map):
             raise CapacityError(
-                f"the {self.name} need {size / 1e9:,.2f} GB and there is room for "
-                f"{len(self._map) / 1e9:,.2f} GB; {LESS}"
+                f"the {self.name} need {_amount(size)} and there is room for "
+                f"{_amount(len(self._map))}; {LESS}"
             )
         step = min(max(self._backed, SMALLEST_STEP), STEP)
         generous = min(max(size, self._backed + _whole_pages(step)), len(self._map))
@@ -115,7 +115,7 @@ class Arena:
         if error in _FULL:
             raise CapacityError(
                 f"the disk is full: the {self.name} in {str(self.folder)!r} could not grow beyond "
-                f"{self._backed / 1e9:,.2f} GB; free space, or give another --spill folder"
+                f"{_amount(self._backed)}; free space, or give another --spill folder"
             )
         if error:
             raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
@@ -205,6 +205,10 @@ class Arenas:
         self.made.clear()
 
 
+def _amount(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+
+
 def _whole_pages(size: int) -> int:
     """Return `size` rounded up to whole pages, at least one."""
     return max(-(-size // mmap.PAGESIZE), 1) * mmap.PAGESIZE
@@ -238,8 +242,8 @@ def _check_memory(name: str, more: int) -> None:
     available = available_memory_bytes()
     if available is not None and more > available - machine_memory_bytes() // 64:
         raise CapacityError(
-            f"too little memory: the {name} need {more / 1e9:,.2f} GB more and "
-            f"{max(available, 0) / 1e9:,.2f} GB are left on this machine; {LESS}"
+            f"too little memory: the {name} need {_amount(more)} more, and this machine has "
+            f"{_amount(max(available, 0))} left; {LESS}"
         )
 
 

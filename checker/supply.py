@@ -52,6 +52,7 @@ class Supply:
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
         tables: what kernels are given; replaced whenever something was filled.
+        renamed: per actor, how many composites were renamed by every permutation.
     """
 
     system: System
@@ -62,6 +63,7 @@ class Supply:
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: kernels.Tables = field(init=False)
+    renamed: Words = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Number the components of the initial state."""
@@ -72,6 +74,8 @@ class Supply:
         self.layout = Layout(self.tabulation, self.row_bits, self.sweeps, self.audits)
         with wrapping():
             self.layout.add(self.layout.encode(columns))
+            self.renamed = np.zeros(self.system.actors, np.int64)
+            self._rename_new()
         self.tables = self.layout.tables()
 
     def initial_row(self) -> Words:
@@ -97,7 +101,7 @@ class Supply:
         before, old_words = self.layout.row_fields, self.layout.row_words
         with wrapping():
             self._fill_tables(missed)
-            self._rename(np.unique(missed[missed[:, 0] >> 8 == kernels.RENAMED, 1]))
+            self._rename_new()
         self.tables = self.layout.tables()
         if self.layout.row_fields is before:
             return None
@@ -114,6 +118,20 @@ class Supply:
             self.tabulation.fill(keys)
         if not self.layout.columns_fit:
             self.layout.widen_columns()
+
+    def _rename_new(self) -> None:
+        """Rename composites as soon as they are made; their renamings are new composites, too."""
+        actors = self.system.actors
+        permutations = len(self.layout.perms) // actors
+        while permutations and (self.renamed < self.layout.counts).any():
+            upto = self.layout.counts.copy()
+            records = [
+                (p << 8 | actor) << 40 | np.arange(self.renamed[actor], upto[actor])
+                for p in range(permutations)
+                for actor in range(actors)
+            ]
+            self._rename(np.concatenate(records))
+            self.renamed = upto
 
     def _rename(self, records: Words) -> None:
         """Rename composites, supplying what that needs until all is there."""

@@ -77,33 +77,50 @@ class Symmetry:
     Attributes:
         tabulation: whose components are renamed.
         group: all permutations, the identity first.
+        index: the place of each in `group`.
+        composed: at [k][j] the place of group[j] after group[k].
+        states: (actor, state) -> its number after each permutation.
+        packets: (channel, packet) -> what it is after each permutation.
+        learned: calls that were related to their renamings, and these renamings.
     """
 
     tabulation: Tabulation
     group: list[Permutation] = field(init=False)
     index: dict[Permutation, int] = field(init=False)
+    composed: list[list[int]] = field(init=False)
     states: dict[tuple[int, int], tuple[int, ...]] = field(factory=dict)
     packets: dict[tuple[int, Hashable], tuple[Packet, ...]] = field(factory=dict)
+    learned: set[Hashable] = field(factory=set)
 
     def __attrs_post_init__(self) -> None:
         """Relate the initial states."""
         actors = self.tabulation.system.actors
         self.group = group(actors)
         self.index = {p: k for k, p in enumerate(self.group)}
+        self.composed = [[self.index[compose(q, p)] for q in self.group] for p in self.group]
         initial = self.tabulation.initial_states()
         for i in range(actors):
             self._relate_states(i, tuple(initial[p[i]] for p in self.group), "initial states")
 
     def _relate_states(self, actor: int, images: tuple[int, ...], where: str) -> None:
         """Record that state images[0] of `actor` becomes images[k] of actor group[k][actor]."""
+        known = self.states.get((actor, images[0]))
+        if known == images:
+            return  # then the whole orbit was recorded together
         for k, p in enumerate(self.group):
-            row = tuple(images[self.index[compose(q, p)]] for q in self.group)
+            row = tuple([images[at] for at in self.composed[k]])
             if self.states.setdefault((p[actor], images[k]), row) != row:
                 raise NotSymmetricError(f"{where} differ between actors")
 
     def learn_send(self, actor: int, state: int, message: Message, step: Step) -> None:
         """Relate a causal_send to its renamings."""
         system = self.tabulation.system
+
+        if (actor, state, message) in self.learned:
+            return
+        for k, p in enumerate(self.group):
+            image = self.states[actor, state][k]
+            self.learned.add((p[actor], image, renamed_message(message, p)))
 
         def run(p: Permutation, renamed: int) -> Step:
             value = self.tabulation.states[p[actor]].values[renamed]
@@ -116,7 +133,11 @@ class Symmetry:
     def learn_receive(self, actor: int, state: int, src: int, packet: Packet, step: Step) -> None:
         """Relate a receive to its renamings."""
         t = self.tabulation
+        if (actor, state, src, packet) in self.learned:
+            return
         images = self.packets[t.channel_of[src, actor], packet]
+        for k, p in enumerate(self.group):
+            self.learned.add((p[actor], self.states[actor, state][k], p[src], images[k]))
 
         def run(p: Permutation, renamed: int) -> Step:
             image = images[self.index[p]]
@@ -180,8 +201,10 @@ class Symmetry:
         channel_of = self.tabulation.channel_of
         if (src, dst) not in channel_of:
             return
+        if self.packets.get((channel_of[src, dst], images[0])) == images:
+            return
         for k, p in enumerate(self.group):
-            row = tuple(images[self.index[compose(q, p)]] for q in self.group)
+            row = tuple([images[at] for at in self.composed[k]])
             known = self.packets.setdefault((channel_of[p[src], p[dst]], images[k]), row)
             if known != row:
                 raise NotSymmetricError(f"packets in {where} differ between actors")

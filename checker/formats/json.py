@@ -255,11 +255,11 @@ def _key(table: Mapping[str, Any], number: int) -> str:
     if kind == CausalSend.kind:
         message = _get(entry, "message", dict, where)
         return key_text(kind, actor, destinations=_get(message, "destinations", list, where))
-    if kind == Receive.kind:
+    if kind in (Receive.kind, Lose.kind):
         src, packet = _get(entry, "src", int, where), _get(entry, "packet", str, where)
-        return key_text(kind, actor, src=src, packet=packet)
+        stays, place = entry.get("stays") is True, entry.get("place", 0)
+        return key_text(kind, actor, src=src, packet=packet, stays=stays, place=place)
     if kind == Timeout.kind:
         return key_text(kind, actor)
-    raise unknown(
-        f"kind of transition {number}", kind, (CausalSend.kind, Receive.kind, Timeout.kind)
-    )
+    kinds = (CausalSend.kind, Receive.kind, Timeout.kind, Lose.kind)
+    raise unknown(f"kind of transition {number}", kind, kinds)
