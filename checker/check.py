@@ -192,9 +192,10 @@ def _count_differences(spec: Spec, result: Result) -> list[str]:
     }.get(spec.search, ())
     if spec.search == "depth" and result.verdict is Verdict.VIOLATED:
         exact = ()
+    counts = result.unreduced or result.counts
     return [
-        f"expected {key.replace('_', ' ')} {number:,}, found {getattr(result.counts, key):,} "
+        f"expected {key.replace('_', ' ')} {number:,}, found {getattr(counts, key):,} "
         f"(history {spec.history})"
         for key, number in spec.expect.counts.get(spec.history, {}).items()
-        if key in exact and number != getattr(result.counts, key)
+        if key in exact and number != getattr(counts, key)
     ]

@@ -20,6 +20,11 @@ VISITED = {
     "fingerprint": "8-byte hashes; states may be omitted, with a probability that is reported",
 }
 
+MEMORY = {
+    "keep": "keep all visited states",
+    "sweep": "drop visited states that can never be met again (the sweep-line method)",
+}
+
 
 @frozen
 class Options:
@@ -33,6 +38,10 @@ class Options:
         seed: for `random`.
         threads: for `local`; None: one per core.
         visited: one of VISITED, for `local`.
+        symmetry: for `local`, breadth-first: keep one state of each orbit under renaming of actors,
+            where the system turns out to be symmetric.
+        memory: one of MEMORY, for `local`, breadth-first.
+        audit: check at every transition that what `sweep` goes by never decreases.
         traces: keep what counterexamples are traced back by; if not, a second search finds them.
         spill: for `local`, a folder that frontiers and traces may be written out to.
         spill_visited: the visited set, too.
@@ -48,6 +57,9 @@ class Options:
     seed: int = 0
     threads: int | None = None
     visited: str = "exact"
+    symmetry: bool = True
+    memory: str = "keep"
+    audit: bool = False
     traces: bool = True
     spill: Path | None = None
     spill_visited: bool = False
@@ -66,6 +78,12 @@ def explorer_for(system: System, options: Options) -> Explorer:
         raise unknown("engine", options.engine, ENGINES)
     if options.visited not in VISITED:
         raise unknown("visited set", options.visited, VISITED)
+    if options.memory not in MEMORY:
+        raise unknown("memory", options.memory, MEMORY)
+    if options.memory == "sweep" and options.visited != "exact":
+        raise InputError(
+            "the sweep-line needs the states themselves; use --visited exact with --memory sweep"
+        )
     if options.threads is not None and options.threads < 1:
         raise InputError(f"threads is {options.threads}; give at least 1")
     if options.spill_visited and options.spill is None:
@@ -105,6 +123,9 @@ def _local(system: System, options: Options) -> Explorer:
         threads=options.threads,
         fingerprints=options.visited == "fingerprint",
         parents=options.traces,
+        symmetry=options.symmetry,
+        sweep=options.memory == "sweep",
+        audit=options.audit,
         spill=options.spill,
         spill_visited=options.spill_visited,
         checkpoint=options.checkpoint,

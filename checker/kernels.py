@@ -480,6 +480,23 @@ def represent(out, start, geo, ren, perms, loc, misses, control):
 
 
 @njit(cache=True, nogil=True)
+def orbits(rows, count, geo, ren, perms):
+    """Return the sum of the sizes of the orbits of the first `count` rows, renamings being known."""
+    row_words = geo[ROW_WORDS]
+    loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
+    row = np.empty(row_words, np.int64)
+    misses = np.empty((1, 1 + geo[WORDS]), np.int64)
+    control = np.zeros(CONTROL_SIZE, np.int64)
+    total = np.int64(0)
+    for r in range(count):
+        for k in range(row_words):
+            row[k] = rows[r * row_words + k]
+        fixed = represent(row, 0, geo, ren, perms, loc, misses, control)
+        total += (geo[PERMUTATIONS] + 1) // (fixed + 1)
+    return total
+
+
+@njit(cache=True, nogil=True)
 def rename_composites(geo, table, cons, dec, ren, perms, records, misses, control):
     """Fill `ren` for the renamings listed in `records` (as in a record of RENAMED).
 

@@ -152,6 +152,7 @@ class LocalBreadthFirst:
     deepest: int = 1
     levels: list[int] = field(factory=list)
     no_symmetry: str | None = None
+    between_levels: bool = False
     frontier: int = 1
     checkpoints: Checkpoints | None = None
 
@@ -332,6 +333,7 @@ class LocalBreadthFirst:
             self.checkpoints.close()
 
     def _round(self, tick: Callable[[], None]) -> None:
+        self.between_levels = False
         if self.max_depth is not None and self.deepest >= self.max_depth:
             self.truncated, self.frontier = True, 0
             return
@@ -346,7 +348,7 @@ class LocalBreadthFirst:
                 self._pause(tick)
         self._collect(tick)
         self._next_level()
-        if self.options.sweep:
+        if self.options.sweep and self.arenas.made:  # else a second search took the memory
             self._sweep()
         if any(o.control[kernels.DECREASED] for o in self.owners):
             raise AuditError(
@@ -523,6 +525,7 @@ class LocalBreadthFirst:
 
     def _next_level(self) -> None:
         """Make the states found in this round the current level."""
+        self.between_levels = True
         for owner in self.owners:
             owner.level, owner.following = owner.following, owner.level
             owner.following.count = 0
@@ -703,18 +706,32 @@ class LocalBreadthFirst:
         if symmetry is None:
             return {"on": False, "reason": self.no_symmetry}
 
-        def total(place: int) -> int:
-            return sum(int(owner.control[place]) for owner in self.owners)
-
         expanded = sum(self.levels) - self.frontier
         return {
             "on": True,
             "permutations": len(symmetry.group),
-            "reduction": total(kernels.ORBIT_STATES) / max(expanded, 1),
-            "unique_states": total(kernels.ORBIT_STATES),
-            "total_states": 1 + total(kernels.ORBIT_FIRED),
-            "final_states": total(kernels.ORBIT_FINALS),
+            "reduction": self._total(kernels.ORBIT_STATES) / max(expanded, 1),
         }
+
+    def _total(self, place: int) -> int:
+        return sum(int(owner.control[place]) for owner in self.owners)
+
+    def unreduced(self) -> Counts | None:
+        """Return the counts without symmetry, from the sizes of the orbits."""
+        if not self.supply.symmetric or not self.between_levels:
+            return None
+        tables, waiting = self.supply.tables, 0
+        for owner in self.owners:
+            rows = owner.level.rows.array
+            waiting += kernels.orbits(
+                rows, owner.level.count, tables.geo, tables.ren, tables.perms
+            )
+        return Counts(
+            unique_states=self._total(kernels.ORBIT_STATES) + waiting,
+            total_states=1 + self._total(kernels.ORBIT_FIRED),
+            depth=self.deepest,
+            final_states=self._total(kernels.ORBIT_FINALS),
+        )
 
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""

@@ -6,8 +6,8 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TextIO
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TextIO
 
 from checker.check import CheckReport
 from checker.diagram import Diagram, diagram
@@ -80,6 +80,8 @@ def elapsed(seconds: float) -> str:
 def check_text(report: CheckReport) -> str:
     """Return the final report on one check."""
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
+    if text := symmetry_text(report.result):
+        parts.append(text)
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
     parts += _advice(report.result)
@@ -134,9 +136,9 @@ def _about(result: Result, name: str) -> str:
 def _figures(report: CheckReport) -> str:
     """Return what was explored, and beside it what was asked for."""
     result, spec, system = report.result, report.spec, report.system
-    counts, seen = result.counts, "distinct" if spec.search == "random" else "unique"
+    counts, seen = result.counts, _seen(report)
     left = [
-        (f"{seen} states{' seen' if seen == 'distinct' else ''}", f"{counts.unique_states:,}"),
+        (seen, f"{counts.unique_states:,}"),
         ("total states", f"{counts.total_states:,}"),
         ("depth", f"{counts.depth:,}"),
         ("final states", f"{counts.final_states:,}"),
@@ -157,6 +159,37 @@ def _figures(report: CheckReport) -> str:
     return "\n".join(
         f"  {name:<{wide}}  {value:>13}      {other:<8}  {setting}"
         for (name, value), (other, setting) in zip(left, right, strict=True)
+    )
+
+
+def _seen(report: CheckReport) -> str:
+    """Return what the unique states are: all, those that walks met, or one of each orbit."""
+    if report.spec.search == "random":
+        return "distinct states seen"
+    return "representatives" if _symmetry(report.result).get("on") else "unique states"
+
+
+def _symmetry(result: Result) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = result.statistics.get("symmetry", {})
+    return found
+
+
+def symmetry_text(result: Result) -> str:
+    """Return what symmetry did, or why it was off."""
+    symmetry, whole = _symmetry(result), result.unreduced
+    if not symmetry:
+        return ""
+    if not symmetry["on"]:
+        return f"  Symmetry is off: {symmetry['reason']}."
+    text = (
+        f"  By symmetry each state stands for up to {symmetry['permutations']} that differ in the "
+        f"actors' names: {symmetry['reduction']:.2f} times fewer states"
+    )
+    if whole is None:
+        return text + "."
+    return (
+        f"{text};\n  without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
+        f"{whole.final_states:,} final states."
     )
 
 
@@ -374,7 +407,7 @@ def columns(rows: Iterable[tuple[str, str]], indent: str = "  ") -> str:
     wide = max(len(name) for name, _ in rows)
     lines = []
     for name, text in rows:
-        lines_of = [wrapped(line, wide=WIDTH - wide) for line in text.split("\n")]
+        lines_of = [wrapped(line, wide=96 - wide) for line in text.split("\n")]
         first, *more = "\n".join(lines_of).split("\n")
         lines.append(f"{indent}{name:<{wide}}  {first}".rstrip())
         lines += [f"{indent}{'':<{wide}}  {line}" for line in more]

@@ -50,6 +50,7 @@ class Result:
         stopped_by: the bound that ended the search early, in words, or None.
         counterexample: the shortest found, replayed; None unless the verdict is VIOLATED.
         error: what went wrong, if the verdict is ERROR.
+        unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
     """
 
@@ -61,6 +62,7 @@ class Result:
     stopped_by: str | None = None
     counterexample: Path | None = None
     error: str | None = None
+    unreduced: Counts | None = None
     statistics: Mapping[str, Any] = field(factory=dict)
 
 

@@ -81,6 +81,9 @@ class Explorer(Protocol):
     def round(self, tick: Callable[[], None]) -> None:
         """Work through one round, calling `tick` often; it may raise Stop."""
 
+    def unreduced(self) -> Counts | None:
+        """Return the counts without symmetry, if that was used and they are known."""
+
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""
 
@@ -198,6 +201,7 @@ def _result(
         stopped_by=stopped_by,
         counterexample=counterexample,
         error=error,
+        unreduced=explorer.unreduced(),
         statistics=explorer.statistics(),
     )
 
@@ -229,6 +233,10 @@ class PlainExplorer:
     def counts(self) -> Counts:
         """Return what was explored so far."""
         return Counts(self.unique, self.total, self.deepest, self.finals)
+
+    def unreduced(self) -> Counts | None:
+        """Return None: nothing is reduced."""
+        return None
 
     def statistics(self) -> dict[str, Any]:
         """Return no further figures."""
