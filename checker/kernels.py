@@ -24,20 +24,20 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
-SEND, RECEIVE, APPEND, TICK, TAKE, JOIN, FORGET, REACT, FINAL, RECORD, TIMEOUT, RENAME = range(
-    1, 13
-)
+SEND, RECEIVE, TIMEOUT, LOSE, APPEND, REACT = range(1, 7)
+TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME = range(7, 17)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
-LOSE = 13
-COMPOSE = 15
-"""Kind of a miss in `cons`; such a record holds an actor and its local words instead of a key."""
-RENAMED = 14
-"""Kind of a miss in `ren`; such a record holds (permutation << 8 | actor) << 40 | composite."""
+COMPOSE, RENAMED = 1, 2
+"""Kinds of misses that are no table look-up, times 256 in a record's first word.
+
+COMPOSE: of a composite; the actor is added to the kind, its local words follow.
+RENAMED: of a composite's renaming; (permutation << 8 | actor) << 40 | composite follows.
+"""
 
 # Columns of an actor's local words; the channels to other actors follow.
-STATE, POSITION, GHOST, RECORDED, STAMPS, LOSSES, CHANNELS = range(7)
+STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
 
 # Slots of the control array of `expand`.
 (
@@ -317,31 +317,25 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
     item = message * geo[ACTORS] + actor
     judgement = np.int64(4)
     if sender >= 0:
-        key = key_of(TAKE, sender, get(loc, 0, geo, sender, GHOST), item)
+        key = key_of(TAKE, sender, get(loc, 0, geo, sender, PENDING), item)
         taken = look_up(table, key, misses, control)
         if taken == -1:
             judgement = np.int64(MISSED)
         elif taken >> 57 & 1 == 0:
-            put(loc, geo, sender, GHOST, taken & 0x1FFFFFF)
-            key = key_of(JOIN, actor, get(loc, 0, geo, actor, GHOST), taken >> 28 & 0x1FFFFFF)
+            put(loc, geo, sender, PENDING, taken & 0x1FFFFFF)
+            key = key_of(JOIN, actor, get(loc, 0, geo, actor, KNOWS), taken >> 28 & 0x1FFFFFF)
             joined = look_up(table, key, misses, control)
             judgement = (joined >> 56 & 1) | (taken >> 56 & 1) << 1
             if joined == -1:
                 judgement = np.int64(MISSED)
             else:
-                put(loc, geo, actor, GHOST, joined & 0x1FFFFFF)
+                put(loc, geo, actor, KNOWS, joined & 0x1FFFFFF)
                 if geo[FULL_HISTORY]:
                     what = joined >> 28 & 0x1FFFFFF
                     if not record(RECORDED, actor, what, loc, geo, table, misses, control):
                         judgement = np.int64(MISSED)
-                if geo[FORGETS]:
-                    for other in range(geo[ACTORS]):
-                        key = key_of(FORGET, other, get(loc, 0, geo, other, GHOST), item)
-                        ghost = look_up(table, key, misses, control)
-                        if ghost == -1:
-                            judgement = np.int64(MISSED)
-                        else:
-                            put(loc, geo, other, GHOST, ghost)
+                if geo[FORGETS] and not forget(item, loc, geo, table, misses, control):
+                    judgement = np.int64(MISSED)
                 if geo[REACTS]:
                     key = key_of(REACT, actor, get(loc, 0, geo, actor, POSITION), message)
                     position = look_up(table, key, misses, control)
@@ -350,6 +344,22 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
                     else:
                         put(loc, geo, actor, POSITION, position)
     return judgement
+
+
+@njit(cache=True, nogil=True, inline="always")
+def forget(item, loc, geo, table, misses, control):
+    """Remove a delivered item from all sets of messages; return whether it was known how."""
+    known = True
+    for actor in range(geo[ACTORS]):
+        for column in range(KNOWS, PENDING + 1):
+            kind = FORGET if column == KNOWS else DROP
+            key = key_of(kind, actor, get(loc, 0, geo, actor, column), item)
+            after = look_up(table, key, misses, control)
+            if after == -1:
+                known = False
+            else:
+                put(loc, geo, actor, column, after)
+    return known
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -365,13 +375,22 @@ def record(column, actor, what, loc, geo, table, misses, control):
 @njit(cache=True, nogil=True, inline="always")
 def causal_send(message, actor, loc, geo, table, misses, control):
     """Record a causal-send in the history columns of `loc`; return whether it was known how."""
-    key = key_of(TICK, actor, get(loc, 0, geo, actor, GHOST), message)
+    key = key_of(TICK, actor, get(loc, 0, geo, actor, KNOWS), message)
     ticked = look_up(table, key, misses, control)
     known = ticked != -1
     if known:
-        put(loc, geo, actor, GHOST, ticked & 0x1FFFFFF)
+        put(loc, geo, actor, KNOWS, ticked & 0x1FFFFFF)
+        entry = ticked >> 28
+        key = key_of(PUSH, actor, get(loc, 0, geo, actor, PENDING), entry)
+        pending = look_up(table, key, misses, control)
+        known = pending != -1
+        if known:
+            put(loc, geo, actor, PENDING, pending)
         if geo[FULL_HISTORY]:
-            known = record(STAMPS, actor, ticked >> 28, loc, geo, table, misses, control)
+            what = look_up(table, key_of(NOTE, 0, entry, 0), misses, control)
+            known = known and what != -1
+            if known:
+                known = record(STAMPS, actor, what, loc, geo, table, misses, control)
     return known
 
 
@@ -481,7 +500,7 @@ def represent(out, start, geo, ren, perms, loc, misses, control):
 
 @njit(cache=True, nogil=True)
 def orbits(rows, count, geo, ren, perms):
-    """Return the sum of the sizes of the orbits of the first `count` rows, renamings being known."""
+    """Return the sum of the sizes of the orbits of the first `count` rows."""
     row_words = geo[ROW_WORDS]
     loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
     row = np.empty(row_words, np.int64)
@@ -687,7 +706,7 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
     status = np.int64(OK)
     decode(row, at, geo, dec, loc, 0)
     for actor in range(geo[ACTORS]):
-        key = key_of(FINAL, actor, get(loc, 0, geo, actor, GHOST), 0)
+        key = key_of(FINAL, actor, get(loc, 0, geo, actor, PENDING), 0)
         verdict = look_up(table, key, misses, control)
         if verdict == -1:
             status = np.int64(MISSED)
@@ -697,7 +716,9 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
 
 
 @njit(cache=True, nogil=True)
-def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fired, control):
+def expand(
+    rows, todo, tables, me, owners, out, sizes, recent, aside, misses, shown, fired, control
+):
     """Expand rows of one thread's frontier and sort their successors by owner.
 
     First the rows listed in `todo`, then those from control[AT_FRESH] to control[END_FRESH], until
@@ -710,6 +731,8 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
         out: (owners, entries * (row words + 1)): successors per owner; information words hold
             parent * owners + me (bits 31-62), the transition's place (0-14) and kind (15-30).
         sizes: per owner, the entries in `out`; updated.
+        recent: flat, a power of two of rows sent lately (-1: none), which are not sent again; or
+            empty.
         aside: indices of rows set aside; control[ASIDE] counts them.
         misses: (n, 1 + words) records; control[MISSES] counts them.
         shown: (n, 3): property bit set, row index, place (-1: the state itself);
@@ -737,7 +760,8 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
     found = control[KNOWN]
-    before = np.empty(owners, np.int64)
+    recent = borrow(recent)
+    remembered = recent.shape[0] // row_words
     done_todo = np.int64(0)
     while True:
         if done_todo < control[TODO]:
@@ -777,17 +801,23 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
             aside[control[ASIDE]] = index
             control[ASIDE] += 1
         else:
-            for o in range(owners):
-                before[o] = sizes[o]
             full = False
+            for o in range(owners):
+                full = full or sizes[o] + count > capacity
+            if full:
+                break
             for e in range(count):
                 start = e * stride
-                owner = np.int64(0)
-                if owners > 1:
-                    owner = owner_of(block, start, row_words, owners)
-                if sizes[owner] == capacity:
-                    full = True
-                    break
+                h = hash_words(block, start, row_words)
+                if remembered:
+                    spot = (np.int64(h >> np.uint64(20)) & (remembered - 1)) * row_words
+                    known = True
+                    for k in range(row_words):
+                        known = known and recent[spot + k] == block[start + k]
+                        recent[spot + k] = block[start + k]
+                    if known:
+                        continue
+                owner = owner_by(h, owners)
                 target = sizes[owner] * stride
                 for k in range(row_words):
                     out[owner, target + k] = block[start + k]
@@ -796,10 +826,6 @@ def expand(rows, todo, tables, me, owners, out, sizes, aside, misses, shown, fir
                     (index * owners + me) << 31 | (info & 0x7FFF) | (info >> 16 & 0xFFFF) << 15
                 )
                 sizes[owner] += 1
-            if full:
-                for o in range(owners):
-                    sizes[o] = before[o]
-                break
             if geo[AUDITS]:
                 least = progress_of(rows, at, geo, progress)
                 for e in range(count):
@@ -966,7 +992,9 @@ def sweep(slots, tail, old, new, geo, progress, least):
         The number of states dropped.
     """
     width = geo[ROW_WORDS]
-    buffer = np.empty(1024 * width, np.int64)
+    slots, geo, progress = borrow(slots), borrow(geo), borrow(progress)
+    own_buffer = np.empty(1024 * width, np.int64)
+    buffer = borrow(own_buffer)
     dropped = np.int64(0)
     begin = np.int64(0)
     while begin < old + tail:
@@ -978,7 +1006,8 @@ def sweep(slots, tail, old, new, geo, progress, least):
             end += 1
         length = (end - begin) * width
         if length > buffer.shape[0]:
-            buffer = np.empty(2 * length, np.int64)
+            own_buffer = np.empty(2 * length, np.int64)
+            buffer = borrow(own_buffer)
         for k in range(length):
             buffer[k] = slots[begin * width + k]
             slots[begin * width + k] = -1
@@ -992,6 +1021,7 @@ def sweep(slots, tail, old, new, geo, progress, least):
             for k in range(width):
                 slots[slot * width + k] = buffer[e * width + k]
         begin = end
+    own_buffer[0] = 0
     return dropped
 
 
@@ -1036,8 +1066,13 @@ def claim_mark(slots, slot, limit, h):
 @njit(cache=True, nogil=True, inline="always")
 def owner_of(array, start, row_words, owners):
     """Return the thread that owns a row."""
-    h = hash_words(array, start, row_words) & np.uint64(0xFFFFFFFF)
-    return np.int64((h * np.uint64(owners)) >> np.uint64(32))
+    return owner_by(hash_words(array, start, row_words), owners)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def owner_by(h, owners):
+    """Return the thread that owns the rows with hash `h`; homes depend on its other half."""
+    return np.int64(((h & np.uint64(0xFFFFFFFF)) * np.uint64(owners)) >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True)
@@ -1078,8 +1113,9 @@ def home_of_slot(slots, slot, width, exact, capacity):
 def grow(slots, tail, width, exact, old, new):
     """Spread a visited set over a greater capacity, in place.
 
-    Homes grow with hashes, so every run of occupied slots moves to the right, and working from the
-    last run to the first never meets a slot that is still to be moved.
+    Homes grow with hashes, so states move to the right, and working from the last slot to the first
+    never meets a slot that is still to be moved. The few states that would not move (their new home
+    is before the slot to which they were pushed) are put back last.
 
     Args:
         slots: with room for new + tail slots; those from old + tail on are set to empty here.
@@ -1093,28 +1129,39 @@ def grow(slots, tail, width, exact, old, new):
     """
     for k in range((old + tail) * width, (new + tail) * width):
         slots[k] = -1
-    buffer = np.empty(1024 * width, np.int64)
-    end = old + tail
-    while end > 0:
-        if slots[(end - 1) * width] == -1:
-            end -= 1
+    slots = borrow(slots)
+    own_stash = np.empty(1024 * width, np.int64)
+    stash, stashed = borrow(own_stash), np.int64(0)
+    for slot in range(old + tail - 1, -1, -1):
+        if slots[slot * width] == -1:
             continue
-        begin = end - 1
-        while begin > 0 and slots[(begin - 1) * width] != -1:
-            begin -= 1
-        length = (end - begin) * width
-        if length > buffer.shape[0]:
-            buffer = np.empty(2 * length, np.int64)
-        for k in range(length):
-            buffer[k] = slots[begin * width + k]
-            slots[begin * width + k] = -1
-        for e in range(end - begin):
-            slot = home_of_slot(buffer, e, width, exact, new)
-            while slots[slot * width] != -1:
-                slot += 1
-            if slot >= new + tail - 1:
-                return False
+        place = home_of_slot(slots, slot, width, exact, new)
+        if place < slot:
+            if (stashed + 1) * width > stash.shape[0]:
+                larger = np.empty(2 * stash.shape[0], np.int64)
+                larger[: stash.shape[0]] = stash
+                own_stash = larger
+                stash = borrow(own_stash)
             for k in range(width):
-                slots[slot * width + k] = buffer[e * width + k]
-        end = begin
+                stash[stashed * width + k] = slots[slot * width + k]
+                slots[slot * width + k] = -1
+            stashed += 1
+            continue
+        while place != slot and slots[place * width] != -1:
+            place += 1
+        if place >= new + tail - 1:
+            return False
+        if place != slot:
+            for k in range(width):
+                slots[place * width + k] = slots[slot * width + k]
+                slots[slot * width + k] = -1
+    for s in range(stashed):
+        place = home_of_slot(stash, s, width, exact, new)
+        while slots[place * width] != -1:
+            place += 1
+        if place >= new + tail - 1:
+            return False
+        for k in range(width):
+            slots[place * width + k] = stash[s * width + k]
+    own_stash[0] = 0
     return True

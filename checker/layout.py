@@ -117,7 +117,8 @@ class Layout:
         sizes = [
             max(len(n.values) for n in t.states),
             max(len(n.values) for n in t.positions),
-            max(len(n.values) for n in t.ghosts),
+            max(len(n.values) for n in t.knows),
+            max(len(n.values) for n in t.pending),
             max((t.sequences.get(kernels.RECORDED << 4 | i, 1) for i in range(16)), default=1),
             max((t.sequences.get(kernels.STAMPS << 4 | i, 1) for i in range(16)), default=1),
             (t.system.network.budget or 0) + 1,
@@ -304,7 +305,7 @@ class Layout:
             values = self.tabulation.progress(
                 actor,
                 self._column(words, kernels.POSITION),
-                self._column(words, kernels.GHOST),
+                self._column(words, kernels.PENDING),
             )
             self.progress[actor * most + new.start : actor * most + new.stop] = values
         self._progressed[:] = self.counts

@@ -33,8 +33,11 @@ from checker.tabulate import Tabulation, Words
 from checker.transition import System, enabled, initial_state, successor
 from checker.visited import TAIL, Visited
 
-BLOCK = 1 << 16
-"""Entries that one thread may send to one owner in a chunk: a megabyte, which stays in caches."""
+BLOCK = 1 << 13
+"""Entries that one thread may send to one owner in a chunk: few enough to stay in caches."""
+
+RECENT = 1 << 14
+"""Rows that a thread remembers having sent, so as not to send them again soon."""
 
 FINGERPRINT_ROW_BITS = 30
 
@@ -113,6 +116,7 @@ class Owner:
     places: Arena
     out: Words
     sizes: Words
+    recent: Words
     aside: Words
     misses: Words
     shown: Words
@@ -279,6 +283,7 @@ class LocalBreadthFirst:
             places=arena(np.uint16, "places"),
             out=np.empty((threads, block * (row_words + 1)), np.int64),
             sizes=np.zeros(threads, np.int64),
+            recent=np.full(RECENT * row_words, -1, np.int64),
             aside=np.empty(1 << 12, np.int64),
             misses=self.supply.misses(),
             shown=np.empty((64, 3), np.int64),
@@ -401,6 +406,7 @@ class LocalBreadthFirst:
             len(self.owners),
             owner.out,
             owner.sizes,
+            owner.recent,
             owner.aside,
             owner.misses,
             owner.shown,
@@ -522,6 +528,7 @@ class LocalBreadthFirst:
         stride = self.supply.layout.row_words + 1
         for owner in self.owners:
             owner.out = np.empty((len(self.owners), self.block * stride), np.int64)
+            owner.recent = np.full(RECENT * (stride - 1), -1, np.int64)
 
     def _next_level(self) -> None:
         """Make the states found in this round the current level."""
@@ -676,6 +683,7 @@ class LocalBreadthFirst:
                 1,
                 out,
                 sizes,
+                np.empty(0, np.int64),
                 np.empty(1, np.int64),
                 misses,
                 np.empty((64, 3), np.int64),
@@ -718,14 +726,12 @@ class LocalBreadthFirst:
 
     def unreduced(self) -> Counts | None:
         """Return the counts without symmetry, from the sizes of the orbits."""
-        if not self.supply.symmetric or not self.between_levels:
+        if not (self.supply.symmetric and self.between_levels and self.arenas.made):
             return None
         tables, waiting = self.supply.tables, 0
         for owner in self.owners:
             rows = owner.level.rows.array
-            waiting += kernels.orbits(
-                rows, owner.level.count, tables.geo, tables.ren, tables.perms
-            )
+            waiting += kernels.orbits(rows, owner.level.count, tables.geo, tables.ren, tables.perms)
         return Counts(
             unique_states=self._total(kernels.ORBIT_STATES) + waiting,
             total_states=1 + self._total(kernels.ORBIT_FIRED),

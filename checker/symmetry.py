@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import define, evolve, field
 
 from checker import kernels
 from checker.errors import CausalCheckError
-from checker.history import Ghost, Pending
+from checker.history import Ghost, Pending, Stamp
 from checker.model import Message, Packet, Step
 from checker.transition import call_causal_send
 
@@ -217,9 +217,12 @@ class Symmetry:
             return self.states[actor, value][p]
         if column == kernels.POSITION:
             return t.positions[target].number(t.positions[actor].values[value])
-        if column == kernels.GHOST:
-            ghost = self.renamed_ghost(t.ghosts[actor].values[value], permutation)
-            return t.ghosts[target].number(ghost)
+        if column == kernels.KNOWS:
+            ghost = self.renamed_knowledge(t.knows[actor].values[value], permutation)
+            return t.knows[target].number(ghost)
+        if column == kernels.PENDING:
+            pending = self.renamed_pending(t.pending[actor].values[value], permutation)
+            return t.pending[target].number(pending)
         return self._renamed_channel(p, column - kernels.CHANNELS, actor, value)
 
     def _renamed_channel(self, p: int, place: int, actor: int, value: int) -> int:
@@ -232,21 +235,32 @@ class Symmetry:
             content = t.system.network.put(content, self.packets[old, packet][p])
         return t.contents[new].number(content)
 
-    def renamed_ghost(self, ghost: Ghost, p: Permutation) -> Ghost:
-        """Return one actor's part of the history with all actors renamed."""
+    def renamed_knowledge(self, ghost: Ghost, p: Permutation) -> Ghost:
+        """Return what one actor knows with all actors renamed; `ghost` has nothing pending."""
         masks = isinstance(ghost.knows, int)
-        rename: Callable[[Any, Permutation], Any] = self._renamed_mask if masks else _renamed_clock
-        pending = tuple(
+        heard = self._renamed_mask(ghost.heard, p) if masks else ghost.heard
+        return evolve(ghost, knows=self._renamed_stamp(ghost.knows, p), heard=heard)
+
+    def renamed_pending(self, pending: tuple[Pending, ...], p: Permutation) -> tuple[Pending, ...]:
+        """Return one actor's undelivered messages with all actors renamed."""
+        return tuple(
             Pending(
                 message=renamed_message(entry.message, p),
                 remaining=tuple(sorted(p[d] for d in entry.remaining)),
-                stamp=rename(entry.stamp, p),
+                stamp=self._renamed_stamp(entry.stamp, p),
                 overtaken=tuple(sorted(p[d] for d in entry.overtaken)),
             )
-            for entry in ghost.pending
+            for entry in pending
         )
-        heard = self._renamed_mask(ghost.heard, p) if masks else ghost.heard
-        return evolve(ghost, knows=rename(ghost.knows, p), pending=pending, heard=heard)
+
+    def _renamed_stamp(self, stamp: Stamp, p: Permutation) -> Stamp:
+        """Rename a vector clock, or a mask of messages."""
+        if isinstance(stamp, int):
+            return self._renamed_mask(stamp, p)
+        renamed = [0] * len(stamp)
+        for actor, count in enumerate(stamp):
+            renamed[p[actor]] = count
+        return tuple(renamed)
 
     def _renamed_mask(self, mask: int, p: Permutation) -> int:
         """Rename a mask of (sender, number, destination); see `checker.history`."""
@@ -260,10 +274,3 @@ class Symmetry:
             sender, number = divmod(rest, most)
             renamed |= 1 << ((p[sender] * most + number) * actors + p[destination])
         return renamed
-
-
-def _renamed_clock(clock: tuple[int, ...], p: Permutation) -> tuple[int, ...]:
-    renamed: list[Any] = [0] * len(clock)
-    for actor, count in enumerate(clock):
-        renamed[p[actor]] = count
-    return tuple(renamed)

@@ -1,9 +1,9 @@
 """Tabulated exploration: a system's pure functions as tables, filled on demand.
 
-Components of a state (an actor's state, its workload position, its ghost, the content of a
-channel) are interned: equal values get one number. A table entry is made by calling the protocol,
-the network kind, the workload or the oracle once per distinct argument; the kernels then work on
-numbers alone.
+Components of a state (an actor's state, its workload position, the two parts of its ghost, the
+content of a channel) are interned: equal values get one number. A table entry is made by calling
+the protocol, the network kind, the workload or the oracle once per distinct argument; the kernels
+then work on numbers alone.
 
 The `full` history is tabulated as `clocks` plus two sequences of records per actor (deliveries; the
 stamps of its own messages), whose numbers need no Python call.
@@ -80,10 +80,12 @@ class Tabulation:
     channel_of: dict[tuple[int, int], int] = field(init=False)
     states: list[Interner] = field(init=False)
     positions: list[Interner] = field(init=False)
-    ghosts: list[Interner] = field(init=False)
+    knows: list[Interner] = field(init=False)
+    pending: list[Interner] = field(init=False)
     contents: list[Interner] = field(init=False)
     bundles: list[Interner] = field(init=False)
     messages: Interner = field(init=False)
+    sent: Interner = field(init=False)
     stamps: Interner = field(init=False)
     records: Interner = field(init=False)
     sequences: dict[int, int] = field(factory=dict)
@@ -109,10 +111,12 @@ class Tabulation:
         self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
         self.states = [Interner(f"states of actor {i}") for i in actors]
         self.positions = [Interner(f"workload positions of actor {i}") for i in actors]
-        self.ghosts = [Interner(f"history of actor {i}") for i in actors]
+        self.knows = [Interner(f"causal pasts of actor {i}") for i in actors]
+        self.pending = [Interner(f"undelivered messages of actor {i}") for i in actors]
         self.contents = [Interner(f"channel {i} to {j}") for i, j in self.channels]
         self.bundles = [Interner(f"sends from {i} to {j}") for i, j in self.channels]
         self.messages = Interner("messages")
+        self.sent = Interner("messages with their stamps")
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
         for content in self.contents:
@@ -133,7 +137,7 @@ class Tabulation:
             row = [
                 self.states[i].number(state.actors[i]),
                 self.positions[i].number(state.workload[i]),
-                self.ghosts[i].number(state.history[i]),
+                *self._ghost_numbers(i, state.history[i]),
                 0,
                 0,
                 state.losses if i == 0 else 0,
@@ -149,6 +153,13 @@ class Tabulation:
         """Return the number of each actor's initial state."""
         states = initial_state(self.system).actors
         return [self.states[i].number(state) for i, state in enumerate(states)]
+
+    def _ghost_numbers(self, actor: int, ghost: Ghost) -> tuple[int, int]:
+        """Return the numbers of the two parts of a ghost: what it knows, what is pending."""
+        return (
+            self.knows[actor].number(evolve(ghost, pending=())),
+            self.pending[actor].number(ghost.pending),
+        )
 
     def start(self) -> list[list[int]]:
         """Return the columns of the initial state."""
@@ -235,16 +246,16 @@ class Tabulation:
                 bits |= 1 << rank
         return bits
 
-    def progress(self, actor: int, positions: Words, ghosts: Words) -> Words:
-        """Return the progress that one actor's workload positions and ghosts stand for.
+    def progress(self, actor: int, positions: Words, pending: Words) -> Words:
+        """Return the progress that one actor's positions and undelivered messages stand for.
 
         A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
         adds 1; nothing else changes it.
         """
         workload = self.system.workload
         sent = np.array([workload.sent(p) for p in self.positions[actor].values], np.int64)
-        copies = [sum(len(e.remaining) for e in g.pending) for g in self.ghosts[actor].values]
-        return sent[positions] * (workload.fan_out + 1) - np.array(copies, np.int64)[ghosts]
+        copies = [sum(len(e.remaining) for e in es) for es in self.pending[actor].values]
+        return sent[positions] * (workload.fan_out + 1) - np.array(copies, np.int64)[pending]
 
     def initially_shown(self) -> int:
         """Return the bit set of properties that the initial state shows."""
@@ -377,34 +388,51 @@ class Tabulation:
             packets = self.system.network.put(packets, packet)
         return self.contents[channel].number(packets)
 
-    def _fill_tick(self, actor: int, ghost: int, message: int) -> int:
-        sent: Message = self.messages.values[message]
-        after = self.oracle.causal_send(self.ghosts[actor].values[ghost], sent)
-        stamp = self.records.number(after.pending[-1].stamp) if self.full else 0
-        return self.ghosts[actor].number(after) | stamp << 28
+    def _fill_tick(self, actor: int, knows: int, message: int) -> int:
+        """Entry of TICK: what the sender knows then, and the message as it becomes pending."""
+        before, sent = self.knows[actor].values[knows], self.messages.values[message]
+        after = self.oracle.causal_send(before, sent)
+        known = self.knows[actor].number(evolve(after, pending=()))
+        return known | self.sent.number(after.pending[-1]) << 28
 
-    def _fill_take(self, sender: int, ghost: int, item: int) -> int:
+    def _fill_push(self, actor: int, pending: int, sent: int) -> int:
+        entries = (*self.pending[actor].values[pending], self.sent.values[sent])
+        return self.pending[actor].number(entries)
+
+    def _fill_note(self, _column: int, sent: int, _unused: int) -> int:
+        return self.records.number(self.sent.values[sent].stamp)
+
+    def _fill_take(self, sender: int, pending: int, item: int) -> int:
+        """Entry of TAKE: what stays pending, the stamp, whether overtaken, whether unexpected."""
         message, destination = divmod(item, self.system.actors)
         sent: Message = self.messages.values[message]
-        taken = self.oracle.take(self.ghosts[sender].values[ghost], sent, destination)
+        ghost = Ghost(knows=0, pending=self.pending[sender].values[pending])
+        taken = self.oracle.take(ghost, sent, destination)
         if taken is None:
             return 1 << 57
         stamp = self.stamps.number((sent, taken.stamp))
-        after = self.ghosts[sender].number(taken.ghost)
+        after = self.pending[sender].number(taken.ghost.pending)
         return after | stamp << 28 | taken.overtaken << 56
 
-    def _fill_join(self, actor: int, ghost: int, stamp: int) -> int:
+    def _fill_join(self, actor: int, knows: int, stamp: int) -> int:
+        """Entry of JOIN: what the receiver knows then, the record, whether it was known."""
         message, carried = self.stamps.values[stamp]
-        after, known = self.oracle.join(self.ghosts[actor].values[ghost], actor, message, carried)
+        after, known = self.oracle.join(self.knows[actor].values[knows], actor, message, carried)
         number = self.records.number((message.sender, carried)) if self.full else 0
-        return self.ghosts[actor].number(after) | number << 28 | known << 56
+        return self.knows[actor].number(after) | number << 28 | known << 56
 
-    def _fill_forget(self, actor: int, ghost: int, item: int) -> int:
+    def _fill_forget(self, actor: int, knows: int, item: int) -> int:
+        after = self._forgotten(self.knows[actor].values[knows], item)
+        return self.knows[actor].number(after)
+
+    def _fill_drop(self, actor: int, pending: int, item: int) -> int:
+        before = Ghost(knows=0, pending=self.pending[actor].values[pending])
+        return self.pending[actor].number(self._forgotten(before, item).pending)
+
+    def _forgotten(self, ghost: Ghost, item: int) -> Ghost:
         message, destination = divmod(item, self.system.actors)
         assert self.oracle.forget is not None
-        before: Ghost = self.ghosts[actor].values[ghost]
-        after = self.oracle.forget(before, self.messages.values[message], destination)
-        return self.ghosts[actor].number(after)
+        return self.oracle.forget(ghost, self.messages.values[message], destination)
 
     def _fill_react(self, actor: int, position: int, message: int) -> int:
         after = self.system.workload.after_delivery(
@@ -417,8 +445,8 @@ class Tabulation:
         assert self.symmetry is not None
         return self.symmetry.renamed_column(p + 1, column, actor, value)
 
-    def _fill_final(self, actor: int, ghost: int, _unused: int) -> int:
-        undelivered = tuple(p.message for p in self.ghosts[actor].values[ghost].pending)
+    def _fill_final(self, actor: int, pending: int, _unused: int) -> int:
+        undelivered = tuple(entry.message for entry in self.pending[actor].values[pending])
         bits = 0
         for rank, prop in enumerate(self.system.properties):
             if prop.at_final is not None and not prop.at_final(undelivered):
@@ -460,7 +488,10 @@ _FILLERS = {
     kernels.TICK: Tabulation._fill_tick,
     kernels.TAKE: Tabulation._fill_take,
     kernels.JOIN: Tabulation._fill_join,
+    kernels.PUSH: Tabulation._fill_push,
+    kernels.NOTE: Tabulation._fill_note,
     kernels.FORGET: Tabulation._fill_forget,
+    kernels.DROP: Tabulation._fill_drop,
     kernels.REACT: Tabulation._fill_react,
     kernels.FINAL: Tabulation._fill_final,
     kernels.RENAME: Tabulation._fill_rename,
