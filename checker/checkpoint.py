@@ -460,6 +460,8 @@ def last_in(folder: Path) -> Saved:
     path = done[-1][1]
     try:
         manifest = _without_checksum((path / _MANIFEST).read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"the checkpoint {str(path)!r} lacks the file {_MANIFEST}") from None
     except OSError as error:
         raise InputError(
             f"cannot read {str(path / _MANIFEST)!r}: {error.strerror}; the checkpoint is damaged"

@@ -77,7 +77,7 @@ def elapsed(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def check_text(report: CheckReport) -> str:
+def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
     if text := symmetry_text(report.result):
@@ -85,6 +85,8 @@ def check_text(report: CheckReport) -> str:
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
     parts += _advice(report.result)
+    if statistics and (text := statistics_text(report.result)):
+        parts.append(text)
     return "\n\n".join(parts)
 
 
@@ -135,7 +137,7 @@ def _about(result: Result, name: str) -> str:
 
 def _figures(report: CheckReport) -> str:
     """Return what was explored, and beside it what was asked for."""
-    result, spec, system = report.result, report.spec, report.system
+    result, system = report.result, report.system
     counts, seen = result.counts, _seen(report)
     left = [
         (seen, f"{counts.unique_states:,}"),
@@ -191,6 +193,30 @@ def symmetry_text(result: Result) -> str:
         f"{text};\n  without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
         f"{whole.final_states:,} final states."
     )
+
+
+def statistics_text(result: Result) -> str:
+    """Return what the engine says of its work: transitions by kind, memory, tables, depths."""
+    found = dict(result.statistics)
+    parts = []
+    if kinds := found.pop("transitions", None):
+        rows = [("transition", "total", "new states")]
+        rows += [(k, f"{v['total']:,}", f"{v['new']:,}") for k, v in sorted(kinds.items())]
+        wide = max(len(row[0]) for row in rows)
+        parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
+    depths = found.pop("states_per_depth", [])
+    found.pop("symmetry", None)
+    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
+    if depths:
+        lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
+    parts.append("\n".join(lines))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
 
 
 def _at_most(workload: str) -> str:
@@ -281,13 +307,20 @@ def _in_flight(drawn: Diagram) -> list[str]:
     return [f"{start} not drawn{',' if stub else ':'} {listed(drawn.undrawn)}."]
 
 
-def checks_text(reports: Sequence[CheckReport], planned: int, *, many: bool, quiet: bool) -> str:
+def checks_text(
+    reports: Sequence[CheckReport],
+    planned: int,
+    *,
+    many: bool,
+    quiet: bool,
+    statistics: bool = False,
+) -> str:
     """Return what is left to say when all checks are done.
 
     Of many, each had its line: here come the failures in full and a summary.
     """
     if not many:
-        return (headline if quiet else check_text)(reports[0])
+        return headline(reports[0]) if quiet else check_text(reports[0], statistics=statistics)
     failures = [check_text(report) for report in reports if report.exit_code]
     return "\n\n".join([*failures, summary(reports, planned)])
 

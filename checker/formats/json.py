@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
+import attrs
+
 from attrs import evolve
 
 from checker.canonical import canonical
@@ -53,6 +55,7 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "total_states": counts.total_states,
         "depth": counts.depth,
         "final_states": counts.final_states,
+        "unreduced": None if result.unreduced is None else attrs.asdict(result.unreduced),
         "seconds": round(result.seconds, 3),
         "peak_memory_bytes": result.peak_memory_bytes,
         "stopped_by": result.stopped_by,

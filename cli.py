@@ -1,0 +1,377 @@
+"""The command `causalcheck`: every body is parse, call, report, exit code."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from checker import report as reports
+from checker.check import INCOMPLETE, INPUT_ERROR, INTERNAL_ERROR, check_all, exit_code_of
+from checker.engine import ENGINES, MEMORY, VISITED, Options
+from checker.errors import CapacityError, InputError
+from checker.formats import check_writable, write_whole
+from checker.formats import json as formats
+from checker.history import HISTORIES
+from checker.search import Bounds
+from checker.selfcheck import MODES
+from checker.spec import SEARCHES, Spec, expected_verdict, load_specs, overridden, system_of
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def in_bytes(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
+    """Return an amount of memory such as 500M or 4G in bytes."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", value.strip().upper())
+    size = int(float(match[1]) * UNITS[match[2]]) if match else 0
+    if size <= 0:
+        raise click.BadParameter(f"{value!r} is not an amount of memory; give 500M or 4G.")
+    return size
+
+
+def finite(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    """Refuse what is a number to Python and to nobody else."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds; give for example 60.")
+    return value
+
+
+AT_LEAST_1 = click.IntRange(min=1)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Apply several click options, the first on top."""
+
+    def apply(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+QUESTION = options(
+    click.option("--actors", type=int, help="How many actors; at least 2.  [default: 3]"),
+    click.option(
+        "--messages", type=int, help="How many messages each actor causal-sends.  [default: 2]"
+    ),
+    click.option("--network", help="unordered, fifo, and more; see list.  [default: unordered]"),
+    click.option(
+        "--workload", help="any, broadcast, script:JSON or reaction:JSON; see list.  [default: any]"
+    ),
+    click.option("--history", type=click.Choice(list(HISTORIES)), help="[default: knowledge]"),
+    click.option(
+        "--property",
+        "properties",
+        multiple=True,
+        metavar="NAME",
+        help="A property to check; may be given several times.  [default: see list]",
+    ),
+    click.option("--expect", type=click.Choice(["holds", "violated"]), help="[default: holds]"),
+)
+METHOD = options(
+    click.option("--search", type=click.Choice(list(SEARCHES)), help="[default: breadth]"),
+    click.option(
+        "--engine", type=click.Choice(list(ENGINES)), default=Options().engine, show_default=True
+    ),
+    click.option("--threads", type=AT_LEAST_1, help="For --engine local.  [default: one per core]"),
+    click.option(
+        "--visited",
+        type=click.Choice(list(VISITED)),
+        default=Options().visited,
+        show_default=True,
+        help="For --engine local: remember states, or 8-byte fingerprints of them.",
+    ),
+    click.option(
+        "--symmetry/--no-symmetry",
+        default=Options().symmetry,
+        show_default=True,
+        help="For --engine local, breadth-first: keep one of the states that differ only in the "
+        "actors' names, where the protocol and workload turn out to be symmetric.",
+    ),
+    click.option(
+        "--memory",
+        type=click.Choice(list(MEMORY)),
+        default=Options().memory,
+        show_default=True,
+        help="For --engine local, breadth-first: sweep drops visited states that can never be met "
+        "again.",
+    ),
+    click.option(
+        "--audit",
+        is_flag=True,
+        help="Check at every transition that what --memory sweep goes by never decreases.",
+    ),
+    click.option(
+        "--traces/--no-traces",
+        default=Options().traces,
+        show_default=True,
+        help="Keep what counterexamples are traced back by; without, a second search finds them.",
+    ),
+    click.option(
+        "--spill",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Keep frontiers and traces in files there, for searches larger than the memory.",
+    ),
+    click.option("--spill-visited", is_flag=True, help="Keep the visited states there, too."),
+    click.option(
+        "--checkpoint",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Save the search there every few minutes, so that --resume can go on from it.",
+    ),
+    click.option(
+        "--checkpoint-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        default=Options().checkpoint_seconds,
+        show_default=True,
+        help="How often, at most.",
+    ),
+    click.option(
+        "--resume",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Go on from the last checkpoint there; the same check must be asked for.",
+    ),
+    click.option(
+        "--walks",
+        type=AT_LEAST_1,
+        default=Options().walks,
+        show_default=True,
+        help="For --search random.",
+    ),
+    click.option(
+        "--seed",
+        type=int,
+        default=Options().seed,
+        show_default=True,
+        help="For --search random: the same seed, the same walks.",
+    ),
+    click.option(
+        "--selfcheck",
+        type=click.Choice(list(MODES)),
+        default="on",
+        show_default=True,
+        help="Look for handlers that are not pure: in the first calls, in all, or not at all.",
+    ),
+)
+BOUNDS = options(
+    click.option("--max-states", type=AT_LEAST_1, help="Give up at so many unique states."),
+    click.option("--max-depth", type=AT_LEAST_1, help="Do not look deeper; the start is at 1."),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        callback=finite,
+        help="Give up after so long.",
+    ),
+    click.option(
+        "--max-memory",
+        metavar="SIZE",
+        callback=in_bytes,
+        help="Give up at so much memory: 500M, 4G.",
+    ),
+)
+OUTPUT = options(
+    click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON."),
+    click.option(
+        "--trace", "trace_file", metavar="FILE.json", help="Save the counterexample, for replay."
+    ),
+    click.option(
+        "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
+    ),
+    click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict."),
+)
+
+
+@click.group(context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]})
+@click.version_option(formats.own_version(), prog_name="causalcheck")
+def commands() -> None:
+    """Check protocols for causal message delivery by exploring everything that can happen."""
+
+
+@commands.command("check")
+@click.argument("target", metavar="NAME|FILE.py:OBJECT|SPEC.toml|FOLDER")
+@QUESTION
+@METHOD
+@BOUNDS
+@OUTPUT
+def check_command(
+    target: str,
+    json_file: str | None,
+    trace_file: str | None,
+    statistics: bool,
+    quiet: bool,
+    selfcheck: str,
+    **values: Any,
+) -> int:
+    """Check a protocol, a spec, or every spec in a folder.
+
+    Options that are given take the place of what a spec says.
+
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 INCOMPLETE (a bound was
+    hit, or Ctrl-C), 4 internal error.
+    """
+    many = Path(target).is_dir()
+    bounds, method = _taken(values, Bounds), _taken(values, Options)
+    specs = _specs(target, values)
+    _check_outputs(json_file, trace_file, many=many)
+    say = _discard if json_file == "-" else _say
+    ticker = reports.Ticker(quiet=quiet, many=many)
+    done = []
+    for result in check_all(
+        specs,
+        Options(**method),
+        Bounds(**bounds),
+        selfcheck=selfcheck,
+        watch=ticker,
+    ):
+        ticker.clear()
+        done.append(result)
+        if many and not quiet:
+            say(reports.spec_line(result))
+    say(reports.checks_text(done, len(specs), many=many, quiet=quiet, statistics=statistics))
+    _write(json_file, trace_file, done, say, many=many)
+    return exit_code_of(done)
+
+
+def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
+    """Take out of `values` what belongs to an attrs class; `search` is the spec's to say."""
+    names = [a.name for a in attrs.fields(kind) if a.name in values and a.name != "search"]
+    return {name: values.pop(name) for name in names}
+
+
+def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
+    """Return what to check: every spec that `target` names, with the options given."""
+    given = {key: value for key, value in values.items() if value not in (None, ())}
+    if "expect" in given:
+        given["expect"] = expected_verdict(given["expect"])
+    is_spec = target.endswith(".toml") or Path(target).is_dir()
+    found = load_specs(target) if is_spec else (Spec(protocol=target),)
+    specs = tuple(overridden(spec, given) for spec in found)
+    for spec in specs:
+        system_of(spec)
+    return specs
+
+
+def _check_outputs(json_file: str | None, trace_file: str | None, *, many: bool) -> None:
+    """Refuse files that cannot be written before the search starts."""
+    if trace_file is not None:
+        if many:
+            raise InputError("--trace saves one counterexample; give one spec, not a folder")
+        if not trace_file.endswith(".json"):
+            raise InputError(f"--trace {trace_file}: the name must end in .json")
+        if trace_file == json_file:
+            raise InputError(f"--json and --trace both name {trace_file!r}; give two files")
+    for file in (json_file, trace_file):
+        if file not in (None, "-"):
+            check_writable(file)
+
+
+def _write(
+    json_file: str | None,
+    trace_file: str | None,
+    done: list[Any],
+    say: Callable[[str], None],
+    *,
+    many: bool,
+) -> None:
+    """Write the files asked for."""
+    if json_file is not None:
+        found = formats.results_object(done) if many else formats.result_object(done[0])
+        write = partial(write_whole, json_file) if json_file != "-" else _print
+        write(formats.text(found))
+    if trace_file is not None:
+        if done[0].result.counterexample is None:
+            say(f"There is no counterexample, so {trace_file} was not written.")
+        else:
+            write_whole(trace_file, formats.text(formats.trace_object(done[0])))
+
+
+@commands.command("list")
+def list_command() -> int:
+    """List the protocols, properties, networks, workloads, histories, searches and engines."""
+    _say(reports.catalogue())
+    return 0
+
+
+@commands.command("replay")
+@click.argument("trace", metavar="TRACE.json")
+def replay_command(trace: str) -> int:
+    """Replay a saved counterexample through plain Python.
+
+    Exit codes: 1 it still violates its property, 0 it no longer does, 2 it is no trace, or does not
+    fit the protocol any more.
+    """
+    path, prop = formats.replay_file(trace)
+    _say(reports.replay_text(path, prop, trace))
+    return 0 if path.violates is None else 1
+
+
+def _say(text: str) -> None:
+    """Print a report for people."""
+    _print(reports.for_stream(text, sys.stdout) + "\n")
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def _discard(_text: str) -> None:
+    """Print nothing, for standard output belongs to the JSON."""
+
+
+def _complain(text: str) -> None:
+    print(reports.for_stream(text, sys.stderr), file=sys.stderr)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; `arguments` are those of the process if None."""
+    try:
+        code = commands.main(arguments, prog_name="causalcheck", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return INPUT_ERROR
+    except InputError as error:
+        _complain(f"Error: {error}")
+        return INPUT_ERROR
+    except CapacityError as error:
+        _complain(f"Error: {error}")
+        return INCOMPLETE
+    except click.Abort:
+        _complain("Interrupted; there is no result.")
+        return INCOMPLETE
+    except Exception as error:
+        _complain(_internal(error))
+        return INTERNAL_ERROR
+    return int(code or 0)
+
+
+def _internal(error: Exception) -> str:
+    """Say that the checker failed, and how to report it."""
+    if os.environ.get("CAUSALCHECK_DEBUG") == "1":
+        traceback.print_exc()
+    return (
+        f"Internal error: {type(error).__name__}: {error}\nThis is a bug of causalcheck. Please "
+        "report it with the command you ran and what it prints with CAUSALCHECK_DEBUG=1 set."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""What the tests of whole checks share: running the command, and finding a counterexample."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from attrs import frozen
+
+import cli
+from checker.engine import Options, explorer_for
+from checker.model import Protocol
+from checker.path import Path as Run
+from checker.result import Result
+from checker.search import Bounds, explore
+from checker.spec import Spec, system_of
+
+ROOT = Path(__file__).parent.parent
+COMMAND = (sys.executable, str(ROOT / "cli.py"))
+
+
+@frozen
+class Ran:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command: TypeAlias = Callable[..., Ran]
+
+
+@pytest.fixture
+def causalcheck(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run the command in this process, as if in the folder `cwd`."""
+
+    def run(*arguments: object, cwd: Path | None = None) -> Ran:
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        code = cli.main(list(map(str, arguments)))
+        out, err = capsys.readouterr()
+        return Ran(code, out, err)
+
+    return run
+
+
+def in_a_process(*arguments: object, cwd: Path, **environment: str) -> Ran:
+    """Run the command as a user does."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONUTF8": "1", **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def search(
+    protocol: Protocol | str,
+    actors: int = 2,
+    messages: int = 2,
+    *,
+    options: Options = Options(engine="plain"),
+    bounds: Bounds = Bounds(),
+    **values: Any,
+) -> Result:
+    """Explore a system given in the command line's terms, in plain Python."""
+    name = protocol if isinstance(protocol, str) else protocol.name
+    spec = Spec(protocol=name, actors=actors, messages=messages, **values)
+    system = system_of(spec, None if isinstance(protocol, str) else protocol)
+    return explore(system, explorer_for(system, options), bounds)
+
+
+def counterexample(protocol: Protocol | str, *arguments: int, **values: Any) -> Run:
+    """Return the counterexample that a search finds; there must be one."""
+    path = search(protocol, *arguments, **values).counterexample
+    assert path is not None
+    return path

@@ -1,0 +1,79 @@
+"""The reference checker: model.md as sets and loops, over a past that is kept in full."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+from checker.model import Message, Protocol, Step
+
+Counts = namedtuple("Counts", "unique total depth finals violation")  # violation: name -> length
+State = namedtuple("State", "actors net left")  # left: (message, past, destination)s to deliver
+# A past is a set of (sender, number)s; plan: the sends to come, (choice of destinations, awaited).
+Actor = namedtuple("Actor", "local plan knows sent log", defaults=(frozenset(), (), ()))
+
+
+def judge(m: Message, log: Any) -> frozenset[str]:
+    told = any((m.sender, m.number) in past for _, past in log)
+    late = any(sender == m.sender and number > m.number for (sender, number), _ in log)
+    return frozenset(x for x, bad in (("causal-delivery", told), ("fifo-delivery", late)) if bad)
+
+
+def remembered(s: State, channel: slice, history: str, judged: set[str]) -> Any:
+    """What a state is under an encoding of the history: two that agree on it are one."""
+    undelivered = {(m.sender, m.number) for m, _, _ in s.left}
+    kept = undelivered if history == "knowledge" else {k for a in s.actors for k in a.knows}
+    left = ((m, past & kept, d, judge(m, s.actors[d].log) & judged) for m, past, d in s.left)
+    net = ((e[channel], tuple(x for x in s.net if x[channel] == e[channel])) for e in s.net)
+    actors = (a if history == "full" else (a.local, a.plan, a.knows & kept) for a in s.actors)
+    return tuple(actors), frozenset(net), frozenset(left)
+
+
+def finish(s: State, i: int, a: Actor, step: Step) -> tuple[State, set[str]]:
+    """Let actor `i` take the step; also return the properties that its deliveries violate."""
+    left, broken = s.left, set()
+    for m in step.deliveries:
+        key, expected = (m.sender, m.number), {e for e in left if (e[0], e[2]) == (m, i)}
+        broken |= set() if expected else {"integrity"}
+        for _, past, _ in expected:
+            broken |= judge(m, a.log)
+            plan = tuple((choice, awaited - {key}) for choice, awaited in a.plan)
+            a = Actor(a.local, plan, a.knows | past, a.sent, (*a.log, (key, past)))
+        left -= expected
+    actors = (*s.actors[:i], a._replace(local=step.state), *s.actors[i + 1 :])
+    return State(actors, s.net + tuple((i, *send) for send in step.sends), left), broken
+
+
+def successors(s: State, protocol: Protocol, channel: slice) -> Any:
+    for i, a in enumerate(s.actors):
+        for destinations in a.plan[0][0] if a.plan and not a.plan[0][1] else ():
+            m = Message(i, len(a.sent) + 1, destinations)
+            past = a.knows | {(i, m.number)}
+            sender = a._replace(plan=a.plan[1:], knows=past, sent=(*a.sent, past))
+            left = s.left | {(m, past, d) for d in destinations}
+            yield finish(State(s.actors, s.net, left), i, sender, protocol.causal_send(a.local, m))
+    for at, (src, dst, packet) in enumerate(s.net):
+        if s.net[at][channel] not in [e[channel] for e in s.net[:at]]:  # the first of its channel
+            step = protocol.receive(s.actors[dst].local, src, packet)
+            yield finish(s._replace(net=s.net[:at] + s.net[at + 1 :]), dst, s.actors[dst], step)
+
+
+def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
+    """Search by levels, to the end of the first where one of the properties is violated."""
+    encoding = slice(2 if network == "fifo" else 3), history, {"causal-delivery", *properties}
+    actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
+    level, violation = [State(actors, (), frozenset())], dict[str, int]()
+    seen, total, depth, finals = {remembered(level[0], *encoding)}, 1, 0, 0
+    while level and not violation:
+        depth, states, level = depth + 1, level, []
+        for s in states:
+            after = list(successors(s, protocol, encoding[0]))
+            total, finals = total + len(after), finals + (not after)
+            if s.left and not after and "all-delivered" in properties:
+                violation["all-delivered"] = depth - 1
+            for t, broken in after:
+                violation |= dict.fromkeys(broken.intersection(properties), depth)
+                if (key := remembered(t, *encoding)) not in seen:
+                    seen.add(key)
+                    level.append(t)
+    return Counts(len(seen), total, depth + bool(level), finals, violation)

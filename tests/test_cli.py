@@ -1,0 +1,800 @@
+"""The command as its users meet it: exit codes, sentences, files, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cli
+from checker.engine import ENGINES
+from checker.formats import check_writable, write_whole
+from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
+
+SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")
+
+KEYS = {
+    "schema",
+    "verdict",
+    "as_expected",
+    "protocol",
+    "actors",
+    "messages",
+    "network",
+    "workload",
+    "history",
+    "search",
+    "engine",
+    "properties",
+    "unique_states",
+    "total_states",
+    "depth",
+    "final_states",
+    "seconds",
+    "peak_memory_bytes",
+    "counterexample",
+    "versions",
+    "error",
+    "stopped_by",
+    "statistics",
+}
+
+
+# Exit codes of check
+
+
+def test_a_protocol_that_holds_as_expected_exits_0(causalcheck: Command) -> None:
+    ran = causalcheck("check", "mfss", "--actors", 2)
+    assert 0 == ran.code
+    assert ran.out.startswith("mfss: HOLDS\n")
+
+
+def test_a_violation_exits_1_unless_it_is_expected(causalcheck: Command) -> None:
+    assert 1 == causalcheck("check", "unordered", "--actors", 2).code
+    assert 0 == causalcheck("check", "unordered", "--actors", 2, "--expect", "violated").code
+
+
+def test_a_protocol_that_holds_exits_1_if_a_violation_is_expected(causalcheck: Command) -> None:
+    ran = causalcheck("check", "mfss", "--actors", 2, "--expect", "violated")
+    assert 1 == ran.code
+    assert "mfss: HOLDS, NOT AS EXPECTED\n  expected VIOLATED, found HOLDS\n" in ran.out
+
+
+@pytest.mark.parametrize("expect", ["holds", "violated"])
+@pytest.mark.parametrize("bound", [("--max-states", 100), ("--max-depth", 4), ("--max-memory", 1)])
+def test_a_search_that_hits_a_bound_exits_3_whatever_is_expected(
+    bound: tuple[str, int], expect: str, causalcheck: Command
+) -> None:
+    ran = causalcheck("check", "mfss", *bound, "--expect", expect)
+    assert 3 == ran.code
+    assert f"INCOMPLETE: {bound[0]}" in ran.out
+    assert f"Raise {bound[0]}" in " ".join(ran.out.split())
+
+
+def test_random_walks_that_find_nothing_exit_3(causalcheck: Command) -> None:
+    arguments = ("check", "mfss", "--actors", 2, "--search", "random", "--walks", 20)
+    assert 3 == causalcheck(*arguments).code
+
+
+def test_an_internal_error_exits_4_with_a_sentence_and_without_a_traceback(
+    causalcheck: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: object, **_options: object) -> None:
+        raise RuntimeError("a wire is loose")
+
+    monkeypatch.setattr(cli, "check_all", broken)
+    ran = causalcheck("check", "mfss")
+    assert 4 == ran.code
+    assert "Internal error: RuntimeError: a wire is loose" in ran.err
+    assert "CAUSALCHECK_DEBUG=1" in ran.err
+    assert "Traceback" not in ran.err
+    monkeypatch.setenv("CAUSALCHECK_DEBUG", "1")
+    assert "Traceback" in causalcheck("check", "mfss").err
+
+
+# Wrong usage and input
+
+WRONG = [
+    (("check", "cykass"), "unknown protocol 'cykass'; did you mean 'cykas'?"),
+    (("check", "specs/smal"), "there is no file or folder 'specs/smal'"),
+    (("check", "none.toml"), "cannot read the spec 'none.toml': No such file"),
+    (("check", "none.py:P"), "there is no file 'none.py'"),
+    (("check", "mfss", "--actors", "1"), "actors is 1; give at least 2"),
+    (("check", "mfss", "--actors", "two"), "'--actors': 'two' is not a valid integer"),
+    (("check", "mfss", "--messages", "0"), "messages is 0; give at least 1"),
+    (("check", "mfss", "--network", "fife"), "unknown network 'fife'; did you mean 'fifo'?"),
+    (("check", "mfss", "--history", "some"), "'some' is not one of 'knowledge', 'clocks', 'full'"),
+    (("check", "mfss", "--search", "wide"), "'wide' is not one of 'breadth', 'depth', 'random'"),
+    (("check", "mfss", "--engine", "fast"), "'--engine': 'fast' is not"),
+    (("check", "mfss", "--expect", "joy"), "'joy' is not one of 'holds', 'violated'"),
+    (("check", "mfss", "--selfcheck", "no"), "'no' is not one of 'on', 'all', 'off'"),
+    (("check", "mfss", "--workload", "eny"), "unknown workload 'eny'; did you mean 'any'?"),
+    (("check", "mfss", "--workload", "script:[[1]]"), "3 actors, 1 lists"),
+    (("check", "mfss", "--workload", "script:[["), "needs a JSON list after the colon"),
+    (("check", "mfss", "--property", "causal"), "unknown property 'causal'"),
+    (
+        ("check", "mfss", "--property", "witness:x"),
+        "unknown witness of mfss 'x'; available: waited",
+    ),
+    (("check", "mfss", "--property", "invariant:x"), "'mfss' declares no invariant"),
+    (("check", "mfss", "--walks", "0"), "0 is not in the range x>=1"),
+    (("check", "mfss", "--max-states", "0"), "0 is not in the range x>=1"),
+    (("check", "mfss", "--max-depth", "-1"), "-1 is not in the range x>=1"),
+    (("check", "mfss", "--max-seconds", "0"), "0.0 is not in the range x>0"),
+    (("check", "mfss", "--max-seconds", "nan"), "nan is not a number of seconds"),
+    (("check", "mfss", "--max-memory", "4Q"), "'4Q' is not an amount of memory; give 500M or 4G"),
+    (("check", "mfss", "--max-memory", "0G"), "'0G' is not an amount of memory"),
+    (("check", "mfss", "--trace", "t.svg"), "--trace t.svg: the name must end in .json"),
+    (("check", "mfss", "--json", "t.json", "--trace", "t.json"), "both name 't.json'"),
+    (("check", "mfss", "--json", "no/r.json"), "cannot write to 'no/r.json': there is no folder"),
+    (("check", "mfss", "--trace", "no/t.json"), "cannot write to 'no/t.json': there is no folder"),
+    (("check", "mfss", "--json", "."), "cannot write to '.': it is a folder"),
+    (("check",), "Missing argument"),
+    (("czech",), "No such command 'czech'"),
+    (("replay", "none.json"), "cannot read the trace 'none.json': No such file"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG, ids=lambda part: " ".join(part)[:40])
+def test_wrong_input_exits_2_with_a_sentence_before_any_search(
+    arguments: tuple[str, ...], sentence: str, causalcheck: Command, tmp_path: Path
+) -> None:
+    ran = causalcheck(*arguments, cwd=tmp_path)
+    assert 2 == ran.code
+    assert "" == ran.out
+    assert sentence in " ".join(ran.err.split())
+    assert "Traceback" not in ran.err
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_trace_of_a_whole_folder_is_refused(causalcheck: Command) -> None:
+    ran = causalcheck("check", ROOT / "specs" / "table1", "--trace", "t.json")
+    assert 2 == ran.code
+    assert "give one spec, not a folder" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("500M", 500 * 10**6), ("4G", 4 * 10**9), ("1.5gb", 15 * 10**8), ("7", 7)]
+)
+def test_amounts_of_memory_are_read_as_people_write_them(text: str, size: int) -> None:
+    assert size == cli.in_bytes(None, None, text)  # type: ignore[arg-type]
+
+
+# A user's own protocol
+
+GOOD = """
+from attrs import frozen
+from checker.model import Message, Protocol, Step
+
+@frozen
+class State:
+    seen: int = 0
+
+@frozen
+class Data:
+    message: Message
+
+def causal_send(state, message):
+    return Step(state, sends=((message.receiver, Data(message)),))
+
+def receive(state, src, packet):
+    return Step(state, deliveries=(packet.message,))
+
+PROTOCOL = Protocol(
+    name="mine",
+    summary="",
+    source="",
+    initial=lambda actor, actors: State(),
+    causal_send=causal_send,
+    receive=receive,
+)
+"""
+
+
+def own(tmp_path: Path, old: str = "", new: str = "") -> str:
+    """Write the protocol with `old` replaced, and return its file."""
+    assert old in GOOD
+    (tmp_path / "mine.py").write_text(GOOD.replace(old, new, 1))
+    return "mine.py"
+
+
+def test_a_protocol_in_a_file_is_checked_like_a_registered_one(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    file = own(tmp_path)
+    for target in (file, f"{file}:PROTOCOL", f"{tmp_path / file}:PROTOCOL"):
+        ran = causalcheck("check", target, "--actors", 2, "--network", "fifo", cwd=tmp_path)
+        assert 0 == ran.code
+        assert "protocol  mine" in ran.out
+
+
+BROKEN = [
+    ("def receive(", "def receive(:", "mine.py, line 16: ", "the file is not valid Python"),
+    ("seen: int = 0", "seen: int = 1 / 0", "importing mine.py failed: ZeroDivisionError", ""),
+    ("@frozen", "exit(7)", "importing mine.py failed: SystemExit: 7", ""),
+    (
+        "return Step(state, deliveries=(packet.message,))",
+        "return Step(state, deliveries=(packet.messages,))",
+        "receive of protocol 'mine' raised AttributeError",
+        "receive(State(seen=0), ",
+    ),
+    ("    return Step(state, sends", "    Step(state, sends", "it must return a Step", ""),
+    ("(message.receiver, Data(message))", "(7, Data(message))", "from 0 to 1", ""),
+    ("lambda actor, actors: State()", "lambda actor: State()", "initial of protocol 'mine'", ""),
+    (
+        "return Step(state, deliveries",
+        "object.__setattr__(state, 'seen', 1)\n    return Step(state, deliveries",
+        "receive of protocol 'mine'",
+        "",
+    ),
+    (
+        "return Step(state, sends=((message.receiver, Data(message)),))",
+        "return Step(state, sends=tuple((d, Data(message)) for d in {str(x) for x in 'abc'}))",
+        "causal_send of protocol 'mine'",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "sentence", "more"), BROKEN)
+def test_a_broken_protocol_exits_2_and_says_what_to_mend(
+    old: str, new: str, sentence: str, more: str, causalcheck: Command, tmp_path: Path
+) -> None:
+    file = own(tmp_path, old, new)
+    ran = causalcheck("check", file, "--actors", 2, cwd=tmp_path)
+    assert 2 == ran.code
+    assert sentence in ran.out + ran.err
+    assert more in ran.out + ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_handler_that_raises_is_an_error_in_the_json_too(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    file = own(tmp_path, "packet.message,", "packet.messages,")
+    ran = causalcheck("check", file, "--json", "-", cwd=tmp_path)
+    found = json.loads(ran.out)
+    assert 2 == ran.code
+    assert "ERROR" == found["verdict"]
+    assert found["as_expected"] is False
+    assert "raised AttributeError" in found["error"]
+
+
+def test_the_object_in_the_file_is_named_with_the_choices(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    file = own(tmp_path)
+    ran = causalcheck("check", f"{file}:PROTOCOLL", cwd=tmp_path)
+    assert "unknown object in mine.py 'PROTOCOLL'; did you mean 'PROTOCOL'?" in ran.err
+    ran = causalcheck("check", f"{file}:State", cwd=tmp_path)
+    assert "'State' in mine.py is a type, not a checker.model.Protocol" in ran.err
+
+
+# JSON
+
+
+def test_json_counts_representatives_and_what_they_stand_for(causalcheck: Command) -> None:
+    """81 states of mfss 2 x 2, 9 of which are their own mirror image: 36 pairs and 9."""
+    ran = causalcheck("check", "mfss", "--actors", 2, "--json", "-")
+    found = json.loads(ran.out)
+    assert 45 == found["unique_states"]
+    whole = {"unique_states": 81, "total_states": 181, "depth": 13, "final_states": 1}
+    assert whole == found["unreduced"]
+    assert {"on", "permutations", "reduction"} == set(found["statistics"]["symmetry"])
+
+
+def test_statistics_tell_transitions_by_kind_and_states_by_depth(causalcheck: Command) -> None:
+    ran = causalcheck("check", "mfss", "--actors", 2, "--no-symmetry", "--statistics")
+    assert 0 == ran.code
+    lines = [line.split() for line in ran.out.splitlines()]
+    fired = {
+        " ".join(line[:-2]): (int(line[-2]), int(line[-1]))
+        for line in lines[-60:]
+        if line[:1] in (["causal-send"], ["receive"]) and len(line) >= 3
+    }
+    assert {"causal-send", "receive Data", "receive Ack"} == set(fired)
+    assert 180 == sum(total for total, _ in fired.values())
+    assert 80 == sum(new for _, new in fired.values())
+    assert "states per depth" in ran.out
+
+
+def test_json_on_standard_output_stands_alone_and_has_the_stable_keys(
+    causalcheck: Command,
+) -> None:
+    ran = causalcheck("check", "mfss", "--actors", 2, "--no-symmetry", "--json", "-")
+    found = json.loads(ran.out)
+    assert 0 == ran.code
+    assert KEYS <= set(found)
+    expected = {
+        "schema": "causalcheck/result/1",
+        "verdict": "HOLDS",
+        "as_expected": True,
+        "protocol": "mfss",
+        "actors": 2,
+        "messages": 2,
+        "network": "unordered",
+        "workload": "any",
+        "history": "knowledge",
+        "search": "breadth",
+        "properties": {
+            "causal-delivery": "HOLDS",
+            "integrity": "HOLDS",
+            "all-delivered": "HOLDS",
+        },
+        "unique_states": 81,
+        "total_states": 181,
+        "depth": 13,
+        "final_states": 1,
+        "unreduced": None,
+        "counterexample": None,
+        "error": None,
+        "stopped_by": None,
+    }
+    assert expected == {key: found[key] for key in expected}
+    assert found["seconds"] >= 0
+    assert found["peak_memory_bytes"] > 1_000_000
+    assert {"causalcheck", "python"} <= set(found["versions"])
+
+
+def test_json_of_an_unfinished_search_says_what_stopped_it(causalcheck: Command) -> None:
+    found = json.loads(causalcheck("check", "mfss", "--max-states", 50, "--json", "-").out)
+    assert "INCOMPLETE" == found["verdict"]
+    assert found["as_expected"] is False
+    assert "--max-states 50 reached" == found["stopped_by"]
+
+
+def test_json_of_random_walks_says_how_to_repeat_them(causalcheck: Command) -> None:
+    arguments = ("check", "mfss", "--search", "random", "--walks", 5, "--seed", 9, "--json", "-")
+    found = json.loads(causalcheck(*arguments).out)
+    assert {"walks": 5, "seed": 9} == found["statistics"]
+
+
+def test_json_of_a_violation_holds_every_step(causalcheck: Command) -> None:
+    found = json.loads(causalcheck(*SECRET, "--json", "-").out)["counterexample"]
+    assert "causal-delivery" == found["property"]
+    assert 9 == found["length"] == len(found["transitions"])
+    assert found["explanation"].startswith("m3 was causal-sent before m5: Bob sent m3, then m4;")
+    send, receive = found["transitions"][0], found["transitions"][4]
+    assert {
+        "number": 1,
+        "kind": "causal-send",
+        "actor": 0,
+        "message": {"name": "m1", "sender": 0, "number": 1, "destinations": [1]},
+        "packet": None,
+        "sends": [
+            {"dst": 1, "packet": "Normal(message=Message(sender=0,number=1,destinations=(1)))"}
+        ],
+        "deliveries": [],
+        "clocks": [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+        "text": "Alice causal-sends m1 to Bob, sends Normal(m1)",
+    } == {key: value for key, value in send.items() if key != "state"}
+    m4 = {"name": "m4", "sender": 1, "number": 2, "destinations": [2]}
+    assert {
+        "number": 5,
+        "kind": "receive",
+        "actor": 2,
+        "src": 1,
+        "dst": 2,
+        "message": m4,
+        "packet": "Eager(message=Message(sender=1,number=2,destinations=(2)))",
+        "sends": [{"dst": 1, "packet": "Ack()"}],
+        "deliveries": [m4],
+        "clocks": [[2, 0, 0], [0, 2, 0], [0, 2, 0]],
+        "text": "Carol receives Eager(m4) from Bob, delivers m4, sends Ack to Bob",
+    } == {key: value for key, value in receive.items() if key != "state"}
+    assert (
+        "CykasSecretMode(UNACK=[0 0 0], EAGER_SENT=((), (), ()), OB=(), MODE=1, confidant=1)"
+        == (receive["state"][2])
+    )
+
+
+def test_json_goes_to_a_file_beside_the_report(causalcheck: Command, tmp_path: Path) -> None:
+    ran = causalcheck("check", "mfss", "--actors", 2, "--json", "r.json", cwd=tmp_path)
+    assert ran.out.startswith("mfss: HOLDS")
+    assert "HOLDS" == json.loads((tmp_path / "r.json").read_text())["verdict"]
+    assert ["r.json"] == os.listdir(tmp_path)
+
+
+def test_json_of_a_folder_is_one_object_with_a_result_per_spec(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    for name in ("mfss-2x2", "unordered-2x2"):
+        (tmp_path / f"{name}.toml").write_text((ROOT / f"specs/small/{name}.toml").read_text())
+    ran = causalcheck("check", tmp_path, "--json", "-")
+    found = json.loads(ran.out)
+    assert 0 == ran.code == found["exit_code"]
+    assert found["as_expected"] is True
+    assert ["HOLDS", "VIOLATED"] == [check["verdict"] for check in found["checks"]]
+    assert str(tmp_path / "mfss-2x2.toml") == found["checks"][0]["spec"]
+
+
+def test_quiet_leaves_the_verdict_only(causalcheck: Command) -> None:
+    assert Ran(1, "unordered: VIOLATED\n", "") == causalcheck(
+        "check", "unordered", "--actors", 2, "--quiet"
+    )
+
+
+# Files are written whole or not at all
+
+
+def test_a_file_that_exists_is_replaced_whole(tmp_path: Path) -> None:
+    target = tmp_path / "r.json"
+    target.write_text("old and long")
+    check_writable(str(target))
+    assert "old and long" == target.read_text()
+    write_whole(str(target), "new")
+    assert "new" == target.read_text()
+    assert ["r.json"] == os.listdir(tmp_path)
+
+
+def test_a_link_is_followed_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "real" / "r.json")
+    write_whole(str(tmp_path / "link.json"), "text")
+    assert (tmp_path / "link.json").is_symlink()
+    assert "text" == (tmp_path / "real" / "r.json").read_text()
+
+
+def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
+    """Nor is a device; a test that names one would replace it on the day it fails."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    check_writable(str(pipe))
+    write_whole(str(pipe), "text")
+    assert pipe.is_fifo()
+    assert b"text" == os.read(reader, 10)
+    os.close(reader)
+
+
+def test_an_unwritable_file_is_said_so_before_the_search(
+    causalcheck: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def searched(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("the search started")
+
+    monkeypatch.setattr(cli, "check_all", searched)
+    (tmp_path / "r.json").write_text("mine")
+    monkeypatch.setattr(os, "access", lambda *_arguments: False)
+    ran = causalcheck("check", "mfss", "--json", tmp_path / "r.json")
+    assert 2 == ran.code
+    assert "the file is read-only" in ran.err
+    assert "mine" == (tmp_path / "r.json").read_text()
+
+
+def test_a_full_standard_output_is_said_so(tmp_path: Path) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*COMMAND, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert 2 == done.returncode
+    assert "Error: cannot write to standard output: No space left on device\n" == done.stderr
+
+
+# Traces
+
+
+@pytest.fixture
+def trace(causalcheck: Command, tmp_path: Path) -> Path:
+    """Save the counterexample of cykas-secret-mode on Figure 3."""
+    causalcheck(*SECRET, "--trace", "t.json", cwd=tmp_path)
+    return tmp_path / "t.json"
+
+
+def damaged(trace: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    table = json.loads(trace.read_text())
+    change(table)
+    trace.write_text(json.dumps(table))
+    return trace
+
+
+def test_a_trace_that_still_violates_exits_1_and_shows_it(
+    causalcheck: Command, trace: Path
+) -> None:
+    ran = causalcheck("replay", trace)
+    assert 1 == ran.code
+    assert f"{trace}: still VIOLATED" in ran.out
+    assert "m3 was causal-sent before m5" in ran.out
+
+
+def test_a_trace_that_no_longer_violates_exits_0(causalcheck: Command, trace: Path) -> None:
+    ran = causalcheck("replay", damaged(trace, lambda t: t["transitions"].pop()))
+    assert 0 == ran.code
+    assert "the 8 transitions can still be taken and no longer violate causal-delivery" in ran.out
+
+
+def test_a_trace_that_does_not_fit_exits_2_and_names_the_step(
+    causalcheck: Command, trace: Path
+) -> None:
+    """The repaired protocol keeps m5 back, so that it is never in flight."""
+    ran = causalcheck("replay", damaged(trace, lambda t: t.update(protocol="cykas")))
+    assert 2 == ran.code
+    assert "does not fit the protocol 'cykas' any more: step 8, receive by 0 from 2" in ran.err
+    assert "of its kind, receive by 0 from 2 of Ack() is" in ran.err
+
+
+def test_a_result_with_a_counterexample_can_be_replayed_too(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    causalcheck(*SECRET, "--json", "r.json", cwd=tmp_path)
+    assert 1 == causalcheck("replay", "r.json").code
+
+
+def test_a_check_without_a_counterexample_writes_no_trace(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    ran = causalcheck("check", "mfss", "--actors", 2, "--trace", "t.json", cwd=tmp_path)
+    assert "There is no counterexample, so t.json was not written." in ran.out
+    assert [] == os.listdir(tmp_path)
+
+
+def test_a_trace_of_an_own_protocol_is_replayed_from_anywhere(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    file = own(tmp_path)
+    arguments = ("--actors", 2, "--trace", "t.json")
+    causalcheck("check", f"{file}:PROTOCOL", *arguments, cwd=tmp_path)
+    assert "mine.py:PROTOCOL" == json.loads((tmp_path / "t.json").read_text())["protocol"]
+    assert 1 == causalcheck("replay", "t.json").code
+    (tmp_path / "elsewhere").mkdir()
+    assert 1 == causalcheck("replay", tmp_path / "t.json", cwd=tmp_path / "elsewhere").code
+
+
+@pytest.mark.parametrize(
+    ("protocol", "network", "workload"),
+    [
+        ("unordered", "duplicating", "any"),
+        ("unordered", "fifo+duplicating", "any"),
+        ("mfss", "lossy:1", "script:[[1],[0]]"),
+    ],
+)
+def test_a_trace_on_any_network_is_replayed(
+    protocol: str, network: str, workload: str, causalcheck: Command, tmp_path: Path
+) -> None:
+    size = ("--actors", 2, "--messages", 1, "--network", network, "--workload", workload)
+    arguments = (*size, "--engine", "plain", "--trace", "t.json")
+    assert 1 == causalcheck("check", protocol, *arguments, cwd=tmp_path).code
+    assert 1 == causalcheck("replay", "t.json").code
+
+
+DAMAGED: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+    (lambda t: t.pop("property"), "the key 'property' is missing"),
+    (lambda t: t.update(property="causality"), "unknown property 'causality'"),
+    (lambda t: t.update(protocol="cycas"), "unknown protocol 'cycas'; did you mean 'cykas'?"),
+    (lambda t: t.update(actors="three"), "actors is 'three'; it must be a whole number"),
+    (lambda t: t.update(actors=0), "actors is 0; give at least 2"),
+    (lambda t: t.update(network=None), "network is None; it must be a string"),
+    (lambda t: t.update(workload="script:[[]]"), "3 actors, 1 lists"),
+    (lambda t: t.update(transitions={}), "transitions is {}; it must be a list"),
+    (lambda t: t.update(schema="causalcheck/trace/99"), "its schema is 'causalcheck/trace/99'"),
+    (lambda t: t["transitions"].pop(2), "step 3, causal-send by 1 to [2], is not enabled there"),
+    (lambda t: t["transitions"].insert(3, 7), "transition 4 is 7; it must be an object"),
+    (lambda t: t["transitions"][0].pop("message"), "transition 1: the key 'message' is missing"),
+    (lambda t: t["transitions"][0].update(actor=9), "step 1, causal-send by 9 to [1]"),
+    (lambda t: t["transitions"][4].update(packet="Hat()"), "step 5, receive by 2 from 1 of Hat()"),
+    (lambda t: t["transitions"][4].update(kind="fly"), "unknown kind of transition 5 'fly'"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), DAMAGED)
+def test_a_damaged_trace_gets_a_sentence(
+    change: Callable[[dict[str, Any]], object], sentence: str, causalcheck: Command, trace: Path
+) -> None:
+    ran = causalcheck("replay", damaged(trace, change))
+    assert 2 == ran.code
+    assert sentence in ran.err
+    assert str(trace) in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"schema": ', "is not valid JSON: Expecting value at line 1, column 12"),
+        ("[1, 2]", "is not a trace that this version reads"),
+        ("[" * 100_000, "is not a trace: it is nested too deeply"),
+        ("\udcff", "is not a UTF-8 text file"),
+    ],
+)
+def test_a_file_that_is_no_trace_gets_a_sentence(
+    text: str, sentence: str, causalcheck: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "t.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    ran = causalcheck("replay", tmp_path / "t.json")
+    assert 2 == ran.code
+    assert sentence in ran.err
+
+
+# list, help, version
+
+
+def test_list_names_everything_that_a_check_is_made_of(causalcheck: Command) -> None:
+    out = causalcheck("list").out
+    for word in (
+        *("unordered", "fifo", "mfss", "cykas", "cykas-as-printed", "cykas-secret-mode"),
+        *("causal-delivery", "fifo-delivery", "integrity", "all-delivered", "witness:NAME"),
+        *("any", "broadcast", "script", "reaction"),
+        *("knowledge", "clocks", "full", "breadth", "depth", "random", "plain"),
+    ):
+        assert re.search(rf"^  {re.escape(word)} +\S", out, re.MULTILINE), word
+    assert "source: Mattern and Fünfrocken 1995; Cykas paper, section 2.1" in out
+    assert "witnesses: waited, eager-send, secret-mode" in out
+    assert all(len(line) <= 100 for line in out.splitlines() if "reaction:[" not in line)
+
+
+def test_list_imports_no_engine(tmp_path: Path) -> None:
+    """Neither the package nor `list` pays for numba or Spark."""
+    code = (
+        "import sys, cli; code = cli.main(['list']); "
+        "print({'numba', 'pyspark', 'numpy', 'networkx'} & set(sys.modules)); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert 0 == done.returncode
+    assert "set()" == done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", [(), ("check",), ("list",), ("replay",)])
+def test_every_command_has_help(command: tuple[str, ...], causalcheck: Command) -> None:
+    ran = causalcheck(*command, "--help")
+    assert 0 == ran.code
+    assert ran.out.startswith("Usage: causalcheck")
+
+
+def test_the_version_is_told(causalcheck: Command) -> None:
+    ran = causalcheck("--version")
+    assert 0 == ran.code
+    assert ran.out.startswith("causalcheck, version ")
+
+
+# Real processes
+
+
+def test_a_process_prints_the_report_and_exits_as_it_should(tmp_path: Path) -> None:
+    ran = in_a_process(*SECRET, "--expect", "violated", "--engine", "plain", cwd=tmp_path)
+    assert 0 == ran.code
+    assert "✗◀m3━━━" in ran.out
+    assert "" == ran.err
+
+
+def test_a_process_whose_output_is_ascii_draws_in_ascii(tmp_path: Path) -> None:
+    ran = in_a_process(
+        *SECRET, "--engine", "plain", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+    )
+    assert 1 == ran.code
+    assert ran.out.isascii()
+    assert "X<m3===" in ran.out
+
+
+WAITS = GOOD.replace(
+    "def receive(state, src, packet):",
+    "import sys\n\ndef receive(state, src, packet):\n"
+    "    print('searching', file=sys.stderr, flush=True)",
+)
+
+
+def interrupted(*arguments: str, cwd: Path) -> Ran:
+    """Run the command, and press Ctrl-C once the protocol says that the search is under way.
+
+    The state space lasts for hours; the bound is there for the day on which Ctrl-C is broken.
+    """
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--selfcheck", "off", "--max-memory", "2G"],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stderr is not None
+    assert "searching\n" == process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    return Ran(process.returncode, out, err)
+
+
+@pytest.mark.parametrize("engine", list(ENGINES))
+def test_ctrl_c_leaves_a_partial_report_and_exits_3(engine: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(WAITS)
+    size = ("--actors", "5", "--messages", "9", "--property", "integrity", "--engine", engine)
+    ran = interrupted("check", "mine.py", *size, cwd=tmp_path)
+    assert 3 == ran.code
+    assert ran.out.startswith("mine.py: INCOMPLETE: interrupted by the user\n")
+    assert "states" in ran.out
+    assert "Run it again" in ran.out
+    assert "Traceback" not in ran.err
+
+
+def test_ctrl_c_leaves_a_partial_result_in_the_json(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(WAITS)
+    size = ("--actors", "5", "--messages", "9", "--property", "integrity")
+    ran = interrupted("check", "mine.py", *size, "--json", "-", cwd=tmp_path)
+    found = json.loads(ran.out)
+    assert 3 == ran.code
+    assert "INCOMPLETE" == found["verdict"]
+    assert "interrupted by the user" == found["stopped_by"]
+    assert found["unique_states"] >= 1
+
+
+def test_ctrl_c_in_a_folder_says_what_was_not_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(WAITS)
+    text = 'protocol = "mine.py"\nactors = 5\nmessages = 9\nproperties = ["integrity"]\n'
+    for name in ("a.toml", "b.toml"):
+        (tmp_path / name).write_text(text)
+    ran = interrupted("check", ".", cwd=tmp_path)
+    assert 3 == ran.code
+    last = ran.out.splitlines()[-1]
+    assert last.startswith("2 specs: 0 as expected, 1 incomplete, 1 not run; ")
+
+
+# What the documentation says
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str, containing: str) -> str:
+    """Return the code block of the README that contains a text."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (found,) = (text for text in blocks if containing in text)
+    return str(found)
+
+
+def test_the_readme_shows_what_the_command_prints(causalcheck: Command) -> None:
+    shown = block("text", "causal-delivery is violated")
+    spec = "specs/small/cykas-secret-mode-figure3.toml"
+    assert f"`causalcheck check {spec}`" in README
+    assert shown in causalcheck("check", spec, cwd=ROOT).out
+
+
+def test_the_protocol_of_the_readme_is_broken_as_the_readme_says(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(block("python", "PROTOCOL = Protocol("))
+    (tmp_path / "mine.toml").write_text(block("toml", 'protocol = "mine.py"'))
+    found = json.loads(causalcheck("check", "mine.py", "--json", "-", cwd=tmp_path).out)
+    assert "run of six transitions" in README
+    assert 6 == found["counterexample"]["length"]
+    assert 0 == causalcheck("check", "mine.toml").code
+
+
+def test_the_repair_that_the_readme_proposes_holds(causalcheck: Command, tmp_path: Path) -> None:
+    source = block("python", "PROTOCOL = Protocol(")
+    (repair,) = re.findall(r"with `(while .*:)`", README)
+    (line,) = re.findall(r"while .*:", source)
+    (tmp_path / "mine.py").write_text(source.replace(line, repair))
+    witness = ("--property", "witness:waited", "--property", "causal-delivery")
+    ran = causalcheck("check", "mine.py", *witness, "--property", "all-delivered", cwd=tmp_path)
+    assert 0 == ran.code
+
+
+def test_every_command_of_the_readme_can_be_typed(causalcheck: Command, tmp_path: Path) -> None:
+    commands = block("sh", "causalcheck list").splitlines()
+    for command in commands:
+        arguments = shlex.split(command, comments=True)[1:]
+        assert 2 != causalcheck(*arguments, "--help", cwd=tmp_path).code
+    assert 7 == len(commands)
+
+
+def test_the_documentation_names_every_key_of_a_result(causalcheck: Command) -> None:
+    page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
+    found = json.loads(causalcheck(*SECRET, "--json", "-").out)
+    step = {key for transition in found["counterexample"]["transitions"] for key in transition}
+    for key in {*found, *found["counterexample"], *step}:
+        assert f"`{key}`" in page
+
+
+def test_every_option_is_in_the_help_and_every_option_of_the_readme_exists(
+    causalcheck: Command,
+) -> None:
+    text = causalcheck("check", "--help").out
+    for option in re.findall(r"--[a-z][a-z-]+", README):
+        assert option in text
