@@ -13,6 +13,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from checker.result import Counts
 from checker.search import Found, Stop
 from checker.supply import Repacking, Supply, wrapping
 from checker.symmetry import NotSymmetricError, why_not
-from checker.tabulate import Tabulation, Words
+from checker.tabulate import SelfPacketError, Tabulation, Words
 from checker.transition import System, enabled, initial_state, successor
 from checker.visited import TAIL, Visited
 
@@ -39,7 +40,11 @@ BLOCK = 1 << 13
 RECENT = 1 << 14
 """Rows that a thread remembers having sent, so as not to send them again soon."""
 
+ROW_BITS = 4
+"""The least bits of a composite in a row, to begin with; fields fill their words anyway."""
+
 FINGERPRINT_ROW_BITS = 30
+"""The same for fingerprints, which cannot be packed anew when a field becomes too narrow."""
 
 ARENAS = 6
 """Per owner: frontiers (2), parents, places, the visited set and the one it is packed into anew."""
@@ -157,6 +162,8 @@ class LocalBreadthFirst:
     levels: list[int] = field(factory=list)
     no_symmetry: str | None = None
     between_levels: bool = False
+    self_channels: bool = False
+    whole: Counts | None = None
     frontier: int = 1
     checkpoints: Checkpoints | None = None
 
@@ -169,6 +176,7 @@ class LocalBreadthFirst:
         self.pool = ThreadPoolExecutor(threads)
         self.options = evolve(self.options, threads=threads)
         self.no_symmetry = None if self.options.symmetry else "not asked for"
+        self.self_channels = self.system.workload.self_sends
         self.arenas = self._new_arenas()
         try:
             if saved is None:
@@ -256,8 +264,12 @@ class LocalBreadthFirst:
         self.found, self.truncated = {}, False
         self.block = self.options.block
         # Fingerprints cannot be packed anew, so their rows have room from the start.
-        row_bits = FINGERPRINT_ROW_BITS if self.options.fingerprints else 4
-        wanted = {"sweeps": self.options.sweep, "audits": self.options.audit}
+        row_bits = FINGERPRINT_ROW_BITS if self.options.fingerprints else ROW_BITS
+        wanted = {
+            "sweeps": self.options.sweep,
+            "audits": self.options.audit,
+            "self_channels": self.self_channels,
+        }
         self.supply = Supply(self.system, row_bits, **wanted)
         if self.no_symmetry is None:
             self.no_symmetry = why_not(self.supply.tabulation)
@@ -328,6 +340,10 @@ class LocalBreadthFirst:
             self.no_symmetry = str(reason)
             self.arenas.close()
             self._start()
+        except SelfPacketError:
+            self.self_channels = True
+            self.arenas.close()
+            self._start()
 
     def close(self) -> None:
         """Give memory, files and threads back; the counts remain."""
@@ -381,12 +397,21 @@ class LocalBreadthFirst:
             )
             for o in self.owners
         )
-        list(self.pool.map(lambda o: o.visited.sweep(tables, least), self.owners))
+        self._each(lambda owner: owner.visited.sweep(tables, least))
+
+    def _each(self, work: Callable[[Owner], None]) -> None:
+        """Do some work for every owner, on its thread; NumPy's warnings are per thread."""
+
+        def quietly(owner: Owner) -> None:
+            with wrapping():
+                work(owner)
+
+        list(self.pool.map(quietly, self.owners))
 
     def _chunk(self) -> None:
         """Expand some rows of every thread, insert their successors, fill the tables."""
-        list(self.pool.map(self._expand, self.owners))
-        list(self.pool.map(self._insert, self.owners))
+        self._each(self._expand)
+        self._each(self._insert)
         for owner in self.owners:
             owner.sizes[:] = 0
         self._fill()
@@ -492,7 +517,7 @@ class LocalBreadthFirst:
         for visited in old:
             for part in visited.parts():
                 rows = repacking.apply(part)
-                list(self.pool.map(self._reinsert, self.owners, [rows] * len(self.owners)))
+                self._each(partial(self._reinsert, rows=rows))
             visited.close()
         if self.options.sweep:
             for owner in self.owners:
@@ -580,6 +605,7 @@ class LocalBreadthFirst:
         try:
             while again.frontier and not violated <= again.found.keys():
                 again.round(report)
+            self.whole = again.unreduced()
         except CapacityError as error:
             raise self._no_path(violated, error) from None
         finally:
@@ -726,6 +752,8 @@ class LocalBreadthFirst:
 
     def unreduced(self) -> Counts | None:
         """Return the counts without symmetry, from the sizes of the orbits."""
+        if self.whole is not None:
+            return self.whole
         if not (self.supply.symmetric and self.between_levels and self.arenas.made):
             return None
         tables, waiting = self.supply.tables, 0
@@ -748,10 +776,15 @@ class LocalBreadthFirst:
             "threads": len(self.owners),
             "row_bytes": 8 * self.supply.layout.row_words,
             "visited_bytes_per_state": stored / max(unique, 1),
-            "load_factor": unique / sum(o.visited.capacity for o in self.owners),
+            "load_factor": sum(o.visited.states for o in self.owners)
+            / sum(o.visited.capacity for o in self.owners),
+            "dropped_states": sum(o.visited.dropped for o in self.owners),
+            # Two of n states share a 63-bit fingerprint with a probability of about n^2 / 2 / 2^63.
+            "omission_probability": unique**2 / 2**64 if self.options.fingerprints else 0.0,
             "spilled_bytes": self.arenas.spilled_bytes,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "protocol_calls": t.calls,
+            "actor_states": sum(len(states.values) for states in t.states),
             "table_entries": t.entries,
             "composites": int(self.supply.layout.counts.sum()),
             "python_seconds": t.seconds,

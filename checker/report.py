@@ -80,8 +80,8 @@ def elapsed(seconds: float) -> str:
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
-    if text := symmetry_text(report.result):
-        parts.append(text)
+    remarks = (symmetry_text, omission_text, slowness_text)
+    parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
     parts += _advice(report.result)
@@ -217,6 +217,25 @@ def _figure(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+
+def slowness_text(result: Result) -> str:
+    """Return why a search was slow, if that is the protocol's doing."""
+    found = result.statistics
+    spent, calls = found.get("python_seconds", 0.0), found.get("protocol_calls", 0)
+    if result.seconds < 2 or spent < result.seconds / 2:
+        return ""
+    return (
+        f"  {spent / result.seconds:.0%} of the time went into calling the protocol: "
+        f"{calls:,} calls for {result.counts.unique_states:,}\n  states, for its "
+        f"{found['actor_states']:,} actor states rarely repeat."
+    )
+
+
+def omission_text(result: Result) -> str:
+    """Return how likely fingerprints made the search omit a state."""
+    chance = result.statistics.get("omission_probability", 0.0)
+    return f"  Probability that a state was omitted: {chance:.1e}." if chance else ""
 
 
 def _at_most(workload: str) -> str:

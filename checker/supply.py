@@ -49,6 +49,7 @@ class Supply:
         tabulation: the system's functions as tables.
         row_bits: the least bits of a composite in a row, to begin with.
         sweeps, audits: as in Layout.
+        self_channels: as in Tabulation.
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
         tables: what kernels are given; replaced whenever something was filled.
@@ -60,6 +61,7 @@ class Supply:
     symmetric: bool = False
     sweeps: bool = False
     audits: bool = False
+    self_channels: bool = False
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: kernels.Tables = field(init=False)
@@ -67,7 +69,7 @@ class Supply:
 
     def __attrs_post_init__(self) -> None:
         """Number the components of the initial state."""
-        self.tabulation = Tabulation(self.system)
+        self.tabulation = Tabulation(self.system, self.self_channels)
         if self.symmetric:
             self.tabulation.symmetry = Symmetry(self.tabulation)
         columns = self.tabulation.start()

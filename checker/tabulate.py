@@ -19,7 +19,7 @@ import numpy as np
 from attrs import define, evolve, field
 
 from checker import kernels
-from checker.errors import CapacityError, ProtocolError
+from checker.errors import CapacityError, CausalCheckError
 from checker.history import Ghost, Oracle, oracle_named
 from checker.model import Delivery, Message, Packet, State, Step
 from checker.symmetry import Symmetry
@@ -32,6 +32,10 @@ from checker.transition import (
 )
 
 Words = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class SelfPacketError(CausalCheckError):
+    """An actor sends itself a packet, and there is no channel for it; begin again with one."""
 
 
 @define
@@ -67,6 +71,7 @@ class Tabulation:
     """The tables of one system.
 
     Attributes:
+        self_channels: actors may send packets to themselves.
         table, code: as in `kernels.Tables`.
         kinds: names of the kinds of transitions, such as `receive Ack`.
         calls: how often the protocol was called.
@@ -75,6 +80,7 @@ class Tabulation:
     """
 
     system: System
+    self_channels: bool = False
     oracle: Oracle = field(init=False)
     channels: list[tuple[int, int]] = field(init=False)
     channel_of: dict[tuple[int, int], int] = field(init=False)
@@ -106,7 +112,7 @@ class Tabulation:
         actors = range(system.actors)
         self.oracle = _tabulated_oracle(system)
         self.channels = [
-            (i, j) for i in actors for j in actors if i != j or system.workload.self_sends
+            (i, j) for i in actors for j in actors if i != j or self.self_channels
         ]
         self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
         self.states = [Interner(f"states of actor {i}") for i in actors]
@@ -281,10 +287,7 @@ class Tabulation:
 
     def _channel(self, src: int, dst: int) -> int:
         if (src, dst) not in self.channel_of:
-            raise ProtocolError(
-                f"protocol {self.system.protocol.name!r} sends a packet from actor {src} to "
-                "itself, and the workload has no self sends"
-            )
+            raise SelfPacketError(f"actor {src} sends itself a packet")
         return self.channel_of[src, dst]
 
     def _fill_send(self, actor: int, state: int, position: int) -> int:

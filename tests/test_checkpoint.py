@@ -229,6 +229,14 @@ def in_a_process(what: Callable[[Path], int], folder: Path) -> int:
     return int(done.stdout)
 
 
+def _nothing(fd: Any) -> None:
+    """Do nothing."""
+
+
+def _tell(writer: int) -> None:
+    os.write(writer, b".")
+
+
 def forked(work: Callable[[], object]) -> int:
     """Run `work` in a child of this process."""
     child = os.fork()
@@ -279,7 +287,7 @@ def die_at(operation: int) -> None:
 def killed_at_every_operation(folder: Path) -> int:
     """Kill a search at every operation of its first three checkpoints; return how many."""
     checkpoint.SHARE = 0
-    os.fsync = lambda _file: None  # a killed process leaves what it wrote to the system
+    os.fsync = _nothing  # a killed process leaves what it wrote to the system
     undisturbed = outcome(checked(HOLDS))
     for operation in itertools.count(1):
 
@@ -314,7 +322,7 @@ def killed_at_any_instant(folder: Path) -> int:
     asked = system("mfss", 3, 2, "clocks")
     options: dict[str, Any] = {"block": 1 << 12}
     checkpoint.SHARE = 0
-    os.fsync = lambda _file: None
+    os.fsync = _nothing
     undisturbed = outcome(checked(asked, **options))
     rng, kills = random.Random(3), 0
     for _ in range(4):
@@ -330,7 +338,7 @@ def killed_at_any_instant(folder: Path) -> int:
                     **options,
                 )
                 explorer = LocalBreadthFirst(asked, options=explored)
-                explore(asked, explorer, watch=lambda _progress: os.write(writer, b".") and None)
+                explore(asked, explorer, watch=lambda _progress: _tell(writer))
 
             child = forked(work)
             os.close(writer)
@@ -409,7 +417,12 @@ def test_what_was_taken_for_a_damaged_checkpoint_is_given_back(
     last.write_bytes(flipped(last.read_bytes()))
     closed: list[str] = []
     real = Arena.close
-    monkeypatch.setattr(Arena, "close", lambda arena: (closed.append(arena.name), real(arena)))
+
+    def close(arena: Arena) -> None:
+        closed.append(arena.name)
+        real(arena)
+
+    monkeypatch.setattr(Arena, "close", close)
     with pytest.raises(InputError, match="damaged"):
         resumed(HOLDS, folder)
     assert "visited states" in closed

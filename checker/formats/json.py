@@ -14,7 +14,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import attrs
-
 from attrs import evolve
 
 from checker.canonical import canonical
