@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test slow lint types clean
+.PHONY: demo test slow bench lint types clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/causalcheck check mfss --actors 3 --messages 2
@@ -21,6 +21,9 @@ test: $(VENV)/installed-dev
 
 slow: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m slow
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/run.py
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
@@ -116,9 +117,17 @@ def _plain(system: System, options: Options) -> Explorer:
 def _local(system: System, options: Options) -> Explorer:
     # Numba takes a second to import; `causalcheck list` must not wait for it.
     from checker.local import LocalBreadthFirst, LocalOptions
+    from checker.local_depth import LocalDepthFirst
+    from checker.local_random import LocalRandomWalks
 
     if options.search != "breadth":
-        return _plain(system, options)
+        shared: dict[str, Any] = {
+            "max_depth": options.max_depth,
+            "fingerprints": options.visited == "fingerprint",
+        }
+        if options.search == "depth":
+            return LocalDepthFirst(system, **shared)
+        return LocalRandomWalks(system, walks=options.walks, seed=options.seed, **shared)
     local = LocalOptions(
         threads=options.threads,
         fingerprints=options.visited == "fingerprint",

@@ -1165,3 +1165,366 @@ def grow(slots, tail, width, exact, old, new):
             slots[place * width + k] = stash[s * width + k]
     own_stash[0] = 0
     return True
+
+
+# Slots of the control arrays of `descend` and `wander`; they use MISSES, FIRED, FINALS, KNOWN, too.
+(
+    STEPS,
+    MAX_DEPTH,
+    DEEPEST,
+    RAISING,
+    SHOWN,
+    VIOLATED,
+    FRAMES,
+    ENTERING,
+    CUT,
+    WALKS,
+    LENGTH,
+    TOTAL,
+) = range(CONTROL_SIZE, CONTROL_SIZE + 12)
+STEPWISE_CONTROL_SIZE = CONTROL_SIZE + 12
+
+SHOWS, RAISES, FULL_SET = -3, -4, -5
+"""Why `descend` and `wander` return, besides OK, MISSED and OVERFLOWED: properties are shown; a
+handler raised on the transition just taken; a visited set must grow."""
+
+
+@njit(cache=True, nogil=True, inline="always")
+def borrowed(tables):
+    """Return the tables with every array borrowed; see `borrow`."""
+    return Tables(
+        borrow(tables.geo),
+        borrow(tables.table),
+        borrow(tables.code),
+        borrow(tables.cons),
+        borrow(tables.dec),
+        borrow(tables.ren),
+        borrow(tables.perms),
+        borrow(tables.progress),
+    )
+
+
+@njit(cache=True, nogil=True)
+def compose_missed(misses, control, tables, counts, limits):
+    """Number the composites in `misses` as far as there is room; keep the other records.
+
+    Args:
+        counts: per actor, composites so far; updated.
+        limits: per actor, then over all actors: the most that there is room for.
+
+    Returns:
+        Whether nothing is missing any more.
+    """
+    geo, cons, dec = tables.geo, tables.cons, tables.dec
+    words = geo[WORDS]
+    mask = cons.shape[0] // (words + 1) - 1
+    total = np.int64(0)
+    for actor in range(geo[ACTORS]):
+        total += counts[actor]
+    kept = np.int64(0)
+    for r in range(control[MISSES]):
+        done = False
+        if misses[r, 0] >> 8 == COMPOSE:
+            actor = misses[r, 0] & 0xFF
+            at = actor * geo[DEC_STRIDE] + counts[actor] * words
+            if counts[actor] < limits[actor] and total < limits[geo[ACTORS]]:
+                done = True
+                for k in range(words):
+                    dec[at + k] = misses[r, 1 + k]
+                if find_composite(cons, words, dec, at, actor) == -1:
+                    index_composite(cons, mask, dec, at, words, actor, counts[actor])
+                    counts[actor] += 1
+                    total += 1
+        if not done:
+            for k in range(misses.shape[1]):
+                misses[kept, k] = misses[r, k]
+            kept += 1
+    control[MISSES] = kept
+    return kept == 0
+
+
+@njit(cache=True, nogil=True)
+def enter(rows, at, tables, loc, out, counts, limits, misses, control):
+    """Write the successors of rows[at:], numbering new composites; judge it if it is final.
+
+    Depth-first search meets new composites one by one; to return to Python for each would take most
+    of its time.
+
+    Args:
+        loc, out: as for `successors`.
+        counts, limits: as for `compose_missed`.
+        control: VIOLATED is set to the properties that a final state violates.
+
+    Returns:
+        The number of successors, MISSED or OVERFLOWED.
+    """
+    geo, table, dec = tables.geo, tables.table, tables.dec
+    if out.shape[0] <= geo[ROW_WORDS]:
+        return np.int64(OVERFLOWED)
+    while True:
+        control[MISSES] = 0
+        count = successors(
+            rows,
+            at,
+            geo,
+            table,
+            tables.code,
+            tables.cons,
+            dec,
+            tables.ren,
+            tables.perms,
+            loc,
+            out,
+            control[KNOWN],
+            misses,
+            control,
+        )
+        if count != MISSED or not compose_missed(misses, control, tables, counts, limits):
+            break
+    if count == 0:
+        violated = judge_final(rows, at, geo, table, dec, loc, misses, control)
+        control[VIOLATED] = violated
+        if violated == MISSED:
+            count = np.int64(MISSED)
+    return count
+
+
+@njit(cache=True, nogil=True, inline="always")
+def claim_row(slots, figures, source, at, row_words):
+    """Put the row source[at:] into a visited set unless it is there; returns as `claim`.
+
+    Args:
+        figures: of the set, as the table of `insert`; the states are updated.
+    """
+    h = hash_words(source, at, row_words)
+    slot = home(h, figures[0])
+    if figures[3]:
+        fresh = claim(slots, slot, figures[7], source, at, row_words)
+    else:
+        fresh = claim_mark(slots, slot, figures[7], h)
+    if fresh == 1:
+        figures[1] += 1
+    return fresh
+
+
+@njit(cache=True, nogil=True)
+def descend(stack, frames, tables, counts, limits, slots, figures, misses, fired, kinds, control):
+    """Search depth-first, taking transitions in the order of `transition.enabled`.
+
+    A frame is a state on the path, with the entries of its successors on the stack; frame f holds
+    [the next entry, the end of its entries] at frames[2 * f], and begins where frame f - 1 ends.
+    Frame 0 holds the initial state alone.
+
+    Args:
+        stack: entries, flat.
+        counts, limits: as for `compose_missed`.
+        slots, figures: the visited set, as for `claim_row`.
+        fired, kinds: per kind, transitions taken, and those that led to a new state; updated.
+        control: STEPS says how many transitions to take at most. FRAMES are on the stack; if
+            ENTERING, the entry before the top frame's next one is a new state without a frame.
+            SHOWN is set to the properties that the last transition showed (KNOWN ones are not);
+            RAISING is the property that stands for a handler that raised. States at MAX_DEPTH are
+            not expanded, and CUT is set.
+
+    Returns:
+        OK when the budget is spent or all is done (one frame is left), MISSED, OVERFLOWED (the
+        stack or frames have no room), SHOWS, RAISES or FULL_SET. Call again to go on.
+    """
+    stack, frames, slots = borrow(stack), borrow(frames), borrow(slots)
+    counts, limits, figures = borrow(counts), borrow(limits), borrow(figures)
+    misses, control, fired, kinds = borrow(misses), borrow(control), borrow(fired), borrow(kinds)
+    tables = borrowed(tables)
+    geo = tables.geo
+    row_words = geo[ROW_WORDS]
+    stride = row_words + 1
+    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
+    loc = borrow(own_loc)
+    width = row_words if figures[3] else 1
+    depth = control[FRAMES]
+    most = control[MAX_DEPTH]
+    status = np.int64(OK)
+    while True:
+        top = 2 * depth - 2
+        if control[ENTERING]:
+            if top + 4 > frames.shape[0]:
+                status = np.int64(OVERFLOWED)
+                break
+            end = frames[top + 1]
+            here = (frames[top] - 1) * stride
+            out = stack[end * stride :]
+            count = enter(stack, here, tables, loc, out, counts, limits, misses, control)
+            if count < 0:
+                status = count
+                break
+            if count == 0:
+                control[FINALS] += 1
+                control[SHOWN] |= control[VIOLATED] & ~control[KNOWN]
+            elif depth >= most:
+                control[CUT] = 1
+                count = np.int64(0)
+            for e in range(end, end + count):
+                later = home(hash_words(stack, e * stride, row_words), figures[0])
+                prefetch(slots, later * width)
+            control[ENTERING] = 0
+            depth += 1
+            top += 2
+            frames[top] = end
+            frames[top + 1] = end + count
+        if control[SHOWN]:
+            status = np.int64(SHOWS)
+            break
+        while top > 0 and frames[top] == frames[top + 1]:
+            depth -= 1
+            top -= 2
+        if top == 0 or control[STEPS] <= 0:
+            break
+        entry = frames[top]
+        info = stack[entry * stride + row_words]
+        shown = info >> 32 & ~control[KNOWN]
+        if shown & control[RAISING]:
+            frames[top] = entry + 1
+            status = np.int64(RAISES)
+            break
+        fresh = MISSED
+        if figures[1] < figures[2]:
+            fresh = claim_row(slots, figures, stack, entry * stride, row_words)
+        if fresh == MISSED:
+            status = np.int64(FULL_SET)
+            break
+        frames[top] = entry + 1
+        kind = info >> 16 & 0xFFFF
+        control[STEPS] -= 1
+        control[FIRED] += 1
+        control[SHOWN] = shown
+        fired[kind] += 1
+        if fresh:
+            kinds[kind] += 1
+            control[ENTERING] = 1
+            control[DEEPEST] = max(control[DEEPEST], depth)
+    control[FRAMES] = depth
+    # Borrowed arrays die with their owners, so the owner must be used last.
+    own_loc[0] = 0
+    return status
+
+
+@njit(cache=True, nogil=True, inline="always")
+def draw(generator, choices):
+    """Return one of 0 … choices - 1, equally likely (splitmix64; generator[0] is its state)."""
+    most = np.int64(1) << 62
+    most -= most % choices
+    while True:
+        word = np.int64(mix(generator[0]) >> np.uint64(2))
+        generator[0] += np.uint64(0x9E3779B97F4A7C15)
+        if word < most:
+            return word % choices
+
+
+@njit(cache=True, nogil=True)
+def wander(
+    rows,
+    places,
+    generator,
+    tables,
+    counts,
+    limits,
+    slots,
+    figures,
+    final_slots,
+    final_figures,
+    misses,
+    fired,
+    kinds,
+    control,
+):
+    """Walk at random from the initial state to a final one or to MAX_DEPTH, again and again.
+
+    Args:
+        rows: entries, flat: the initial state, the state where the walk is, room for successors.
+        places: of the transitions of this walk; control[LENGTH] of them.
+        generator: see `draw`.
+        counts, limits: as for `compose_missed`.
+        slots, figures, final_slots, final_figures: the states and the final states met, as for
+            `claim_row`.
+        fired, kinds: as for `descend`.
+        control: as for `descend`; WALKS are left after this one; if not ENTERING, the walk is over.
+            TOTAL counts the states met.
+
+    Returns:
+        OK when the budget is spent or no walk is left, or else as `descend`.
+    """
+    rows, places, generator = borrow(rows), borrow(places), borrow(generator)
+    slots, figures, counts, limits = borrow(slots), borrow(figures), borrow(counts), borrow(limits)
+    final_slots, final_figures = borrow(final_slots), borrow(final_figures)
+    misses, control, fired, kinds = borrow(misses), borrow(control), borrow(fired), borrow(kinds)
+    tables = borrowed(tables)
+    geo = tables.geo
+    row_words = geo[ROW_WORDS]
+    stride = row_words + 1
+    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
+    loc = borrow(own_loc)
+    out = rows[2 * stride :]
+    most = control[MAX_DEPTH]
+    status = np.int64(OK)
+    while control[STEPS] > 0:
+        if not control[ENTERING]:
+            if control[WALKS] == 0:
+                break
+            for k in range(row_words):
+                rows[stride + k] = rows[k]
+            control[WALKS] -= 1
+            control[STEPS] -= 1
+            control[TOTAL] += 1
+            control[LENGTH] = 0
+            control[ENTERING] = 1
+        if figures[1] >= figures[2] or final_figures[1] >= final_figures[2]:
+            status = np.int64(FULL_SET)
+            break
+        if control[LENGTH] == places.shape[0]:
+            status = np.int64(OVERFLOWED)
+            break
+        count = enter(rows, stride, tables, loc, out, counts, limits, misses, control)
+        if count < 0:
+            status = count
+            break
+        if count == 0:
+            fresh = claim_row(final_slots, final_figures, rows, stride, row_words)
+            if fresh == MISSED:
+                status = np.int64(FULL_SET)
+                break
+            control[ENTERING] = 0
+            control[FINALS] += fresh
+            control[SHOWN] = control[VIOLATED] & ~control[KNOWN]
+        elif control[LENGTH] + 1 >= most:
+            control[ENTERING] = 0
+        else:
+            before = generator[0]
+            place = draw(generator, count)
+            chosen = place * stride
+            info = out[chosen + row_words]
+            shown = info >> 32 & ~control[KNOWN]
+            places[control[LENGTH]] = place
+            if shown & control[RAISING]:
+                control[LENGTH] += 1
+                status = np.int64(RAISES)
+                break
+            fresh = claim_row(slots, figures, out, chosen, row_words)
+            if fresh == MISSED:
+                generator[0] = before
+                status = np.int64(FULL_SET)
+                break
+            for k in range(row_words):
+                rows[stride + k] = out[chosen + k]
+            kind = info >> 16 & 0xFFFF
+            fired[kind] += 1
+            kinds[kind] += fresh
+            control[STEPS] -= 1
+            control[TOTAL] += 1
+            control[LENGTH] += 1
+            control[DEEPEST] = max(control[DEEPEST], control[LENGTH] + 1)
+            control[SHOWN] = shown
+        if control[SHOWN]:
+            status = np.int64(SHOWS)
+            break
+    # Borrowed arrays die with their owners, so the owner must be used last.
+    own_loc[0] = 0
+    return status

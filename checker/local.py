@@ -769,12 +769,11 @@ class LocalBreadthFirst:
 
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""
-        t, unique = self.supply.tabulation, self.counts().unique_states
+        unique = self.counts().unique_states
         stored = sum(o.visited.bytes for o in self.owners)
         return {
             "symmetry": self._symmetry_figures(),
             "threads": len(self.owners),
-            "row_bytes": 8 * self.supply.layout.row_words,
             "visited_bytes_per_state": stored / max(unique, 1),
             "load_factor": sum(o.visited.states for o in self.owners)
             / sum(o.visited.capacity for o in self.owners),
@@ -783,19 +782,11 @@ class LocalBreadthFirst:
             "omission_probability": unique**2 / 2**64 if self.options.fingerprints else 0.0,
             "spilled_bytes": self.arenas.spilled_bytes,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
-            "protocol_calls": t.calls,
-            "actor_states": sum(len(states.values) for states in t.states),
-            "table_entries": t.entries,
-            "composites": int(self.supply.layout.counts.sum()),
-            "python_seconds": t.seconds,
             "states_per_depth": list(self.levels),
-            "transitions": {
-                kind: {
-                    "total": sum(int(o.fired[k]) for o in self.owners),
-                    "new": sum(int(o.fresh_kinds[k]) for o in self.owners),
-                }
-                for k, kind in enumerate(t.kinds)
-            },
+            **self.supply.figures(
+                np.sum([o.fired for o in self.owners], axis=0),
+                np.sum([o.fresh_kinds for o in self.owners], axis=0),
+            ),
         }
 
 

@@ -121,6 +121,27 @@ class Supply:
         if not self.layout.columns_fit:
             self.layout.widen_columns()
 
+    def figures(self, fired: Words, fresh_kinds: Words) -> dict[str, Any]:
+        """Return figures of the tables and of the transitions taken, by name.
+
+        Args:
+            fired: per kind, the transitions taken.
+            fresh_kinds: per kind, those of them that led to a new state.
+        """
+        t = self.tabulation
+        return {
+            "row_bytes": 8 * self.layout.row_words,
+            "protocol_calls": t.calls,
+            "actor_states": sum(len(states.values) for states in t.states),
+            "table_entries": t.entries,
+            "composites": int(self.layout.counts.sum()),
+            "python_seconds": t.seconds,
+            "transitions": {
+                kind: {"total": int(fired[k]), "new": int(fresh_kinds[k])}
+                for k, kind in enumerate(t.kinds)
+            },
+        }
+
     def _rename_new(self) -> None:
         """Rename composites as soon as they are made; their renamings are new composites, too."""
         actors = self.system.actors

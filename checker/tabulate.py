@@ -111,9 +111,7 @@ class Tabulation:
         system = self.system
         actors = range(system.actors)
         self.oracle = _tabulated_oracle(system)
-        self.channels = [
-            (i, j) for i in actors for j in actors if i != j or self.self_channels
-        ]
+        self.channels = [(i, j) for i in actors for j in actors if i != j or self.self_channels]
         self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
         self.states = [Interner(f"states of actor {i}") for i in actors]
         self.positions = [Interner(f"workload positions of actor {i}") for i in actors]

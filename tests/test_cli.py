@@ -17,7 +17,8 @@ import pytest
 
 import cli
 from checker.engine import ENGINES
-from checker.formats import check_writable, write_whole
+from checker.errors import InputError
+from checker.formats import _beside, check_writable, write_whole
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
 
 SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")
@@ -99,6 +100,25 @@ def test_an_internal_error_exits_4_with_a_sentence_and_without_a_traceback(
     assert "Traceback" not in ran.err
     monkeypatch.setenv("CAUSALCHECK_DEBUG", "1")
     assert "Traceback" in causalcheck("check", "mfss").err
+
+
+def test_ctrl_c_before_the_search_exits_3_too(
+    causalcheck: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted_early(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "check_all", interrupted_early)
+    ran = causalcheck("check", "mfss")
+    assert 3 == ran.code
+    assert "Interrupted; there is no result." in ran.err
+
+
+def test_the_engine_told_is_the_one_that_ran(causalcheck: Command) -> None:
+    """The fast engine searches breadth-first only."""
+    size = ("check", "mfss", "--actors", 2, "--json", "-")
+    assert "local" == json.loads(causalcheck(*size).out)["engine"]
+    assert "plain" == json.loads(causalcheck(*size, "--search", "depth").out)["engine"]
 
 
 # Wrong usage and input
@@ -346,8 +366,10 @@ def test_json_on_standard_output_stands_alone_and_has_the_stable_keys(
 
 
 def test_json_of_an_unfinished_search_says_what_stopped_it(causalcheck: Command) -> None:
-    found = json.loads(causalcheck("check", "mfss", "--max-states", 50, "--json", "-").out)
+    bound = ("--max-states", 50, "--expect", "violated")
+    found = json.loads(causalcheck("check", "mfss", *bound, "--json", "-").out)
     assert "INCOMPLETE" == found["verdict"]
+    assert [] == found["differences"]
     assert found["as_expected"] is False
     assert "--max-states 50 reached" == found["stopped_by"]
 
@@ -439,9 +461,22 @@ def test_a_file_that_exists_is_replaced_whole(tmp_path: Path) -> None:
 def test_a_link_is_followed_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link.json").symlink_to(tmp_path / "real" / "r.json")
+    assert (tmp_path / "real") == _beside(tmp_path / "link.json").parent
     write_whole(str(tmp_path / "link.json"), "text")
     assert (tmp_path / "link.json").is_symlink()
     assert "text" == (tmp_path / "real" / "r.json").read_text()
+
+
+def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(_self: Path, _target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(InputError, match="cannot write to .*: No space left on device"):
+        write_whole(str(tmp_path / "r.json"), "text")
+    assert [] == os.listdir(tmp_path)
 
 
 def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
@@ -571,6 +606,7 @@ DAMAGED: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda t: t.update(property="causality"), "unknown property 'causality'"),
     (lambda t: t.update(protocol="cycas"), "unknown protocol 'cycas'; did you mean 'cykas'?"),
     (lambda t: t.update(actors="three"), "actors is 'three'; it must be a whole number"),
+    (lambda t: t.update(actors=True), "actors is True; it must be a whole number"),
     (lambda t: t.update(actors=0), "actors is 0; give at least 2"),
     (lambda t: t.update(network=None), "network is None; it must be a string"),
     (lambda t: t.update(workload="script:[[]]"), "3 actors, 1 lists"),

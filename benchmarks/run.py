@@ -1,0 +1,184 @@
+"""Measures the local engine: one table, each row a separate process, medians of several runs.
+
+python benchmarks/run.py --quick            # seconds: does everything still run?
+python benchmarks/run.py                    # the usual rows
+python benchmarks/run.py --only 'cykas 3x3' --runs 1
+python benchmarks/run.py --write-readme     # and put the table into benchmarks/README.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+FIXED_BYTES = 300e6
+"""Memory of the process itself (Python, compiled kernels, tables), taken off the bytes per state."""
+
+ROWS = [
+    "mfss 3x3 clocks --no-symmetry --threads 1",
+    "mfss 3x3 clocks --no-symmetry --threads 2",
+    "mfss 3x3 clocks --no-symmetry --threads 2 --no-traces",
+    "mfss 3x3 clocks --no-symmetry --threads 2 --memory sweep",
+    "mfss 3x3 clocks",
+    "mfss 3x3 knowledge --no-symmetry",
+    "mfss 3x3 knowledge",
+    "cykas-secret-mode 3x3 knowledge --no-symmetry",
+    "cykas-secret-mode 3x3 knowledge",
+    "cykas 3x3 knowledge --no-symmetry",
+    "cykas 3x3 knowledge",
+    "cykas 3x3 clocks",
+    "cykas 4x2 knowledge",
+    "cykas 3x4 knowledge",
+    "mfss 3x3 full --no-symmetry --memory sweep --no-traces",
+    "cykas 3x3 clocks --no-symmetry",
+]
+SLOW = ("3x3 full", "cykas 3x3 clocks --no-symmetry", "4x2", "3x4")
+QUICK = [
+    "mfss 3x2 clocks --no-symmetry --threads 1",
+    "mfss 3x2 clocks --no-symmetry --threads 2",
+    "cykas 3x2 knowledge",
+    "mfss 3x2 full --no-symmetry --memory sweep",
+]
+COLUMNS = ["check", "verdict", "unique", "total", "depth", "s", "M total/s", "B/state", "peak MB"]
+
+
+def command(row: str) -> list[str]:
+    """Return the command line of a row."""
+    protocol, bounds, history, *options = row.split()
+    actors, messages = bounds.split("x")
+    size = ["--actors", actors, "--messages", messages, "--history", history]
+    expect = "violated" if "secret" in protocol else "holds"
+    return [protocol, *size, *options, "--expect", expect, "--selfcheck", "off", "--quiet"]
+
+
+def run(row: str) -> dict[str, Any]:
+    """Run a row once in a process of its own and return its JSON result."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), "check", *command(row), "--json", "-"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"{row}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def measure(row: str, runs: int) -> list[str]:
+    """Return the cells of a row, medians over `runs` runs."""
+    results = [run(row) for _ in range(runs)]
+    first = results[0]
+    seconds = statistics.median(r["seconds"] for r in results)
+    peak = statistics.median(r["peak_memory_bytes"] for r in results)
+    unique, total = first["unique_states"], first["total_states"]
+    beyond = max(peak - FIXED_BYTES, 0) / unique
+    return [
+        row,
+        first["verdict"],
+        f"{unique:,}",
+        f"{total:,}",
+        str(first["depth"]),
+        f"{seconds:,.2f}",
+        f"{total / max(seconds, 1e-3) / 1e6:,.2f}",
+        f"{beyond:.1f}",
+        f"{peak / 1e6:,.0f}",
+    ]
+
+
+def start_times() -> list[str]:
+    """Return how long the command takes to start, with and without compiled kernels on disk."""
+
+    def timed(arguments: list[str], **environment: str) -> float:
+        started = time.perf_counter()
+        subprocess.run(
+            [sys.executable, str(ROOT / "cli.py"), *arguments],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            capture_output=True,
+            check=True,
+        )
+        return time.perf_counter() - started
+
+    check = ["check", "mfss", "--actors", "2", "--messages", "1", "--quiet"]
+    listed = min(timed(["list"]) for _ in range(3))
+    with tempfile.TemporaryDirectory() as empty:
+        cold = timed(check, NUMBA_CACHE_DIR=empty)
+    warm = min(timed(check) for _ in range(3))
+    return [
+        f"`causalcheck list` {listed:.2f} s",
+        f"a check of a tiny system, kernels on disk {warm:.2f} s",
+        f"the same, kernels compiled first {cold:.1f} s",
+    ]
+
+
+def machine() -> str:
+    """Return what the figures were measured on."""
+    model = platform.processor() or "unknown processor"
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        match = re.search(r"model name\s*: (.*)", cpuinfo.read_text(encoding="utf-8"))
+        model = match[1] if match else model
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}, "
+        f"{time.strftime('%Y-%m-%d')}"
+    )
+
+
+def table(rows: list[list[str]]) -> str:
+    """Return rows as a Markdown table."""
+    lines = [COLUMNS, ["---"] + ["---:"] * (len(COLUMNS) - 1), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def write_readme(text: str) -> None:
+    """Replace the generated part of benchmarks/README.md."""
+    readme = HERE / "README.md"
+    head, begin, rest = readme.read_text(encoding="utf-8").partition("<!-- generated -->\n")
+    _, end, tail = rest.partition("<!-- end -->")
+    temporary = readme.with_suffix(".new")
+    temporary.write_text(head + begin + text + "\n" + end + tail, encoding="utf-8")
+    temporary.rename(readme)
+
+
+def main() -> None:
+    """Parse the arguments, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=3, help="runs per row (slow rows: one)")
+    parser.add_argument("--only", default="", metavar="REGEX", help="only rows that match")
+    parser.add_argument("--quick", action="store_true", help="small rows")
+    parser.add_argument("--slow", action="store_true", help="also rows that take minutes")
+    parser.add_argument("--write-readme", action="store_true")
+    arguments = parser.parse_args()
+    chosen = [row for row in (QUICK if arguments.quick else ROWS) if re.search(arguments.only, row)]
+    if not arguments.slow and not arguments.only:
+        chosen = [row for row in chosen if not any(slow in row for slow in SLOW)]
+    run(QUICK[0])  # compiles the kernels where that was not done yet
+    cells = []
+    for row in chosen:
+        slow = any(part in row for part in SLOW)
+        cells.append(measure(row, 1 if slow else arguments.runs))
+        print(" ".join(f"{cell:>12}" for cell in cells[-1]), file=sys.stderr, flush=True)
+    starts = "; ".join(start_times())
+    text = f"{machine()}.\n\n{table(cells)}\n\nStarting: {starts}."
+    print(text)
+    if arguments.write_readme:
+        write_readme(text)
+
+
+if __name__ == "__main__":
+    main()
