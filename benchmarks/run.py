@@ -24,7 +24,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 FIXED_BYTES = 300e6
-"""Memory of the process itself (Python, compiled kernels, tables), taken off the bytes per state."""
+"""Memory of the process itself (Python, kernels, tables), taken off the bytes per state."""
 
 ROWS = [
     "mfss 3x3 clocks --no-symmetry --threads 1",

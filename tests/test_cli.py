@@ -114,11 +114,13 @@ def test_ctrl_c_before_the_search_exits_3_too(
     assert "Interrupted; there is no result." in ran.err
 
 
-def test_the_engine_told_is_the_one_that_ran(causalcheck: Command) -> None:
-    """The fast engine searches breadth-first only."""
-    size = ("check", "mfss", "--actors", 2, "--json", "-")
-    assert "local" == json.loads(causalcheck(*size).out)["engine"]
-    assert "plain" == json.loads(causalcheck(*size, "--search", "depth").out)["engine"]
+@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
+@pytest.mark.parametrize("engine", list(ENGINES))
+def test_the_engine_told_is_the_one_that_ran(
+    engine: str, search: str, causalcheck: Command
+) -> None:
+    size = ("--actors", 2, "--walks", 5, "--engine", engine, "--search", search)
+    assert engine == json.loads(causalcheck("check", "mfss", *size, "--json", "-").out)["engine"]
 
 
 # Wrong usage and input
@@ -376,8 +378,8 @@ def test_json_of_an_unfinished_search_says_what_stopped_it(causalcheck: Command)
 
 def test_json_of_random_walks_says_how_to_repeat_them(causalcheck: Command) -> None:
     arguments = ("check", "mfss", "--search", "random", "--walks", 5, "--seed", 9, "--json", "-")
-    found = json.loads(causalcheck(*arguments).out)
-    assert {"walks": 5, "seed": 9} == found["statistics"]
+    found = json.loads(causalcheck(*arguments).out)["statistics"]
+    assert {"walks": 5, "seed": 9}.items() <= found.items()
 
 
 def test_json_of_a_violation_holds_every_step(causalcheck: Command) -> None:
@@ -474,7 +476,7 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(InputError, match="cannot write to .*: No space left on device"):
+    with pytest.raises(InputError, match=r"cannot write to .*: No space left on device"):
         write_whole(str(tmp_path / "r.json"), "text")
     assert [] == os.listdir(tmp_path)
 
