@@ -21,6 +21,9 @@ VISITED = {
     "fingerprint": "8-byte hashes; states may be omitted, with a probability that is reported",
 }
 
+MOST_ACTORS = 16
+"""For the local engine: what the keys of its tables have room for."""
+
 MEMORY = {
     "keep": "keep all visited states",
     "sweep": "drop visited states that can never be met again (the sweep-line method)",
@@ -93,6 +96,11 @@ def explorer_for(system: System, options: Options) -> Explorer:
         _refuse_files(options)
     if options.engine == "plain":
         return _plain(system, options)
+    if system.actors > MOST_ACTORS:
+        raise InputError(
+            f"actors is {system.actors}; the local engine takes at most {MOST_ACTORS}, the plain one "
+            "any number (--engine plain)"
+        )
     return _local(system, options)
 
 

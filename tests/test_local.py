@@ -13,7 +13,8 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 
 from checker import visited as visited_sets
-from checker.errors import CapacityError, ReplayError
+from checker.engine import Options, explorer_for
+from checker.errors import CapacityError, InputError, ReplayError
 from checker.history import HISTORIES
 from checker.layout import Layout, pack_widths, spread
 from checker.local import LocalBreadthFirst, LocalOptions
@@ -391,6 +392,13 @@ def test_bounds_give_incomplete() -> None:
         assert (Verdict.INCOMPLETE, True) == (result.verdict, bool(result.stopped_by))
     result = explore(system, LocalBreadthFirst(system, max_depth=5), Bounds(max_depth=5))
     assert (Verdict.INCOMPLETE, 5) == (result.verdict, result.counts.depth)
+
+
+def test_more_actors_than_keys_have_room_for_are_refused() -> None:
+    with pytest.raises(InputError, match=r"actors is 17; .* at most 16.*--engine plain"):
+        explorer_for(small("mfss", 17, 1), Options())
+    system = small("unordered", 16, 1, workload="script:" + str([[1], [0], *[[]] * 14]))
+    assert found(plainly(system)) == found(explore(system, explorer_for(system, Options())))
 
 
 def test_transitions_are_told_by_kind() -> None:

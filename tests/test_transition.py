@@ -68,6 +68,8 @@ PROPERTIES = {
     prop.name: prop for prop in (CAUSAL_DELIVERY, FIFO_DELIVERY, INTEGRITY, ALL_DELIVERED)
 }
 ENCODINGS = tuple(HISTORIES)
+LARGEST = 20_000
+"""No system here has as many states."""
 
 
 def system_for(
@@ -117,7 +119,7 @@ def explored(system: System) -> Counts:
                 if outcome.state not in seen:
                     seen.add(outcome.state)
                     level.append(outcome.state)
-        assert depth < 40, "no system here is that deep"
+            assert len(seen) < LARGEST, "this search would never end"
     return Counts(len(seen), total, depth + bool(level), finals, violation)
 
 
