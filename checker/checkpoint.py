@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import inspect
 import io
@@ -543,8 +544,14 @@ def _sources(system: System) -> dict[str, str]:
             continue
         found[module.__name__] = _digest(Path(file))
         todo += _taken_from(module)
+    return found | _own_sources()
+
+
+@functools.cache
+def _own_sources() -> dict[str, str]:
+    """Return module -> hash of its file for the checker, as it was when this process began."""
     own = Path(__file__).parent
-    return found | {f"checker.{name}": _digest(own / f"{name}.py") for name in _CHECKER}
+    return {f"checker.{name}": _digest(own / f"{name}.py") for name in _CHECKER}
 
 
 def _file_of(module: ModuleType) -> str | None:

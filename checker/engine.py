@@ -98,8 +98,8 @@ def explorer_for(system: System, options: Options) -> Explorer:
         return _plain(system, options)
     if system.actors > MOST_ACTORS:
         raise InputError(
-            f"actors is {system.actors}; the local engine takes at most {MOST_ACTORS}, the plain one "
-            "any number (--engine plain)"
+            f"actors is {system.actors}; the local engine takes at most {MOST_ACTORS}, the plain "
+            "one any number (--engine plain)"
         )
     return _local(system, options)
 

@@ -7,6 +7,7 @@ when to stop; it is the same for every engine.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import resource
 import sys
@@ -345,8 +346,11 @@ def _apply(
     try:
         return successor(system, state, transition)
     except ProtocolError as error:
-        steps = len(path_to(state))
-        raise ProtocolError(f"{error} (after {steps} transitions from the start)") from error
+        # A handler that mutated its state changed the hash under which the path is found.
+        with contextlib.suppress(KeyError):
+            steps = len(path_to(state))
+            raise ProtocolError(f"{error} (after {steps} transitions from the start)") from error
+        raise
 
 
 @define(eq=False)

@@ -40,8 +40,9 @@ VIOLATED = system("fifo", 2, 2, "knowledge") if jit_is_off() else system("fifo",
 
 @pytest.fixture(autouse=True)
 def saved_whenever_it_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the last checkpoint took, on a slow disk say."""
+    """However long the last checkpoint took; and without waiting for a slow disk."""
     monkeypatch.setattr(checkpoint, "SHARE", 0)
+    monkeypatch.setattr(os, "fsync", _nothing)
 
 
 @pytest.fixture
@@ -203,6 +204,31 @@ def test_a_slow_disk_is_given_time(folder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(checkpoint, "SHARE", 1e9)
     result = checked(HOLDS, checkpoint=folder, checkpoint_seconds=0)
     assert 1 == result.statistics["checkpoints"]["written"]
+
+
+def test_everything_is_on_the_disk_before_a_checkpoint_is_given_its_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a crash of the machine could leave it complete in name only."""
+    forced: list[str] = []
+    named: list[set[str]] = []
+    rename = Path.rename
+
+    def fsync(descriptor: int) -> None:
+        forced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+
+    def note(path: Path, target: Path) -> Path:
+        written = {str(file) for file in (path, *path.iterdir())}
+        named.append(written - set(forced))
+        forced.clear()
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "rename", note)
+    result = checked(HOLDS, checkpoint=folder, checkpoint_seconds=0)
+    written = result.statistics["checkpoints"]["written"]
+    assert [set[str]()] * written == named
+    assert [str(folder)] == forced
 
 
 # Killed

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from attrs import define, evolve
 
 from checker.engine import Options, explorer_for
-from checker.errors import InputError, ReplayError
+from checker.errors import InputError, ProtocolError, ReplayError
 from checker.model import Message, Protocol, Step
+from checker.registry import protocol_named
 from checker.result import Result, Verdict
-from checker.search import Bounds, Progress, explore
+from checker.search import Bounds, BreadthFirst, Progress, explore
 from checker.spec import Spec, system_of
 from tests.conftest import search
 from tests.models import DIRECT, LOSES, toy
@@ -249,3 +251,23 @@ def test_an_engine_whose_path_does_not_replay_is_not_believed() -> None:
 def test_an_unknown_engine_is_named_with_the_choices() -> None:
     with pytest.raises(InputError, match="unknown engine 'plane'; did you mean 'plain'"):
         search("mfss", options=Options(engine="plane"))
+
+
+@define(eq=True, unsafe_hash=True)
+class Mutable:
+    """A state that a handler can change in place."""
+
+    count: int = 0
+
+
+def test_a_handler_that_mutates_its_state_is_named_by_the_plain_engine() -> None:
+    def receive(state: Mutable, _src: int, packet: Any) -> Step:
+        state.count += 1
+        raise ProtocolError("receive mutates its state")
+
+    protocol = evolve(
+        protocol_named("unordered"), initial=lambda _actor, _actors: Mutable(), receive=receive
+    )
+    system = system_of(Spec("unordered", actors=2, messages=1), protocol)
+    result = explore(system, BreadthFirst(system))
+    assert (Verdict.ERROR, "receive mutates its state") == (result.verdict, result.error)
