@@ -17,7 +17,7 @@ import click
 
 from checker import report as reports
 from checker.check import INCOMPLETE, INPUT_ERROR, INTERNAL_ERROR, check_all, exit_code_of
-from checker.engine import ENGINES, MEMORY, VISITED, Options
+from checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
 from checker.errors import CapacityError, InputError
 from checker.formats import check_writable, write_whole
 from checker.formats import json as formats
@@ -229,6 +229,8 @@ def check_command(
     _check_outputs(json_file, trace_file, many=many)
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
+    if not quiet and method.get("engine") == "local" and not kernels_are_compiled():
+        _complain("Compiling the kernels, which takes half a minute and is done once.")
     done = []
     for result in check_all(
         specs,

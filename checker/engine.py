@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,12 @@ class Options:
     checkpoint: Path | None = None
     checkpoint_seconds: float = 180.0
     resume: Path | None = None
+
+
+def kernels_are_compiled() -> bool:
+    """Return whether compiled kernels are on disk from an earlier start; imports no compiler."""
+    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__"
+    return any(Path(folder).rglob("kernels.expand-*.nbi"))
 
 
 def explorer_for(system: System, options: Options) -> Explorer:

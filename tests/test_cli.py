@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import cli
-from checker.engine import ENGINES
+from checker.engine import ENGINES, kernels_are_compiled
 from checker.errors import InputError
 from checker.formats import _beside, check_writable, write_whole
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
@@ -299,6 +299,23 @@ def test_the_object_in_the_file_is_named_with_the_choices(
     assert "unknown object in mine.py 'PROTOCOLL'; did you mean 'PROTOCOL'?" in ran.err
     ran = causalcheck("check", f"{file}:State", cwd=tmp_path)
     assert "'State' in mine.py is a type, not a checker.model.Protocol" in ran.err
+
+
+def test_the_first_start_says_that_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "Compiling the kernels"
+    arguments = ["check", "mfss", "--actors", "2", "--messages", "1"]
+    monkeypatch.setattr("cli.kernels_are_compiled", lambda: False)
+    assert 0 == cli.main(arguments)
+    assert said in capsys.readouterr().err
+    assert 0 == cli.main([*arguments, "--quiet"])
+    assert said not in capsys.readouterr().err
+    monkeypatch.undo()
+    assert 0 == cli.main(arguments)
+    assert said not in capsys.readouterr().err
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not kernels_are_compiled()
 
 
 # JSON
