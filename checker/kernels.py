@@ -64,9 +64,9 @@ OK, MISSED, OVERFLOWED = 0, -1, -2
 # The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
-DUPLICATES, TIMES_OUT, LOSES, BUDGET = range(13, 17)
+TIMES_OUT, LOSES, BUDGET = range(13, 16)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
-BAD = 17
+BAD = 16
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
@@ -639,6 +639,7 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
                 loc[k] = loc[size + k]
             shown = code[spot + 1]
             info = code[spot + 2] << 16
+            stays = kind == TIMEOUT or (kind == RECEIVE and code[spot + 3] == content)
             if code[spot] != -1:
                 put(loc, geo, actor, STATE, code[spot])
             if code[spot + 3] != -1:
@@ -683,8 +684,8 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
             if emit(loc, size, row, at, geo, cons, out, start, misses, control) != OK:
                 status = np.int64(MISSED)
                 continue
-            if kind == TIMEOUT or (geo[DUPLICATES] and kind == RECEIVE and deliveries == 0):
-                # What changes nothing is no transition.
+            if stays and deliveries == 0:
+                # What takes nothing and changes nothing is no transition.
                 changed = False
                 for k in range(row_words):
                     changed = changed or out[start + k] != row[at + k]

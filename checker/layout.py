@@ -252,7 +252,6 @@ class Layout:
             len(self.col_widths),
             self.sweeps,
             self.audits,
-            system.network.duplicates,
             system.protocol.timeout is not None,
             system.network.lose is not None,
             system.network.budget is not None,

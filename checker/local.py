@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -53,7 +54,7 @@ VISITED = "visited states"
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
-NOT_SAVED = ("system", "max_depth", "options", "arenas", "pool", "checkpoints")
+NOT_SAVED = ("system", "max_depth", "options", "arenas", "pool", "checkpoints", "began")
 """Attributes of the explorer that are not in its checkpoints; all others are."""
 
 
@@ -162,6 +163,8 @@ class LocalBreadthFirst:
     levels: list[int] = field(factory=list)
     no_symmetry: str | None = None
     between_levels: bool = False
+    seconds_before: float = 0.0
+    began: float = field(factory=time.monotonic)
     self_channels: bool = False
     whole: Counts | None = None
     frontier: int = 1
@@ -247,6 +250,7 @@ class LocalBreadthFirst:
             state={
                 "options": {"parents": self.options.parents, "block": self.options.block},
                 **{name: getattr(self, name) for name in attributes if name not in NOT_SAVED},
+                "seconds_before": self.seconds_before + time.monotonic() - self.began,
             },
             used=used,
             scratch=frozenset(scratch),
@@ -526,7 +530,8 @@ class LocalBreadthFirst:
     def _visited(self) -> Visited:
         exact = not self.options.fingerprints
         width = self.supply.layout.row_words if exact else 1
-        return Visited(width, exact, self.arenas.make(np.int64, VISITED))
+        tally = np.zeros(self.supply.tabulation.most_progress + 1, np.int64)
+        return Visited(width, exact, self.arenas.make(np.int64, VISITED), tally=tally)
 
     def _reinsert(self, owner: Owner, rows: Words) -> None:
         """Put those of `rows` that `owner` owns into its visited set."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, Protocol
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from checker.errors import CapacityError, ProtocolError
 from checker.model import Property, State, Transition
@@ -128,14 +128,15 @@ def _explore(
     system: System, explorer: Explorer, bounds: Bounds, watch: Callable[[Progress], None]
 ) -> Result:
     started = time.monotonic()
+    # A search that goes on from a checkpoint has been at work before; --max-seconds begins anew.
+    before: float = getattr(explorer, "seconds_before", 0.0)
     stopped_by = error = None
 
     def tick() -> None:
-        progress = Progress(
-            explorer.counts(), explorer.frontier, time.monotonic() - started, memory_bytes()
-        )
+        now = time.monotonic() - started
+        progress = Progress(explorer.counts(), explorer.frontier, before + now, memory_bytes())
         watch(progress)
-        reason = _bound_hit(bounds, progress)
+        reason = _bound_hit(bounds, evolve(progress, seconds=now))
         if reason is not None:
             raise Stop(reason)
 
@@ -155,7 +156,7 @@ def _explore(
         error = str(problem)
     if stopped_by is None and explorer.truncated:
         stopped_by = f"--max-depth {bounds.max_depth} reached"
-    return _result(system, explorer, stopped_by, error, time.monotonic() - started)
+    return _result(system, explorer, stopped_by, error, before + time.monotonic() - started)
 
 
 def _bound_hit(bounds: Bounds, now: Progress) -> str | None:

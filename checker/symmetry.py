@@ -53,9 +53,16 @@ def compose(outer: Permutation, inner: Permutation) -> Permutation:
 
 
 def renamed_message(message: Message, p: Permutation) -> Message:
-    """Return `message` with its actors renamed; destinations stay in ascending order."""
-    destinations = tuple(sorted(p[d] for d in message.destinations))
-    return Message(p[message.sender], message.number, destinations)
+    """Return `message` with its actors renamed; destinations stay in ascending order.
+
+    A forged message may name somebody who is no actor; such a name stays as it is.
+    """
+    destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
+    return Message(_renamed(message.sender, p), message.number, destinations)
+
+
+def _renamed(actor: int, p: Permutation) -> int:
+    return p[actor] if 0 <= actor < len(p) else actor
 
 
 def why_not(tabulation: Tabulation) -> str | None:

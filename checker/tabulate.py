@@ -19,7 +19,7 @@ import numpy as np
 from attrs import define, evolve, field
 
 from checker import kernels
-from checker.errors import CapacityError, CausalCheckError
+from checker.errors import CapacityError, CausalCheckError, ProtocolError
 from checker.history import Ghost, Oracle, oracle_named
 from checker.model import Delivery, Message, Packet, State, Step
 from checker.symmetry import Symmetry
@@ -34,15 +34,28 @@ from checker.transition import (
 Words = np.ndarray[Any, np.dtype[np.int64]]
 
 
+MOST_PROPERTIES = 30
+"""An entry has room for so many, and for one that stands for a handler that raised."""
+
+MOST_KINDS = 1 << 10
+"""Kinds of transitions that the kernels count."""
+
+
 class SelfPacketError(CausalCheckError):
     """An actor sends itself a packet, and there is no channel for it; begin again with one."""
 
 
 @define
 class Interner:
-    """Numbers distinct values 0, 1, 2, … in the order in which they are met."""
+    """Numbers distinct values 0, 1, 2, … in the order in which they are met.
+
+    Attributes:
+        what: the values, for messages.
+        share: a number has only this part of its room in a key.
+    """
 
     what: str
+    share: int = 1
     numbers: dict[Hashable, int] = field(factory=dict)
     values: list[Any] = field(factory=list)
 
@@ -51,15 +64,21 @@ class Interner:
 
         Raises:
             CapacityError: there are more distinct values than a key has room for.
+            ProtocolError: the value differs from itself.
         """
         known = self.numbers.get(value)
         if known is not None:
             return known
-        number = len(self.values)
-        if number >= kernels.NUMBER_LIMIT:
+        number, limit = len(self.values), kernels.NUMBER_LIMIT // self.share
+        if number >= limit:
             raise CapacityError(
-                f"more than {kernels.NUMBER_LIMIT:,} distinct values of {self.what}; "
+                f"more than {limit:,} distinct values of {self.what}; "
                 "the plain engine (--engine plain) has no such limit"
+            )
+        if value != value:
+            raise ProtocolError(
+                f"{value!r}, one of the {self.what}, is not equal to itself (does it hold NaN?), "
+                "so no state with it is ever met again"
             )
         self.numbers[value] = number
         self.values.append(value)
@@ -107,8 +126,14 @@ class Tabulation:
     seconds: float = 0.0
 
     def __attrs_post_init__(self) -> None:
-        """Start with empty tables."""
+        """Start with empty tables.
+
+        Raises:
+            CapacityError: the system has more actors or properties than there is room for.
+        """
         system = self.system
+        _refuse_too_many("actors", system.actors, kernels.MOST_ACTORS)
+        _refuse_too_many("properties", len(system.properties), MOST_PROPERTIES)
         actors = range(system.actors)
         self.oracle = _tabulated_oracle(system)
         self.channels = [(i, j) for i in actors for j in actors if i != j or self.self_channels]
@@ -119,7 +144,7 @@ class Tabulation:
         self.pending = [Interner(f"undelivered messages of actor {i}") for i in actors]
         self.contents = [Interner(f"channel {i} to {j}") for i, j in self.channels]
         self.bundles = [Interner(f"sends from {i} to {j}") for i, j in self.channels]
-        self.messages = Interner("messages")
+        self.messages = Interner("messages", share=system.actors)
         self.sent = Interner("messages with their stamps")
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
@@ -237,6 +262,8 @@ class Tabulation:
 
     def _kind(self, name: str) -> int:
         if name not in self.kinds:
+            if len(self.kinds) == MOST_KINDS:
+                raise CapacityError(f"more than {MOST_KINDS:,} classes of packets")
             self.kinds.append(name)
         return self.kinds.index(name)
 
@@ -260,6 +287,12 @@ class Tabulation:
         sent = np.array([workload.sent(p) for p in self.positions[actor].values], np.int64)
         copies = [sum(len(e.remaining) for e in es) for es in self.pending[actor].values]
         return sent[positions] * (workload.fan_out + 1) - np.array(copies, np.int64)[pending]
+
+    @property
+    def most_progress(self) -> int:
+        """The progress of a state with everything causal-sent and delivered; see `progress`."""
+        workload = self.system.workload
+        return self.system.actors * workload.most * (workload.fan_out + 1)
 
     def initially_shown(self) -> int:
         """Return the bit set of properties that the initial state shows."""
@@ -469,6 +502,14 @@ class Tabulation:
                 if prop.at_delivery is not None and not prop.at_delivery(delivery):
                     bad[judgement] |= 1 << rank
         return bad
+
+
+def _refuse_too_many(things: str, count: int, most: int) -> None:
+    if count > most:
+        raise CapacityError(
+            f"the local engine has room for {most} {things}, and there are {count}; "
+            "the plain engine (--engine plain) has no such limit"
+        )
 
 
 def _tabulated_oracle(system: System) -> Oracle:

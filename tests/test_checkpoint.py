@@ -35,7 +35,7 @@ from tests.models import DIRECT
 from tests.test_spill import checked, jit_is_off, system, transitions_of
 
 HOLDS = system("mfss", 2, 2, "full")
-VIOLATED = system("fifo", 2, 2, "knowledge") if jit_is_off() else system("fifo", 3, 2, "knowledge")
+VIOLATED = system("fifo", 3, 2, "knowledge")
 
 
 @pytest.fixture(autouse=True)
@@ -184,6 +184,16 @@ def test_a_search_goes_on_in_another_folder(folder: Path, tmp_path: Path) -> Non
     stopped_after(5, HOLDS, tmp_path / "other", resume=folder, threads=None)
     assert before == sorted(path.name for path in folder.rglob("*"))
     assert outcome(checked(HOLDS)) == outcome(resumed(HOLDS, tmp_path / "other"))
+
+
+def test_the_time_before_a_stop_counts_for_the_whole_and_not_for_the_bound(folder: Path) -> None:
+    stopped_after(20, HOLDS, folder)
+    explorer = LocalBreadthFirst(HOLDS, options=LocalOptions(resume=folder))
+    assert 0 < explorer.seconds_before
+    explorer.seconds_before += 1e6
+    result = explore(HOLDS, explorer, Bounds(max_seconds=1e5))
+    assert Verdict.HOLDS is result.verdict
+    assert 1e6 < result.seconds
 
 
 def test_one_checkpoint_is_kept_and_its_time_is_counted(folder: Path) -> None:

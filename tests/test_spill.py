@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import mmap
 import os
 import re
@@ -17,20 +18,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from checker import arena
+from checker import arena, local
 from checker.arena import Arena, Arenas
 from checker.engine import Options, explorer_for
 from checker.errors import CapacityError, InputError, ProtocolError
-from checker.local import VISITED, LocalBreadthFirst, LocalOptions
+from checker.local import VISITED, Level, LocalBreadthFirst, LocalOptions
 from checker.model import Transition
 from checker.result import Result, Verdict
-from checker.search import Bounds, Progress, explore
+from checker.search import Bounds, Progress, Stop, explore
 from checker.spec import Spec, system_of
+from checker.supply import Repacking
 from checker.transition import System
 from checker.visited import SMALLEST, TAIL
 from tests.conftest import ROOT
 
 PAGE = mmap.PAGESIZE
+
+
+def jit_is_off() -> bool:
+    return os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
 
 def system(
@@ -41,8 +47,8 @@ def system(
 
 def checked(asked: System, bounds: Bounds = Bounds(), **options: Any) -> Result:
     """Explore with 2 threads that send each other few states at a time."""
-    local = LocalOptions(**{"threads": 2, "block": 64, **options})
-    return explore(asked, LocalBreadthFirst(asked, bounds.max_depth, local), bounds)
+    chosen = LocalOptions(**{"threads": 2, "block": 64, **options})
+    return explore(asked, LocalBreadthFirst(asked, bounds.max_depth, chosen), bounds)
 
 
 def transitions_of(result: Result) -> list[Transition]:
@@ -113,6 +119,8 @@ def test_an_arena_gives_back_what_is_behind_the_elements_still_needed(
     if in_a_file:
         assert 2 * PAGE * 8 >= os.fstat(made._descriptor).st_blocks * 512
     made.ensure(1 << 20)
+    if in_a_file:
+        assert 8 << 20 <= os.fstat(made._descriptor).st_blocks * 512
     made.array[(1 << 20) - 1] = 6
     assert 0 == made.array[1 << 19]
     made.close()
@@ -192,10 +200,38 @@ def test_spilling_changes_nothing_but_where_things_are(
     assert 0 == kept.statistics["spilled_bytes"] < result.statistics["spilled_bytes"]
 
 
-def test_a_spilled_visited_set_grows_and_is_packed_anew(spilled: Path) -> None:
-    asked = system("cykas", 3, 1, "knowledge")
-    result = checked(asked, spill=spilled, spill_visited=True)
-    assert checked(asked).counts == result.counts
+@pytest.mark.skipif(jit_is_off(), reason="takes minutes without the JIT")
+def test_a_spilled_visited_set_grows(spilled: Path) -> None:
+    asked = system("mfss", 3, 2, "clocks")
+    result = checked(asked, spill=spilled, spill_visited=True, block=1 << 12)
+    assert result.counts.unique_states > 4 * SMALLEST
+    assert checked(asked, block=1 << 12).counts == result.counts
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 10])
+def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """For in a file it may be larger than the memory."""
+    monkeypatch.setattr(local, "PIECE", 3)
+    before = tuple(np.array(column) for column in ([0, 0], [0, 30], [(1 << 30) - 1] * 2))
+    after = tuple(np.array(column) for column in ([0, 1], [0, 0], [(1 << 40) - 1] * 2))
+    repacking = Repacking(before, after, old_words=1, new_words=2)
+    level = Level(Arena(np.int64, 1 << 20, "frontiers", tmp_path), count)
+    level.rows.ensure(count)
+    level.rows.array[:count] = [row << 30 | 7 * row for row in range(count)]
+    local._repack_level(level, repacking)
+    expected = [word for row in range(count) for word in (7 * row, row)]
+    assert expected == level.rows.array[: 2 * count].tolist()
+    level.rows.close()
+
+
+def test_no_thread_is_left_when_a_search_ends() -> None:
+    explorer = LocalBreadthFirst(system(), options=LocalOptions(threads=2))
+    explore(explorer.system, explorer)
+    threads = explorer.pool._threads
+    assert threads
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_a_counterexample_is_traced_back_through_files(spilled: Path) -> None:
@@ -226,7 +262,7 @@ ENDS: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_files_and_threads_are_gone_however_a_search_ends(spilled: Path, end: str) -> None:
+def test_files_are_gone_however_a_search_ends(spilled: Path, end: str) -> None:
     ENDS[end](spilled)
     assert [] == list(spilled.iterdir())
     assert [] == open_files_in(spilled)
@@ -334,10 +370,6 @@ def test_a_file_system_that_really_is_full_ends_the_search(tmp_path: Path) -> No
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def jit_is_off() -> bool:
-    return os.environ.get("NUMBA_DISABLE_JIT") == "1"
-
-
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
@@ -424,13 +456,27 @@ def test_a_witness_without_parents_leaves_the_search_going_on() -> None:
     assert kept.counts == result.counts
 
 
-def test_a_bound_hit_in_the_first_search_does_not_stop_the_second() -> None:
+def test_no_bound_stops_the_second_search() -> None:
+    """The verdict is reached by then."""
     asked = system("fifo", 3, 2, "knowledge")
-    unique = checked(asked).counts.unique_states
-    result = checked(asked, Bounds(max_states=unique), parents=False)
-    kept = checked(asked, Bounds(max_states=unique))
-    assert kept.verdict is result.verdict
-    assert (kept.counterexample is None) == (result.counterexample is None)
+
+    def stopped_at(report: int, *, parents: bool) -> tuple[Result, int]:
+        seen = itertools.count(1)
+
+        def watch(_progress: Progress) -> None:
+            if next(seen) >= report:
+                raise Stop("enough")
+
+        options = LocalOptions(threads=2, block=64, parents=parents)
+        result = explore(asked, LocalBreadthFirst(asked, options=options), watch=watch)
+        return result, next(seen) - 1
+
+    kept, reports = stopped_at(1 << 20, parents=True)
+    assert Verdict.INCOMPLETE is stopped_at(reports, parents=False)[0].verdict
+    result, more = stopped_at(reports + 1, parents=False)
+    assert Verdict.VIOLATED is result.verdict
+    assert transitions_of(kept) == transitions_of(result)
+    assert reports + 1 < more
 
 
 def test_a_second_search_without_memory_says_what_is_known(
