@@ -59,6 +59,8 @@ STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
 CONTROL_SIZE = 14
 
 OK, MISSED, OVERFLOWED = 0, -1, -2
+NEW = np.int64(-1) << np.int64(63)
+"""Marks the information word of a successor that was not visited before."""
 
 
 # The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
@@ -718,7 +720,7 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
 
 @njit(cache=True, nogil=True)
 def expand(
-    rows, todo, tables, me, owners, out, sizes, recent, aside, misses, shown, fired, control
+    rows, todo, tables, me, owners, out, sizes, order, recent, aside, misses, shown, fired, control
 ):
     """Expand rows of one thread's frontier and sort their successors by owner.
 
@@ -728,15 +730,16 @@ def expand(
     Args:
         rows: the frontier, flat.
         todo: indices; control[TODO] says how many.
-        me, owners: this thread's number, the number of threads.
+        me, owners: whose frontier it is, the number of threads.
         out: (owners, entries * (row words + 1)): successors per owner; information words hold
             parent * owners + me (bits 31-62), the transition's place (0-14) and kind (15-30).
         sizes: per owner, the entries in `out`; updated.
+        order: uint16; to which owner each entry was sent, in the order of sending; updated.
         recent: flat, a power of two of rows sent lately (-1: none), which are not sent again; or
             empty.
         aside: indices of rows set aside; control[ASIDE] counts them.
         misses: (n, 1 + words) records; control[MISSES] counts them.
-        shown: (n, 3): property bit set, row index, place (-1: the state itself);
+        shown: (n, 3): property bit set, row index * owners + me, place (-1: the state itself);
             control[FOUND] counts them.
         fired: per kind, transitions fired; updated.
         control: see the names above; FIRED and FINALS are added to; FULL is set to the number of
@@ -761,7 +764,8 @@ def expand(
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
     found = control[KNOWN]
-    recent = borrow(recent)
+    recent, order = borrow(recent), borrow(order)
+    sent = sizes.sum()
     remembered = recent.shape[0] // row_words
     done_todo = np.int64(0)
     while True:
@@ -827,6 +831,8 @@ def expand(
                     (index * owners + me) << 31 | (info & 0x7FFF) | (info >> 16 & 0xFFFF) << 15
                 )
                 sizes[owner] += 1
+                order[sent] = owner
+                sent += 1
             if geo[AUDITS]:
                 least = progress_of(rows, at, geo, progress)
                 for e in range(count):
@@ -836,7 +842,7 @@ def expand(
                 info = block[e * stride + row_words]
                 fired[info >> 16 & 0xFFFF] += 1
                 if info >> 32:
-                    note(shown, control, info >> 32, index, info & 0x7FFF)
+                    note(shown, control, info >> 32, index * owners + me, info & 0x7FFF)
             control[FIRED] += count
             control[ORBIT_STATES] += orbit
             control[ORBIT_FIRED] += orbit * count
@@ -844,7 +850,7 @@ def expand(
                 control[FINALS] += 1
                 control[ORBIT_FINALS] += orbit
                 if violated & ~found:
-                    note(shown, control, violated & ~found, index, -1)
+                    note(shown, control, violated & ~found, index * owners + me, -1)
         if done_todo < control[TODO]:
             done_todo += 1
         else:
@@ -858,7 +864,7 @@ def expand(
 
 
 @njit(cache=True, nogil=True)
-def note(shown, control, what, index, place):
+def note(shown, control, what, link, place):
     """Record that a transition shows properties, unless that is known or there is no room."""
     at = control[FOUND]
     for k in range(at):
@@ -866,7 +872,7 @@ def note(shown, control, what, index, place):
             return
     if at < shown.shape[0]:
         shown[at, 0] = what
-        shown[at, 1] = index
+        shown[at, 1] = link
         shown[at, 2] = place
         control[FOUND] = at + 1
 
@@ -878,35 +884,33 @@ def home(h, capacity):
 
 
 @njit(cache=True, nogil=True)
-def insert(out, sizes, start, geo, slots, table, rows, parents, places, kinds, progress, tally):
-    """Insert the successors that one owner was sent into its visited set.
+def insert(out, sizes, start, geo, slots, table, progress, tally):
+    """Insert the successors that one owner was sent into its visited set, and mark the new ones.
 
     Args:
-        out: (threads, entries * (row words + 1)): what each thread sent to this owner.
+        out: (threads, entries * (row words + 1)): what each thread sent to this owner; the
+            information words of new states become negative.
         sizes: per thread, how many entries.
         start: [thread, entry] to begin with; updated.
         geo: the geometry.
         slots: the visited set, open addressing.
-        table: int64 [capacity, states, limit of states, words per slot (0: fingerprints), new rows,
-            room for new rows, parents kept, end of the slots]; states and new rows are updated.
-        rows: flat; new rows are appended.
-        parents, places: uint32 and uint16; of each new row, if parents are kept.
-        kinds: per kind, how many of its transitions led to a new state; updated.
+        table: int64 [capacity, states, limit of states, words per slot (0: fingerprints), end of
+            the slots]; states are updated.
         progress: as in Tables.
         tally: per progress, how many states have it; updated if geo[SWEEPS].
 
     Returns:
-        0 when all is inserted, 1 when the visited set must grow, 2 when `rows` must.
+        0 when all is inserted, 1 when the visited set must grow.
     """
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
-    slots, rows, parents, places = borrow(slots), borrow(rows), borrow(parents), borrow(places)
+    slots = borrow(slots)
     capacity = table[0]
     exact = table[3] != 0
     width = row_words if exact else 1
     ahead = 12
     pending = np.empty(ahead, np.int64)
-    limit = table[7]
+    limit = table[4]
     for thread in range(start[0], sizes.shape[0]):
         first = start[1]
         size = sizes[thread]
@@ -916,9 +920,9 @@ def insert(out, sizes, start, geo, slots, table, rows, parents, places, kinds, p
             pending[k % ahead] = slot
             prefetch(slots, slot * width)
         for e in range(first, size):
-            if table[1] >= table[2] or table[4] >= table[5]:
+            if table[1] >= table[2]:
                 start[0], start[1] = thread, e
-                return 1 if table[1] >= table[2] else 2
+                return 1
             slot = pending[e % ahead]
             if e + ahead < size:
                 later = home(hash_words(source, (e + ahead) * stride, row_words), capacity)
@@ -935,19 +939,52 @@ def insert(out, sizes, start, geo, slots, table, rows, parents, places, kinds, p
                 start[0], start[1] = thread, e
                 return 1
             table[1] += 1
-            new = table[4]
-            table[4] = new + 1
-            for k in range(row_words):
-                rows[new * row_words + k] = source[at + k]
-            info = source[at + row_words]
-            kinds[info >> 15 & 0xFFFF] += 1
+            source[at + row_words] |= NEW
             if geo[SWEEPS]:
                 tally[progress_of(source, at, geo, progress)] += 1
-            if table[6]:
-                parents[new] = info >> 31
-                places[new] = info & 0x7FFF
         start[0], start[1] = thread + 1, 0
     return 0
+
+
+@njit(cache=True, nogil=True)
+def gather(out, order, sent, row_words, count, rows, parents, places, keeps_parents, kinds):
+    """Append the new ones among the successors that one thread sent to its next frontier.
+
+    They are appended in the order in which they were found: neighbours in a frontier have most of
+    their parts in common, so what one needs of the tables is still in the caches for the next one.
+
+    Args:
+        out: (owners, entries * (row words + 1)): what this thread sent, as `insert` leaves it.
+        order: to which owner each entry was sent, in the order of sending.
+        sent: how many entries.
+        row_words: words per row.
+        count: rows in the frontier so far.
+        rows: the frontier, flat, with room for all entries.
+        parents, places: uint32 and uint16; of each new row, if keeps_parents.
+        kinds: per kind, how many of its transitions led to a new state; updated.
+
+    Returns:
+        The number of rows in the frontier.
+    """
+    stride = row_words + 1
+    rows, parents, places = borrow(rows), borrow(parents), borrow(places)
+    out, order = borrow(out), borrow(order)
+    at = np.zeros(out.shape[0], np.int64)
+    for e in range(sent):
+        owner = np.int64(order[e])
+        entry = at[owner]
+        at[owner] = entry + stride
+        info = out[owner, entry + row_words]
+        if info >= 0:
+            continue
+        for k in range(row_words):
+            rows[count * row_words + k] = out[owner, entry + k]
+        kinds[info >> 15 & 0xFFFF] += 1
+        if keeps_parents:
+            parents[count] = info >> 31 & 0xFFFFFFFF
+            places[count] = info & 0x7FFF
+        count += 1
+    return count
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -1095,7 +1132,7 @@ def reinsert(rows, row_words, me, owners, start, slots, table):
         if table[1] >= table[2]:
             return 1
         slot = home(hash_words(rows, at, row_words), table[0])
-        fresh = claim(slots, slot, table[7], rows, at, row_words)
+        fresh = claim(slots, slot, table[4], rows, at, row_words)
         if fresh == MISSED:
             return 1
         table[1] += fresh
@@ -1300,9 +1337,9 @@ def claim_row(slots, figures, source, at, row_words):
     h = hash_words(source, at, row_words)
     slot = home(h, figures[0])
     if figures[3]:
-        fresh = claim(slots, slot, figures[7], source, at, row_words)
+        fresh = claim(slots, slot, figures[4], source, at, row_words)
     else:
-        fresh = claim_mark(slots, slot, figures[7], h)
+        fresh = claim_mark(slots, slot, figures[4], h)
     if fresh == 1:
         figures[1] += 1
     return fresh

@@ -35,7 +35,7 @@ from checker.tabulate import SelfPacketError, Tabulation, Words
 from checker.transition import System, enabled, initial_state, successor
 from checker.visited import TAIL, Visited
 
-BLOCK = 1 << 13
+BLOCK = 1 << 14
 """Entries that one thread may send to one owner in a chunk: few enough to stay in caches."""
 
 RECENT = 1 << 14
@@ -51,6 +51,9 @@ ARENAS = 6
 """Per owner: frontiers (2), parents, places, the visited set and the one it is packed into anew."""
 
 VISITED = "visited states"
+LEAST_SHARE = 1 << 9
+"""Rows that are worth being given to another thread."""
+
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
@@ -103,6 +106,9 @@ class Level:
 class Owner:
     """What one thread owns.
 
+    A state is in the share of the visited set that its hash says, and in the frontier of the thread
+    that found it, so that what was found together is expanded together.
+
     Attributes:
         visited: its share of the visited set.
         level, following: its states of this depth and of the next.
@@ -110,8 +116,9 @@ class Owner:
             parent in the level before (times the number of threads, plus the parent's owner), and
             the place of the transition among those enabled there.
         starts: where each depth begins in `parents`.
-        todo, todo_count: rows of this level to be tried again.
-        fresh: the first row of this level not tried yet.
+        order: the owners to which its successors went, in the order of sending.
+        source: the owner whose level it expands: its own, or one with more left to do.
+        todo: rows of that level to be tried again; control[TODO] counts them.
     """
 
     number: int
@@ -122,6 +129,7 @@ class Owner:
     places: Arena
     out: Words
     sizes: Words
+    order: Words
     recent: Words
     aside: Words
     misses: Words
@@ -131,17 +139,22 @@ class Owner:
     control: Words
     starts: list[int] = field(factory=lambda: [0])
     todo: Words = field(init=False)
-    position: Words = field(factory=lambda: np.zeros(2, np.int64))
+    source: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Make room for every row that may be set aside."""
         self.todo = np.empty(len(self.aside), np.int64)
+        self.source = self.number
 
     @property
     def unfinished(self) -> bool:
         """Some row of this level is not expanded yet."""
-        c = self.control
-        return bool(c[kernels.TODO] or c[kernels.AT_FRESH] < c[kernels.END_FRESH])
+        return bool(self.control[kernels.TODO] or self.fresh)
+
+    @property
+    def fresh(self) -> int:
+        """Rows of this level that were not tried yet."""
+        return int(self.control[kernels.END_FRESH] - self.control[kernels.AT_FRESH])
 
 
 @define(eq=False)
@@ -299,6 +312,7 @@ class LocalBreadthFirst:
             places=arena(np.uint16, "places"),
             out=np.empty((threads, block * (row_words + 1)), np.int64),
             sizes=np.zeros(threads, np.int64),
+            order=np.empty(threads * block, np.uint16),
             recent=np.full(RECENT * row_words, -1, np.int64),
             aside=np.empty(1 << 12, np.int64),
             misses=self.supply.misses(),
@@ -317,9 +331,10 @@ class LocalBreadthFirst:
         sender.out[owner.number, : len(row)] = row
         sender.out[owner.number, len(row)] = 0
         sender.sizes[owner.number] = 1
+        sender.order[0] = owner.number
         self._insert(owner)
-        owner.fresh_kinds[:] = 0
-        sender.sizes[:] = 0
+        self._gather(sender)
+        sender.fresh_kinds[:] = 0
         self._next_level()
 
     def _show_initially(self, bits: int) -> None:
@@ -369,6 +384,7 @@ class LocalBreadthFirst:
             owner.control[kernels.KNOWN] = known
         with wrapping():
             while any(o.unfinished for o in self.owners):
+                self._share()
                 self._chunk()
                 self._pause(tick)
         self._collect(tick)
@@ -412,12 +428,24 @@ class LocalBreadthFirst:
 
         list(self.pool.map(quietly, self.owners))
 
+    def _share(self) -> None:
+        """Give threads that are done half of what another one has left to do."""
+        for idle in self.owners:
+            if idle.unfinished:
+                continue
+            busy = max(self.owners, key=lambda owner: owner.fresh)
+            if busy.fresh < 2 * LEAST_SHARE:
+                return
+            idle.source = busy.source
+            idle.control[kernels.END_FRESH] = busy.control[kernels.END_FRESH]
+            busy.control[kernels.END_FRESH] -= busy.fresh // 2
+            idle.control[kernels.AT_FRESH] = busy.control[kernels.END_FRESH]
+
     def _chunk(self) -> None:
         """Expand some rows of every thread, insert their successors, fill the tables."""
         self._each(self._expand)
         self._each(self._insert)
-        for owner in self.owners:
-            owner.sizes[:] = 0
+        self._each(self._gather)
         self._fill()
         for owner in self.owners:
             if owner.control[kernels.FULL]:
@@ -428,13 +456,14 @@ class LocalBreadthFirst:
 
     def _expand(self, owner: Owner) -> None:
         kernels.expand(
-            owner.level.rows.array,
+            self.owners[owner.source].level.rows.array,
             owner.todo,
             self.supply.tables,
-            owner.number,
+            owner.source,
             len(self.owners),
             owner.out,
             owner.sizes,
+            owner.order,
             owner.recent,
             owner.aside,
             owner.misses,
@@ -444,39 +473,49 @@ class LocalBreadthFirst:
         )
 
     def _insert(self, owner: Owner) -> None:
-        """Insert what all threads sent to `owner`, growing what is too small."""
-        visited, following, tables = owner.visited, owner.following, self.supply.tables
-        row_words = self.supply.layout.row_words
-        sizes = np.array([o.sizes[owner.number] for o in self.owners], np.int64)
-        most = following.count + int(sizes.sum())
-        following.rows.ensure(most * row_words)
-        first = owner.starts[-1]
-        if self.options.parents:
-            owner.parents.ensure(first + most)
-            owner.places.ensure(first + most)
-        for thread, sender in enumerate(self.owners):
-            only = np.array([sizes[thread]], np.int64)
+        """Insert what all threads sent to `owner`, and mark what is new."""
+        visited, tables = owner.visited, self.supply.tables
+        for sender in self.owners:
             start = np.zeros(2, np.int64)
             while True:
-                state = visited.figures(following.count, most, parents=self.options.parents)
+                state = visited.figures()
                 status = kernels.insert(
                     sender.out[owner.number : owner.number + 1],
-                    only,
+                    sender.sizes[owner.number : owner.number + 1],
                     start,
                     tables.geo,
                     visited.slots,
                     state,
-                    following.rows.array,
-                    owner.parents.array[first:],
-                    owner.places.array[first:],
-                    owner.fresh_kinds,
                     tables.progress,
                     visited.tally,
                 )
-                visited.states, following.count = int(state[1]), int(state[4])
+                visited.states = int(state[1])
                 if status == 0:
                     break
                 visited.grow()
+
+    def _gather(self, owner: Owner) -> None:
+        """Append what is new of what `owner` sent to its next frontier."""
+        following, row_words = owner.following, self.supply.layout.row_words
+        sent, first = int(owner.sizes.sum()), owner.starts[-1]
+        most = following.count + sent
+        following.rows.ensure(most * row_words)
+        if self.options.parents:
+            owner.parents.ensure(first + most)
+            owner.places.ensure(first + most)
+        following.count = kernels.gather(
+            owner.out,
+            owner.order,
+            sent,
+            row_words,
+            following.count,
+            following.rows.array,
+            owner.parents.array[first:],
+            owner.places.array[first:],
+            self.options.parents,
+            owner.fresh_kinds,
+        )
+        owner.sizes[:] = 0
 
     def _fill(self) -> None:
         """Fill what rows missed; list those rows for retrial."""
@@ -558,6 +597,7 @@ class LocalBreadthFirst:
         stride = self.supply.layout.row_words + 1
         for owner in self.owners:
             owner.out = np.empty((len(self.owners), self.block * stride), np.int64)
+            owner.order = np.empty(len(self.owners) * self.block, np.uint16)
             owner.recent = np.full(RECENT * (stride - 1), -1, np.int64)
 
     def _next_level(self) -> None:
@@ -567,6 +607,7 @@ class LocalBreadthFirst:
             owner.level, owner.following = owner.following, owner.level
             owner.following.count = 0
             owner.starts.append(owner.starts[-1] + owner.level.count)
+            owner.source = owner.number
             owner.control[kernels.AT_FRESH] = 0
             owner.control[kernels.END_FRESH] = owner.level.count
         self.frontier = sum(o.level.count for o in self.owners)
@@ -578,10 +619,11 @@ class LocalBreadthFirst:
         """Trace back what this round showed, the shortest first."""
         untraced = []
         for owner in self.owners:
-            for bits, index, place in owner.shown[: owner.control[kernels.FOUND]]:
+            for bits, link, place in owner.shown[: owner.control[kernels.FOUND]]:
+                index, source = divmod(int(link), len(self.owners))
                 for rank, prop in enumerate(self.system.properties):
                     if bits >> rank & 1 and self.options.parents:
-                        self._show(prop.name, owner.number, int(index), int(place))
+                        self._show(prop.name, source, index, int(place))
                     elif bits >> rank & 1:
                         untraced.append(prop)
             owner.control[kernels.FOUND] = 0
@@ -714,6 +756,7 @@ class LocalBreadthFirst:
                 1,
                 out,
                 sizes,
+                np.empty(out.shape[1], np.uint16),
                 np.empty(0, np.int64),
                 np.empty(1, np.int64),
                 misses,

@@ -112,11 +112,10 @@ class Visited:
         self.arena.release((new + TAIL) * self.width)
         self.capacity = new
 
-    def figures(self, new: int = 0, room: int = 0, *, parents: bool = False) -> Words:
+    def figures(self) -> Words:
         """Return what `kernels.insert` needs to know of the set."""
         width = self.width if self.exact else 0
-        end = self.capacity + TAIL
-        figures = [self.capacity, self.states, self.limit, width, new, room, parents, end]
+        figures = [self.capacity, self.states, self.limit, width, self.capacity + TAIL]
         return np.array(figures, np.int64)
 
     def parts(self) -> Iterator[Any]:

@@ -12,6 +12,7 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 
+from checker import local
 from checker import visited as visited_sets
 from checker.engine import Options, explorer_for
 from checker.errors import CapacityError, InputError, ReplayError
@@ -442,3 +443,32 @@ def test_one_visited_set_tells_how_full_it_is() -> None:
     owned: Visited = explorer.owners[0].visited
     assert 81 == owned.unique == owned.states
     assert CYKAS.name == "cykas"
+
+
+# Sharing a level among threads
+
+
+def test_threads_that_are_done_take_over_rows_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local, "LEAST_SHARE", 1)
+    taken = set()
+    expand = LocalBreadthFirst._expand
+
+    def watched(self: LocalBreadthFirst, owner: local.Owner) -> None:
+        taken.add((owner.number, owner.source))
+        expand(self, owner)
+
+    monkeypatch.setattr(LocalBreadthFirst, "_expand", watched)
+    options = LocalOptions(threads=3, block=64, symmetry=False)
+    explorer = LocalBreadthFirst(small("cykas-secret-mode", 3, 2), options=options)
+    shared = explore(explorer.system, explorer)
+    explorer = LocalBreadthFirst(
+        small("cykas-secret-mode", 3, 2), options=evolve(options, threads=1)
+    )
+    alone = explore(explorer.system, explorer)
+    assert {number for number, source in taken if number != source}
+    assert alone.counts == shared.counts
+    assert alone.counterexample is not None
+    assert shared.counterexample is not None
+    assert alone.counterexample.length == shared.counterexample.length
