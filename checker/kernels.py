@@ -60,6 +60,9 @@ STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
 ) = range(14)
 CONTROL_SIZE = 14
 
+AHEAD = 8
+"""How many rows ahead of their expansion what they need is asked for."""
+
 OK, MISSED, OVERFLOWED = 0, -1, -2
 NEW = np.int64(-1) << np.int64(63)
 """Marks the information word of a successor that was not visited before."""
@@ -68,9 +71,9 @@ NEW = np.int64(-1) << np.int64(63)
 # The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
-TIMES_OUT, LOSES, BUDGET = range(13, 16)
+TIMES_OUT, LOSES, BUDGET, CHOICES = range(13, 17)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
-BAD = 16
+BAD = 17
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
@@ -234,11 +237,17 @@ def store(table, keys, values):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def find_composite(cons, words, loc, base, actor):
-    """Return the composite of `actor` with the local words loc[base:], or -1."""
+def seek(cons, words, loc, base, actor):
+    """Return the slot where the search for the local words loc[base:] of `actor` begins."""
+    mask = cons.shape[0] // (words + 1) - 1
+    return np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
+
+
+@njit(cache=True, nogil=True, inline="always")
+def probe(cons, words, loc, base, actor, slot):
+    """Return the composite of `actor` with the local words loc[base:], or -1; see `seek`."""
     stride = words + 1
     mask = cons.shape[0] // stride - 1
-    slot = np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
     while True:
         at = slot * stride
         owner = cons[at + words]
@@ -253,6 +262,12 @@ def find_composite(cons, words, loc, base, actor):
             if same:
                 return owner & 0xFFFFFFFFFFFF
         slot = (slot + 1) & mask
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find_composite(cons, words, loc, base, actor):
+    """Return the composite of `actor` with the local words loc[base:], or -1."""
+    return probe(cons, words, loc, base, actor, seek(cons, words, loc, base, actor))
 
 
 @njit(cache=True, nogil=True)
@@ -426,11 +441,42 @@ def causal_send(message, actor, loc, geo, table, misses, control):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def emit(loc, base, row, at, geo, cons, out, start, misses, control):
-    """Encode loc[0:] as a row into out[start:], reusing the fields that did not change.
+def room_for(geo):
+    """Return the length of the working space `loc` of `successors`.
+
+    It begins with the local words of a successor in the making and of its parent, and two rows;
+    then come successors in waiting (see `await_composites`).
+    """
+    size = geo[ACTORS] * geo[WORDS]
+    return 2 * (size + geo[ROW_WORDS]) + geo[CHOICES] * (size + geo[ACTORS] + 3)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def await_composites(loc, size, geo, cons, base):
+    """Put the successor in loc[0:] to loc[base:] until its composites are in the caches.
+
+    Its local words are followed by a word per actor: where to begin the search for the composite,
+    or -1 if that is the parent's. Looking them up one by one would wait for the memory each time.
+    """
+    words = geo[WORDS]
+    for actor in range(geo[ACTORS]):
+        same = True
+        for k in range(actor * words, (actor + 1) * words):
+            loc[base + k] = loc[k]
+            same = same and loc[k] == loc[size + k]
+        slot = np.int64(-1)
+        if not same:
+            slot = seek(cons, words, loc, actor * words, actor)
+            prefetch(cons, slot * (words + 1))
+        loc[base + size + actor] = slot
+
+
+@njit(cache=True, nogil=True, inline="always")
+def emit(loc, base, size, row, at, geo, cons, out, start, misses, control):
+    """Encode a successor as a row into out[start:], reusing the fields that did not change.
 
     Args:
-        base: loc[base:] holds the local words of the parent.
+        base: loc[base:] holds what `await_composites` put there.
         row, at: the parent's row, at row[at:].
 
     Returns:
@@ -441,17 +487,16 @@ def emit(loc, base, row, at, geo, cons, out, start, misses, control):
         out[start + k] = row[at + k]
     status = np.int64(OK)
     for actor in range(geo[ACTORS]):
-        same = True
-        for k in range(actor * words, (actor + 1) * words):
-            same = same and loc[k] == loc[base + k]
-        if not same:
-            number = find_composite(cons, words, loc, actor * words, actor)
+        slot = loc[base + size + actor]
+        if slot >= 0:
+            first = base + actor * words
+            number = probe(cons, words, loc, first, actor, slot)
             if number == -1:
                 spot = control[MISSES]
                 if spot < misses.shape[0]:
                     misses[spot, 0] = COMPOSE << 8 | actor
                     for k in range(words):
-                        misses[spot, 1 + k] = loc[actor * words + k]
+                        misses[spot, 1 + k] = loc[first + k]
                     control[MISSES] = spot + 1
                 status = np.int64(MISSED)
             else:
@@ -460,6 +505,14 @@ def emit(loc, base, row, at, geo, cons, out, start, misses, control):
                 old = (out[word] >> shift) & geo[ROW_MASK + actor]
                 out[word] ^= (old ^ number) << shift
     return status
+
+
+@njit(cache=True, nogil=True, inline="always")
+def prefetch_composites(row, at, geo, dec):
+    """Ask for what `decode` will need of row[at:]."""
+    for actor in range(geo[ACTORS]):
+        field = row[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+        prefetch(dec, actor * geo[DEC_STRIDE] + (field & geo[ROW_MASK + actor]) * geo[WORDS])
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -617,7 +670,7 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
     kind (16-31) and the properties that it shows (32-62).
 
     Args:
-        loc: int64, at least 2 * actors * words + 2 * row words; working space.
+        loc: int64, working space; see `room_for`.
         out: entries; one more than can be filled.
         found: bit set of properties not to report any more.
 
@@ -630,6 +683,9 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
     room = out.shape[0] // (row_words + 1) - 1
     count = np.int64(0)
     status = np.int64(OK)
+    first = 2 * (size + row_words)
+    step = size + actors + 3
+    waiting = np.int64(0)
     channels = geo[CHANNEL_COUNT]
     receiving = actors + channels
     timing_out = receiving + actors * geo[TIMES_OUT]
@@ -709,25 +765,33 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
             if not known:
                 status = np.int64(MISSED)
                 continue
-            if count == room:
-                return np.int64(OVERFLOWED)
-            start = count * (row_words + 1)
-            if emit(loc, size, row, at, geo, cons, out, start, misses, control) != OK:
+            base = first + waiting * step
+            await_composites(loc, size, geo, cons, base)
+            base += size + actors
+            loc[base], loc[base + 1], loc[base + 2] = info, shown, stays and deliveries == 0
+            waiting += 1
+    if waiting > room:
+        return np.int64(OVERFLOWED)
+    for k in range(waiting):
+        base = first + k * step
+        start = count * (row_words + 1)
+        if emit(loc, base, size, row, at, geo, cons, out, start, misses, control) != OK:
+            status = np.int64(MISSED)
+            continue
+        base += size + actors
+        if loc[base + 2]:
+            # What takes nothing and changes nothing is no transition.
+            changed = False
+            for w in range(row_words):
+                changed = changed or out[start + w] != row[at + w]
+            if not changed:
+                continue
+        if geo[PERMUTATIONS]:
+            if represent(out, start, geo, ren, perms, loc, misses, control) == MISSED:
                 status = np.int64(MISSED)
                 continue
-            if stays and deliveries == 0:
-                # What takes nothing and changes nothing is no transition.
-                changed = False
-                for k in range(row_words):
-                    changed = changed or out[start + k] != row[at + k]
-                if not changed:
-                    continue
-            if geo[PERMUTATIONS]:
-                if represent(out, start, geo, ren, perms, loc, misses, control) == MISSED:
-                    status = np.int64(MISSED)
-                    continue
-            out[start + row_words] = count | info | (shown & ~found) << 32
-            count += 1
+        out[start + row_words] = count | loc[base] | (loc[base + 1] & ~found) << 32
+        count += 1
     return count if status == OK else status
 
 
@@ -789,7 +853,7 @@ def expand(
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
     capacity = out.shape[1] // stride
-    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
+    own_loc = np.empty(room_for(geo), np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
     found = control[KNOWN]
@@ -807,6 +871,8 @@ def expand(
         if control[ASIDE] == aside.shape[0] or control[MISSES] >= misses.shape[0] - 64:
             break
         at = index * row_words
+        if index + AHEAD < control[END_FRESH]:
+            prefetch_composites(rows, at + AHEAD * row_words, geo, dec)
         count = successors(
             rows, at, geo, table, code, cons, dec, ren, perms, loc, block, found, misses, control
         )
@@ -1404,7 +1470,7 @@ def descend(stack, frames, tables, counts, limits, slots, figures, misses, fired
     geo = tables.geo
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
-    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
+    own_loc = np.empty(room_for(geo), np.int64)
     loc = borrow(own_loc)
     width = row_words if figures[3] else 1
     depth = control[FRAMES]
@@ -1527,7 +1593,7 @@ def wander(
     geo = tables.geo
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
-    own_loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
+    own_loc = np.empty(room_for(geo), np.int64)
     loc = borrow(own_loc)
     out = rows[2 * stride :]
     most = control[MAX_DEPTH]

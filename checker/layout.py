@@ -255,6 +255,7 @@ class Layout:
             system.protocol.timeout is not None,
             system.network.lose is not None,
             system.network.budget is not None,
+            sum(t.most_choices.values()),
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)

@@ -92,6 +92,7 @@ class Tabulation:
     Attributes:
         self_channels: actors may send packets to themselves.
         table, code: as in `kernels.Tables`.
+        most_choices: per kind and column of a key, the most transitions that an entry offers.
         kinds: names of the kinds of transitions, such as `receive Ack`.
         calls: how often the protocol was called.
         symmetry: learns renamings along with the tables; None without symmetry.
@@ -114,6 +115,7 @@ class Tabulation:
     stamps: Interner = field(init=False)
     records: Interner = field(init=False)
     sequences: dict[int, int] = field(factory=dict)
+    most_choices: dict[int, int] = field(factory=dict)
     kinds: list[str] = field(factory=list)
     judgements: Words = field(init=False)
     steps: dict[Hashable, Step] = field(factory=dict)
@@ -211,10 +213,17 @@ class Tabulation:
         self._fill_records(keys, recorded, values)
         for k in np.flatnonzero(~recorded):
             values[k] = self._value(int(keys[k]))
+            if kernels.SEND <= kinds[k] <= kernels.LOSE:
+                self._note_choices(int(keys[k]), int(values[k]))
         self._reserve(len(keys))
         kernels.store(self.table, keys, values)
         self.entries += len(keys)
         self.seconds += time.perf_counter() - started
+
+    def _note_choices(self, key: int, spot: int) -> None:
+        """Take note of how many transitions the entry at `spot` offers."""
+        source = key >> 2 * kernels.NUMBER_BITS
+        self.most_choices[source] = max(self.most_choices.get(source, 0), int(self.code[spot]))
 
     def _reserve(self, more: int) -> None:
         """Keep the table at most half full."""
