@@ -143,7 +143,8 @@ METHOD = options(
         "--resume",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="FOLDER",
-        help="Go on from the last checkpoint there; the same check must be asked for.",
+        help="Go on from the last checkpoint there; the same check must be asked for. A checkpoint "
+        "can run code as it is read: resume only your own.",
     ),
     click.option(
         "--walks",
@@ -227,6 +228,7 @@ def check_command(
     bounds, method = _taken(values, Bounds), _taken(values, Options)
     specs = _specs(target, values)
     _check_outputs(json_file, trace_file, many=many)
+    _check_checkpoints(method, many=many)
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
     if not quiet and method.get("engine") == "local" and not kernels_are_compiled():
@@ -265,6 +267,13 @@ def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
     for spec in specs:
         system_of(spec)
     return specs
+
+
+def _check_checkpoints(method: dict[str, Any], *, many: bool) -> None:
+    """Refuse checkpoints of many checks in one folder."""
+    for name in ("checkpoint", "resume"):
+        if many and method.get(name) is not None:
+            raise InputError(f"--{name} is for one check; give one spec, not a folder")
 
 
 def _check_outputs(json_file: str | None, trace_file: str | None, *, many: bool) -> None:

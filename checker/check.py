@@ -12,7 +12,7 @@ from checker.engine import Options, explorer_for
 from checker.errors import ProtocolError, ReplayError
 from checker.registry import property_named
 from checker.result import Counts, Result, Verdict
-from checker.search import Bounds, PlainExplorer, Progress, explore, peak_memory_bytes
+from checker.search import Bounds, Progress, explore, peak_memory_bytes
 from checker.selfcheck import watched
 from checker.spec import COUNT_KEYS, Spec, system_of
 from checker.transition import System
@@ -96,8 +96,6 @@ def check(
     explored = self_checking(system, selfcheck)
     try:
         explorer = explorer_for(explored, options)
-        if isinstance(explorer, PlainExplorer):
-            options = evolve(options, engine="plain")
         result = explore(system, explorer, bounds, watch)
     except ProtocolError as error:
         result = _failed(system, str(error))

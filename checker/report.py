@@ -80,7 +80,7 @@ def elapsed(seconds: float) -> str:
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
-    remarks = (symmetry_text, omission_text, slowness_text)
+    remarks = (symmetry_text, omission_text, slowness_text, checkpoint_text)
     parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
@@ -236,6 +236,12 @@ def omission_text(result: Result) -> str:
     """Return how likely fingerprints made the search omit a state."""
     chance = result.statistics.get("omission_probability", 0.0)
     return f"  Probability that a state was omitted: {chance:.1e}." if chance else ""
+
+
+def checkpoint_text(result: Result) -> str:
+    """Return why the last checkpoint is missing, if it is."""
+    problem = (result.statistics.get("checkpoints") or {}).get("problem")
+    return f"  The last checkpoint was not written: {problem}." if problem else ""
 
 
 def _at_most(workload: str) -> str:

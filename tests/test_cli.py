@@ -184,6 +184,15 @@ def test_a_trace_of_a_whole_folder_is_refused(causalcheck: Command) -> None:
     assert "give one spec, not a folder" in ran.err
 
 
+@pytest.mark.parametrize("option", ["--checkpoint", "--resume"])
+def test_checkpoints_of_a_whole_folder_are_refused(
+    option: str, causalcheck: Command, tmp_path: Path
+) -> None:
+    ran = causalcheck("check", str(ROOT / "specs/small"), option, str(tmp_path))
+    assert 2 == ran.code
+    assert f"{option} is for one check; give one spec, not a folder" in ran.err
+
+
 @pytest.mark.parametrize(
     ("text", "size"), [("500M", 500 * 10**6), ("4G", 4 * 10**9), ("1.5gb", 15 * 10**8), ("7", 7)]
 )

@@ -418,6 +418,14 @@ def test_the_report_of_a_violation_has_steps_diagram_and_explanation() -> None:
     assert "m1 was causal-sent before m2: Alice sent m1, then m2." in text
 
 
+def test_a_checkpoint_that_could_not_be_written_is_said_so() -> None:
+    result = reported("mfss", messages=1)
+    failed = evolve(result.result, statistics={"checkpoints": {"problem": "the disk is full"}})
+    text = report.check_text(evolve(result, result=failed))
+    assert "The last checkpoint was not written: the disk is full." in text
+    assert "checkpoint" not in report.check_text(result)
+
+
 def test_a_witness_that_no_state_shows_is_said_so() -> None:
     text = report.check_text(reported("mfss", messages=1, properties=("witness:waited",)))
     assert "witness:waited  VIOLATED    no reachable state shows it" in text
