@@ -16,11 +16,19 @@ import attrs
 import click
 
 from checker import report as reports
-from checker.check import INCOMPLETE, INPUT_ERROR, INTERNAL_ERROR, check_all, exit_code_of
+from checker.check import (
+    INCOMPLETE,
+    INPUT_ERROR,
+    INTERNAL_ERROR,
+    CheckReport,
+    check_all,
+    exit_code_of,
+)
 from checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
 from checker.errors import CapacityError, InputError
 from checker.formats import check_writable, write_whole
 from checker.formats import json as formats
+from checker.formats.registry import FORMATS, format_of, write_trace
 from checker.history import HISTORIES
 from checker.search import Bounds
 from checker.selfcheck import MODES
@@ -184,11 +192,22 @@ BOUNDS = options(
         help="Give up at so much memory: 500M, 4G.",
     ),
 )
+TRACE_FORMAT = click.option(
+    "--trace-format",
+    metavar="NAME",
+    help=f"In place of what the ending says: {', '.join(FORMATS)}.",
+)
 OUTPUT = options(
     click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON."),
     click.option(
-        "--trace", "trace_file", metavar="FILE.json", help="Save the counterexample, for replay."
+        "--trace",
+        "trace_file",
+        metavar="FILE",
+        help="Save the counterexample; the ending says how: "
+        f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
+        "replay reads .json.",
     ),
+    TRACE_FORMAT,
     click.option(
         "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
     ),
@@ -212,6 +231,7 @@ def check_command(
     target: str,
     json_file: str | None,
     trace_file: str | None,
+    trace_format: str | None,
     statistics: bool,
     quiet: bool,
     selfcheck: str,
@@ -227,7 +247,7 @@ def check_command(
     many = Path(target).is_dir()
     bounds, method = _taken(values, Bounds), _taken(values, Options)
     specs = _specs(target, values)
-    _check_outputs(json_file, trace_file, many=many)
+    _check_outputs(json_file, trace_file, trace_format, many=many)
     _check_checkpoints(method, many=many)
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
@@ -246,7 +266,9 @@ def check_command(
         if many and not quiet:
             say(reports.spec_line(result))
     say(reports.checks_text(done, len(specs), many=many, quiet=quiet, statistics=statistics))
-    _write(json_file, trace_file, done, say, many=many)
+    _write_result(json_file, done, many=many)
+    if trace_file is not None:
+        _write_trace(trace_file, trace_format, done[0], say)
     return exit_code_of(done)
 
 
@@ -276,38 +298,39 @@ def _check_checkpoints(method: dict[str, Any], *, many: bool) -> None:
             raise InputError(f"--{name} is for one check; give one spec, not a folder")
 
 
-def _check_outputs(json_file: str | None, trace_file: str | None, *, many: bool) -> None:
+def _check_outputs(
+    json_file: str | None, trace_file: str | None, trace_format: str | None, *, many: bool
+) -> None:
     """Refuse files that cannot be written before the search starts."""
     if trace_file is not None:
         if many:
             raise InputError("--trace saves one counterexample; give one spec, not a folder")
-        if not trace_file.endswith(".json"):
-            raise InputError(f"--trace {trace_file}: the name must end in .json")
+        format_of(trace_file, trace_format)
         if trace_file == json_file:
             raise InputError(f"--json and --trace both name {trace_file!r}; give two files")
+    elif trace_format is not None:
+        raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
     for file in (json_file, trace_file):
         if file not in (None, "-"):
             check_writable(file)
 
 
-def _write(
-    json_file: str | None,
-    trace_file: str | None,
-    done: list[Any],
-    say: Callable[[str], None],
-    *,
-    many: bool,
-) -> None:
-    """Write the files asked for."""
+def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
+    """Write the results as JSON, if that was asked for."""
     if json_file is not None:
         found = formats.results_object(done) if many else formats.result_object(done[0])
         write = partial(write_whole, json_file) if json_file != "-" else _print
         write(formats.text(found))
-    if trace_file is not None:
-        if done[0].result.counterexample is None:
-            say(f"There is no counterexample, so {trace_file} was not written.")
-        else:
-            write_whole(trace_file, formats.text(formats.trace_object(done[0])))
+
+
+def _write_trace(
+    file: str, format: str | None, report: CheckReport, say: Callable[[str], None]
+) -> None:
+    """Save the counterexample of a check, if there is one."""
+    if report.result.counterexample is None:
+        say(f"There is no counterexample, so {file} was not written.")
+    else:
+        write_trace(report.result.counterexample, file, format, report=report)
 
 
 @commands.command("list")
@@ -319,13 +342,23 @@ def list_command() -> int:
 
 @commands.command("replay")
 @click.argument("trace", metavar="TRACE.json")
-def replay_command(trace: str) -> int:
+@click.option(
+    "--trace",
+    "trace_file",
+    metavar="FILE",
+    help="Save it in another format, too, as the ending says; see check --help.",
+)
+@TRACE_FORMAT
+def replay_command(trace: str, trace_file: str | None, trace_format: str | None) -> int:
     """Replay a saved counterexample through plain Python.
 
     Exit codes: 1 it still violates its property, 0 it no longer does, 2 it is no trace, or does not
     fit the protocol any more.
     """
+    _check_outputs(None, trace_file, trace_format, many=False)
     path, prop = formats.replay_file(trace)
+    if trace_file is not None:
+        write_trace(path, trace_file, trace_format)
     _say(reports.replay_text(path, prop, trace))
     return 0 if path.violates is None else 1
 

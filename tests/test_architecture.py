@@ -100,7 +100,8 @@ def test_the_semantics_see_no_engine() -> None:
     semantics = ("model", "canonical", "network", "workload", "history", "transition", "path")
     engines = {"kernels", "tabulate", "layout", "supply", "symmetry", "visited", "local", "numpy"}
     for name in semantics:
-        seen = {part for module in imports_of(ROOT / f"checker/{name}.py") for part in module.split(".")}
+        modules = imports_of(ROOT / f"checker/{name}.py")
+        seen = {part for module in modules for part in module.split(".")}
         assert set() == seen & engines, name
 
 

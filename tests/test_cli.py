@@ -155,7 +155,9 @@ WRONG = [
     (("check", "mfss", "--max-seconds", "nan"), "nan is not a number of seconds"),
     (("check", "mfss", "--max-memory", "4Q"), "'4Q' is not an amount of memory; give 500M or 4G"),
     (("check", "mfss", "--max-memory", "0G"), "'0G' is not an amount of memory"),
-    (("check", "mfss", "--trace", "t.svg"), "--trace t.svg: the name must end in .json"),
+    (("check", "mfss", "--trace", "t.png"), "the ending of 't.png' tells no trace format; known"),
+    (("check", "mfss", "--trace", "t", "--trace-format", "sgv"), "did you mean 'svg'?"),
+    (("check", "mfss", "--trace-format", "svg"), "give --trace FILE, too"),
     (("check", "mfss", "--json", "t.json", "--trace", "t.json"), "both name 't.json'"),
     (("check", "mfss", "--json", "no/r.json"), "cannot write to 'no/r.json': there is no folder"),
     (("check", "mfss", "--trace", "no/t.json"), "cannot write to 'no/t.json': there is no folder"),
@@ -812,11 +814,13 @@ def block(language: str, containing: str) -> str:
     return str(found)
 
 
-def test_the_readme_shows_what_the_command_prints(causalcheck: Command) -> None:
+def test_the_readme_shows_what_the_command_prints(causalcheck: Command, tmp_path: Path) -> None:
     shown = block("text", "causal-delivery is violated")
     spec = "specs/small/cykas-secret-mode-figure3.toml"
-    assert f"`causalcheck check {spec}`" in README
-    assert shown in causalcheck("check", spec, cwd=ROOT).out
+    assert f"causalcheck check {spec} --trace secret-mode.svg" in README
+    picture = tmp_path / "secret-mode.svg"
+    assert shown in causalcheck("check", spec, "--trace", str(picture), cwd=ROOT).out
+    assert picture.read_text() == (ROOT / "docs/images/secret-mode.svg").read_text()
 
 
 def test_the_protocol_of_the_readme_is_broken_as_the_readme_says(

@@ -76,17 +76,6 @@ def results_object(reports: Sequence[CheckReport]) -> dict[str, Any]:
     }
 
 
-def trace_object(report: CheckReport) -> dict[str, Any]:
-    """Return the counterexample of a check with all that is needed to replay it."""
-    assert report.result.counterexample is not None
-    return {
-        "schema": TRACE_SCHEMA,
-        **_question(report),
-        **counterexample_object(report.result.counterexample),
-        "versions": versions(),
-    }
-
-
 def _question(report: CheckReport) -> dict[str, Any]:
     return {
         "protocol": report.spec.protocol,

@@ -1,0 +1,203 @@
+"""What a space-time diagram consists of: marks, arrows, spans, labels, in pixels.
+
+Time runs downwards, there is one vertical line per actor. `checker.formats.spacetime` places the
+parts, `checker.formats.svg` draws them.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from attrs import frozen
+
+Point: TypeAlias = tuple[float, float]
+Box: TypeAlias = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+TEXT = 12.5
+"""The size of labels and notes."""
+HEAD, ROW, SLOT = 46.0, 31.0, 16.0
+"""Height of the names on top, of a transition, and of each further mark of a transition."""
+NARROWEST, WIDEST = 150.0, 260.0
+"""Distance between two actors' lines."""
+BESIDE = 17.0
+"""How far from its line a mark's label stands: beyond the spans."""
+NUMBERS = 34.0
+"""Room for the steps' numbers."""
+LONGEST_NOTE, LONGEST_LABEL = 64, 24
+"""Characters of a note (the whole text is its tooltip), and of a label."""
+BUFFER = "buffer"
+"""The kind of span during which a message waits; other kinds are the protocol's witnesses."""
+
+
+@frozen
+class Label:
+    """Text at a point; `anchor` is start, middle or end, `turned` means upwards."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str = "middle"
+    turned: bool = False
+
+    @property
+    def box(self) -> Box:
+        """The room it takes."""
+        wide = text_width(self.text)
+        if self.turned:
+            return (self.x - TEXT, self.y - wide / 2, self.x + 2, self.y + wide / 2)
+        left = self.x - {"start": 0.0, "middle": wide / 2, "end": wide}[self.anchor]
+        return (left, self.y - TEXT, left + wide, self.y + 3)
+
+
+@frozen
+class Mark:
+    """An event on an actor's line.
+
+    Attributes:
+        kind: causal-send, network-send, receive, wait, deliver, timeout, or missing: a delivery
+            that never happens.
+        x: across.
+        y: down.
+        step: the number of its transition.
+        label: what is written beside it.
+        wrong: it is part of what is wrong.
+        control: it is about control packets only.
+    """
+
+    kind: str
+    x: float
+    y: float
+    step: int
+    label: Label | None = None
+    wrong: bool = False
+    control: bool = False
+
+
+@frozen
+class Arrow:
+    """A packet from its network-send to its reception, its loss, or into the void.
+
+    Attributes:
+        points: start and end; for a self-addressed packet it bulges to the right between them.
+        end: received, lost or in-flight.
+        role: late or chain if it is part of a violation, else empty.
+        label: the packet.
+        sent: the number of the step that sends it.
+        met: that of the step that receives or loses it, or None.
+        control: it carries no message.
+        loops: it is addressed to its sender.
+    """
+
+    points: tuple[Point, Point]
+    end: str
+    role: str
+    label: Label
+    sent: int
+    met: int | None
+    control: bool
+    loops: bool
+
+
+@frozen
+class Shaft:
+    """The line of an arrow: from where to where, how it ends, and at which step."""
+
+    points: tuple[Point, Point]
+    end: str
+    met: int | None
+
+
+@frozen
+class Span:
+    """A stretch of an actor's line during which something holds of it."""
+
+    kind: str
+    x: float
+    top: float
+    bottom: float
+    label: Label | None = None
+
+
+@frozen
+class Row:
+    """The strip of one transition."""
+
+    step: int
+    top: float
+    bottom: float
+    y: float
+    note: str
+    wrong: bool
+    control: bool
+
+    @property
+    def short(self) -> str:
+        """The note, cut to what there is room for."""
+        return cut(self.note, LONGEST_NOTE)
+
+
+@frozen
+class Layout:
+    """A space-time diagram.
+
+    Attributes:
+        width: in pixels.
+        height: in pixels.
+        columns: (x, name) of each actor's line.
+        top: where the lines start.
+        notes: where the notes start, across.
+        rows: a strip per transition.
+        spans: shaded stretches.
+        trail: the happens-before chain from the first to the second message, in straight pieces.
+        arrows: packets.
+        marks: events.
+        modes: the kinds of spans besides buffers, drawn or not: the protocol's witnesses.
+        undrawn: control packets that are not received, in words.
+    """
+
+    width: float
+    height: float
+    columns: tuple[tuple[float, str], ...]
+    top: float
+    notes: float
+    rows: tuple[Row, ...]
+    spans: tuple[Span, ...]
+    trail: tuple[tuple[Point, Point], ...]
+    arrows: tuple[Arrow, ...]
+    marks: tuple[Mark, ...]
+    modes: tuple[str, ...]
+    undrawn: tuple[str, ...]
+
+
+_NARROW, _WIDE = frozenset("ijl.,:;|!'()[] -ftr"), frozenset("mwMW@%—…")
+
+
+def text_width(text: str, size: float = TEXT) -> float:
+    """Return about how wide `text` is in a sans-serif font; rather too much than too little."""
+    ems = sum(
+        0.36 if ch in _NARROW else 0.92 if ch in _WIDE else 1.0 if ord(ch) > 0x2E80 else 0.6
+        for ch in text
+    )
+    return ems * size
+
+
+def cut(text: str, most: int = LONGEST_LABEL) -> str:
+    """Return the start of a text that is too long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Return whether two boxes have a point in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def crosses(line: tuple[Point, Point], box: Box) -> bool:
+    """Return whether a line meets a box, at some of its points at least."""
+    (x1, y1), (x2, y2) = line
+    left, top, right, bottom = box
+    for at in range(25):
+        x, y = x1 + (x2 - x1) * at / 24, y1 + (y2 - y1) * at / 24
+        if left <= x <= right and top <= y <= bottom:
+            return True
+    return False

@@ -1,0 +1,59 @@
+"""Markup that is safe by construction: text is escaped unless it is markup already."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+class Markup(str):
+    """Text that may stand in an SVG or HTML file as it is."""
+
+    __slots__ = ()
+
+
+def plain(text: str) -> str:
+    """Return `text` in one line, without what is invisible: names come from strangers' protocols.
+
+    Control characters may not stand in XML at all, and directional marks would turn text around.
+    """
+    return "".join(ch if ch.isprintable() else " " for ch in text)
+
+
+def escaped(text: str) -> Markup:
+    """Return `text` as markup; markup stays as it is."""
+    return text if isinstance(text, Markup) else Markup(escape(plain(text)))
+
+
+def joined(*parts: str, by: str = "") -> Markup:
+    """Return all `parts` as markup, escaped where they are not markup yet."""
+    return Markup(by.join(map(escaped, parts)))
+
+
+def tag(name: str, /, *content: str, **attributes: str | float | bool | None) -> Markup:
+    """Return an element; an attribute `data_step` is written data-step, `class_` class.
+
+    An attribute that is None or False is left out, one that is True has its own name as value, so
+    that the same text is well-formed XML and HTML.
+    """
+    written = "".join(_attribute(key, value) for key, value in attributes.items())
+    inner = joined(*content)
+    if not inner and name in _VOID:
+        return Markup(f"<{name}{written}/>")
+    return Markup(f"<{name}{written}>{inner}</{name}>")
+
+
+_VOID = {"br", "circle", "input", "line", "meta", "path", "polygon", "polyline", "rect"}
+"""Elements that have no content."""
+
+
+def _attribute(key: str, value: str | float | bool | None) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    shown = name if value is True else number(value) if isinstance(value, float) else str(value)
+    return f' {name}="{escape(plain(shown))}"'
+
+
+def number(value: float) -> str:
+    """Return a coordinate with at most one digit after the point."""
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")

@@ -1,0 +1,54 @@
+"""Mermaid sequence diagrams, as GitHub and many wikis draw them from text.
+
+Syntax: Mermaid documentation, Sequence diagrams. A name or payload may hold anything, so every
+character that might mean something to Mermaid is written as an entity code, #35; for example.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from checker.check import CheckReport
+from checker.formats.about import about
+from checker.formats.markup import plain
+from checker.formats.sequence import Arrow, Line, Note, lines_of
+from checker.path import Path
+from checker.words import actor_name
+
+CONFIG = "---\nconfig:\n  sequence:\n    wrap: true\n    width: 220\n---\n"
+"""Long notes are wrapped."""
+WRONG = "rgba(213, 94, 0, 0.25)"
+"""The background of what goes wrong; the notes say it in words, too."""
+
+_UNSAFE = re.compile(r"[^\w .,()=+'/\[\]…-]|--+")
+
+
+def text(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as a Mermaid sequence diagram."""
+    said = about(path, report)
+    last = path.system.actors - 1
+    lines = ["sequenceDiagram", f"title {encoded(said.headline)}"]
+    lines += [f"participant p{i} as {encoded(actor_name(i))}" for i in range(last + 1)]
+    lines.append(f"Note over p0,p{last}: {encoded(f'{said.question}. {said.verdict}')}")
+    for wrong, group in groupby(lines_of(path), key=lambda line: line.wrong):
+        written = [_written(line, last) for line in group]
+        lines += [f"rect {WRONG}", *written, "end"] if wrong else written
+    return CONFIG + "\n".join(lines[:1] + [f"    {line}" for line in lines[1:]]) + "\n"
+
+
+def encoded(said: str) -> str:
+    """Return text that Mermaid shows as it is."""
+    return _UNSAFE.sub(lambda found: "".join(f"#{ord(ch)};" for ch in found[0]), plain(said))
+
+
+def _written(line: Line, last: int) -> str:
+    if isinstance(line, Note):
+        over = f"p0,p{last}" if line.actor is None else f"p{line.actor}"
+        return f"Note over {over}: {encoded(line.text)}"
+    return f"p{line.src}{_head(line)}p{line.dst}: {encoded(line.text)}"
+
+
+def _head(arrow: Arrow) -> str:
+    shaft = "--" if arrow.control else "-"
+    return f"{shaft}{'x' if arrow.lost else ')' if arrow.control else '>>'}"

@@ -1,0 +1,59 @@
+"""PlantUML sequence diagrams.
+
+Syntax: PlantUML language reference guide, chapters Sequence Diagram and Creole. A name or payload
+may hold anything, so every character that might mean something to PlantUML is written as <U+0023>.
+"""
+
+from __future__ import annotations
+
+import re
+
+from checker.check import CheckReport
+from checker.formats.about import about
+from checker.formats.markup import plain
+from checker.formats.sequence import Arrow, Line, Note, lines_of
+from checker.path import Path
+from checker.words import actor_name
+
+WRONG = "#FFD9B3"
+"""The background of notes on what goes wrong."""
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9 .,()=+'_-]|--+|__+|''+")
+
+
+def text(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as a PlantUML sequence diagram."""
+    said = about(path, report)
+    actors = range(path.system.actors)
+    lines = [
+        "@startuml",
+        f"title {encoded(said.headline)}",
+        "hide footbox",
+        "skinparam wrapWidth 420",
+    ]
+    lines += [f'participant "{encoded(actor_name(i))}" as p{i}' for i in actors]
+    lines.append(f"note over {_all(path)} : {encoded(f'{said.question}. {said.verdict}')}")
+    lines += [_written(line, _all(path)) for line in lines_of(path)]
+    return "\n".join([*lines, "@enduml"]) + "\n"
+
+
+def encoded(said: str) -> str:
+    """Return text that PlantUML shows as it is."""
+    return _UNSAFE.sub(lambda found: "".join(f"<U+{ord(c):04X}>" for c in found[0]), plain(said))
+
+
+def _all(path: Path) -> str:
+    return f"p0, p{path.system.actors - 1}"
+
+
+def _written(line: Line, everyone: str) -> str:
+    if isinstance(line, Note):
+        over = everyone if line.actor is None else f"p{line.actor}"
+        return f"note over {over}{' ' + WRONG if line.wrong else ''} : {encoded(line.text)}"
+    return f"p{line.src} {_head(line)} p{line.dst} : {encoded(line.text)}"
+
+
+def _head(arrow: Arrow) -> str:
+    style = "[#D55E00,bold]" if arrow.wrong else ""
+    head = "x" if arrow.lost else ">" if arrow.control else ""
+    return f"-{style}{'-' if arrow.control else ''}>{head}"

@@ -1,0 +1,124 @@
+"""The formats of traces, by name and by the ending of a file; all are made from the same path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from attrs import frozen
+
+from checker.check import CheckReport
+from checker.errors import InputError, unknown
+from checker.formats import html, itf, json, mermaid, puml, shiviz, svg, txt, write_whole
+from checker.formats.about import protocol_reference
+from checker.path import Path
+
+Writer: TypeAlias = Callable[[Path, CheckReport | None], str]
+
+
+@frozen(eq=False)
+class Format:
+    """A format of traces.
+
+    Attributes:
+        summary: one line for people.
+        endings: of files in this format.
+        text: (path, the check that found it or None) -> the file.
+    """
+
+    summary: str
+    endings: tuple[str, ...]
+    text: Writer
+
+
+def own_text(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` in the own format, which `causalcheck replay` reads.
+
+    Raises:
+        InputError: the path violates nothing; a trace says what it violates.
+    """
+    if path.violates is None:
+        raise InputError(
+            "the own format (json) keeps counterexamples, and this run violates nothing; choose "
+            f"another format: {', '.join(name for name in FORMATS if name != 'json')}"
+        )
+    trace = {
+        "schema": json.TRACE_SCHEMA,
+        "protocol": protocol_reference(path, report),
+        "actors": path.system.actors,
+        "messages": path.system.messages,
+        "network": path.system.network.name,
+        "workload": path.system.workload.text,
+        **json.counterexample_object(path),
+        "versions": json.versions(),
+    }
+    return json.text(trace)
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "json": Format("complete; `causalcheck replay` reads it", (".json",), own_text),
+        "itf": Format(
+            "Informal Trace Format of Apalache and Quint, for the ITF viewer",
+            (".itf.json",),
+            itf.text,
+        ),
+        "shiviz": Format(
+            "log with vector clocks, for ShiViz", (".shiviz", ".shiviz.log"), shiviz.text
+        ),
+        "mermaid": Format(
+            "Mermaid sequence diagram, as GitHub draws it", (".mermaid", ".mmd"), mermaid.text
+        ),
+        "puml": Format("PlantUML sequence diagram", (".puml",), puml.text),
+        "svg": Format("space-time diagram as a picture", (".svg",), svg.text),
+        "html": Format("page to step through, in one file", (".html",), html.text),
+        "txt": Format("text, as on the terminal", (".txt",), txt.text),
+    }
+)
+
+
+def format_of(file: str, name: str | None = None) -> str:
+    """Return the name of the format that a trace is to be written in.
+
+    Args:
+        file: its ending tells the format, the longest ending first.
+        name: the format, in place of what the ending tells; `itf.json` is another name of `itf`.
+
+    Raises:
+        InputError: there is no such format, or the ending tells none.
+    """
+    if name is not None:
+        name = name.removesuffix(".json") if name == "itf.json" else name
+        if name not in FORMATS:
+            raise unknown("trace format", name, FORMATS)
+        return name
+    endings = {ending: found for found, known in FORMATS.items() for ending in known.endings}
+    for ending in sorted(endings, key=len, reverse=True):
+        if file.lower().endswith(ending):
+            return endings[ending]
+    raise InputError(
+        f"the ending of {file!r} tells no trace format; known endings: {', '.join(endings)}"
+    )
+
+
+def trace_text(path: Path, name: str, report: CheckReport | None = None) -> str:
+    """Return `path` in the format called `name`; `report` is the check that found it."""
+    return FORMATS[format_of("", name)].text(path, report)
+
+
+def write_trace(
+    path: Path, file: str, format: str | None = None, *, report: CheckReport | None = None
+) -> None:
+    """Write `path` to `file`, whole or not at all.
+
+    Args:
+        path: what to write.
+        file: where; its ending tells the format unless that is given.
+        format: the name of a format.
+        report: the check that found the path, for what was explored and how.
+
+    Raises:
+        InputError: there is no such format, or the file cannot be written.
+    """
+    write_whole(file, trace_text(path, format_of(file, format), report))

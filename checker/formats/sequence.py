@@ -1,0 +1,101 @@
+"""Sequence diagrams, whatever language they are written in.
+
+Their arrows are level, so an arrow stands where its packet is received; when it was network-sent,
+the notes say. That is enough to see what overtook what: the steps' numbers run down the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from attrs import frozen
+
+from checker.formats.about import explanation_of
+from checker.formats.flights import Flight, flights_of
+from checker.model import Lose, Message, Receive
+from checker.path import Path, PathStep, causal_violation
+from checker.words import Remarks, Words, actor_name, contains, waiting
+
+
+@frozen
+class Note:
+    """Something that happens at one actor, or (with actor None) a remark on the whole run."""
+
+    actor: int | None
+    text: str
+    wrong: bool = False
+
+
+@frozen
+class Arrow:
+    """A packet that is received or lost."""
+
+    src: int
+    dst: int
+    text: str
+    control: bool = False
+    lost: bool = False
+    wrong: bool = False
+
+
+Line: TypeAlias = Note | Arrow
+
+
+def lines_of(path: Path) -> Iterator[Line]:
+    """Return the lines of a sequence diagram of `path`, in order."""
+    words, explanation, flights = Words.of(path), explanation_of(path), flights_of(path)
+    pair = _pair(path)
+    for step in path.steps:
+        if isinstance(step.transition, Receive | Lose):
+            yield _arrow(words, step, flights.met[step.number], pair)
+        note = _note(words, step, explanation.remarks)
+        if note is not None:
+            yield note
+    if flights.in_flight:
+        yield Note(None, "Still in flight: " + ", ".join(_travels(words, flights.in_flight)))
+    if explanation.text:
+        yield Note(None, explanation.text, wrong=True)
+
+
+def _pair(path: Path) -> tuple[int, tuple[Message, ...]] | None:
+    """Return the actor where two messages were delivered in the wrong order, and the two."""
+    ordered = path.violates in ("causal-delivery", "fifo-delivery")
+    violation = causal_violation(path) if ordered else None
+    if violation is None:
+        return None
+    return violation.actor, (violation.first, violation.second)
+
+
+def _arrow(
+    words: Words, step: PathStep, flight: Flight, pair: tuple[int, tuple[Message, ...]] | None
+) -> Arrow:
+    lost = isinstance(step.transition, Lose)
+    wrong = (
+        pair is not None
+        and flight.dst == pair[0]
+        and any(contains(flight.packet, message) for message in pair[1])
+    )
+    text = f"{step.number}. {words.value(flight.packet)}{' is lost' if lost else ''}"
+    return Arrow(flight.src, flight.dst, text, flight.control, lost, wrong)
+
+
+def _note(words: Words, step: PathStep, remarks: Remarks) -> Note | None:
+    """Return what a step does besides receiving or losing its packet."""
+    said = words.step(step, remarks)
+    wrong = any((step.number, d.message) in remarks for d in step.deliveries)
+    if not isinstance(step.transition, Receive | Lose):
+        return Note(step.actor, f"{step.number}. {said}", wrong)
+    happened = words.transition(step.transition, None)
+    rest = said.removeprefix(happened).lstrip(",; ")
+    if isinstance(step.transition, Lose) or not rest:
+        return None
+    return Note(
+        step.actor, f"{actor_name(step.actor)} {rest}" if not waiting(step) else rest, wrong
+    )
+
+
+def _travels(words: Words, flights: tuple[Flight, ...]) -> Iterator[str]:
+    for flight in flights:
+        src, dst = actor_name(flight.src), actor_name(flight.dst)
+        yield f"{words.value(flight.packet)} ({src} to {dst})"

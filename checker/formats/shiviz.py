@@ -1,0 +1,57 @@
+r"""Logs that ShiViz draws as a space-time diagram.
+
+ShiViz (Beschastnikh, Wang, Brun, Ernst, Debugging distributed systems, CACM 2016): the first line
+of a file is the regular expression that finds the events, the second one the delimiter of several
+executions (none here). An event is a line of text, then a line with its host and its vector clock.
+The clock is not that of the causality oracle, which ticks at a causal-send only: here every
+transition of an actor is an event, receptions of control packets too, so that a host's own entries
+run 1, 2, 3, … as ShiViz demands.
+"""
+
+from __future__ import annotations
+
+import json
+
+from checker.check import CheckReport
+from checker.formats.about import explanation_of
+from checker.formats.flights import flights_of
+from checker.formats.markup import plain
+from checker.model import Lose
+from checker.path import Path, PathStep
+from checker.words import Words, actor_name
+
+PARSER = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
+NETWORK = "Network"
+"""The host where packets are lost: no actor takes part in that."""
+
+
+def text(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as a log with the regular expression that reads it."""
+    words, remarks = Words.of(path), explanation_of(path).remarks
+    lines = [PARSER, ""]
+    for step, clock in zip(path.steps, clocks(path), strict=True):
+        lines.append(f"{step.number}. {plain(words.step(step, remarks))}")
+        lines.append(f"{_host(step)} {json.dumps(clock)}")
+    return "\n".join(lines) + "\n"
+
+
+def clocks(path: Path) -> list[dict[str, int]]:
+    """Return the vector clock of each step's event: host -> events in its past, itself included."""
+    flights = flights_of(path)
+    latest: dict[str, dict[str, int]] = {}
+    stamps: dict[int, dict[str, int]] = {}
+    for step in path.steps:
+        host, flight = _host(step), flights.met.get(step.number)
+        clock = dict(latest.get(host, {}))
+        clock[host] = clock.get(host, 0) + 1
+        past = {} if flight is None else stamps[flight.sent.number]
+        for other, count in past.items():
+            clock[other] = max(clock.get(other, 0), count)
+        latest[host] = stamps[step.number] = clock
+    return [stamps[step.number] for step in path.steps]
+
+
+def _host(step: PathStep) -> str:
+    if isinstance(step.transition, Lose):
+        return NETWORK
+    return actor_name(step.actor).replace(" ", "-")

@@ -1,0 +1,516 @@
+"""Places the parts of the space-time diagram: computed once from a path, drawn wherever needed.
+
+What happens at the same time to the same packet stands at the same point: a causal-send and its
+network-send, a reception and its delivery. What else a transition does follows just below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+
+from attrs import define, field
+
+from checker.formats.about import explanation_of
+from checker.formats.flights import Flight, Flights, flights_of
+from checker.formats.geometry import (
+    BESIDE,
+    BUFFER,
+    HEAD,
+    NARROWEST,
+    NUMBERS,
+    ROW,
+    SLOT,
+    TEXT,
+    WIDEST,
+    Arrow,
+    Box,
+    Label,
+    Layout,
+    Mark,
+    Point,
+    Row,
+    Shaft,
+    Span,
+    crosses,
+    cut,
+    overlap,
+    text_width,
+)
+from checker.model import CausalSend, Lose, Message, Predicate, Receive, Timeout
+from checker.path import Path, PathStep, Violation, causal_violation, undelivered
+from checker.words import (
+    Remarks,
+    Words,
+    actor_name,
+    contains,
+    listed,
+    message_in,
+    pending,
+    waiting,
+)
+
+
+def layout_of(path: Path) -> Layout:
+    """Lay out `path`."""
+    return _Planner(path).layout()
+
+
+@define(eq=False)
+class _Planner:
+    """Places rows first, then marks, and then the labels of arrows where they are in the way least.
+
+    Attributes:
+        slots: (step number, what) -> the slot of a mark within its step; what is "step", a message
+            delivered, or a flight that leaves.
+        y: step number -> where its first slot is.
+    """
+
+    path: Path
+    words: Words = field(init=False)
+    remarks: Remarks = field(init=False)
+    flights: Flights = field(init=False)
+    violation: Violation | None = field(init=False)
+    late: list[Flight] = field(init=False, factory=list)
+    chain: list[Flight] = field(init=False, factory=list)
+    slots: dict[tuple[int, object], int] = field(init=False, factory=dict)
+    y: dict[int, float] = field(init=False, factory=dict)
+    x: list[float] = field(init=False, factory=list)
+    taken: list[Box] = field(init=False, factory=list)
+    shafts: list[tuple[Flight, Shaft]] = field(init=False, factory=list)
+    bottom: float = field(init=False, default=0.0)
+
+    def layout(self) -> Layout:
+        """Do everything, in the order in which one thing needs another."""
+        path = self.path
+        self.words, self.remarks = Words.of(path), explanation_of(path).remarks
+        self.flights = flights_of(path)
+        ordered = path.violates in ("causal-delivery", "fifo-delivery")
+        self.violation = causal_violation(path) if ordered else None
+        rows = self._rows()
+        right = self._columns()
+        trail = tuple(self._trail())
+        self.shafts = [
+            (f, shaft) for f in self.flights.every if _is_drawn(f) for shaft in self._shafts(f)
+        ]
+        marks = (*self._marks(), *self._missing())
+        self.taken += [(m.x - 8, m.y - 8, m.x + 8, m.y + 8) for m in marks]
+        self.taken += [m.label.box for m in marks if m.label is not None]
+        spans = tuple(self._spans())
+        arrows = tuple(self._arrows())
+        notes = self.x[-1] + right + 12
+        wide = max([text_width(row.short) for row in rows], default=0.0)
+        return Layout(
+            width=notes + wide + 12,
+            height=self.bottom + 10,
+            columns=tuple((x, actor_name(i)) for i, x in enumerate(self.x)),
+            top=HEAD - 14,
+            notes=notes,
+            rows=rows,
+            spans=spans,
+            trail=trail,
+            arrows=arrows,
+            marks=marks,
+            modes=tuple(self._modes()),
+            undrawn=tuple(self._undrawn()),
+        )
+
+    # Rows and columns
+
+    def _rows(self) -> tuple[Row, ...]:
+        rows, top = [], HEAD
+        for step in self.path.steps:
+            count = self._place_slots(step)
+            self.y[step.number] = top + ROW / 2
+            height = ROW + (count - 1) * SLOT
+            wrong = any((step.number, d.message) in self.remarks for d in step.deliveries)
+            rows.append(
+                Row(
+                    step.number,
+                    top,
+                    top + height,
+                    self.y[step.number],
+                    note_of(self.words, step, self.remarks),
+                    wrong,
+                    self._is_control(step),
+                )
+            )
+            top += height
+        self.bottom = top + (34 if self.path.violates == "all-delivered" else 16)
+        return tuple(rows)
+
+    def _place_slots(self, step: PathStep) -> int:
+        """Give each mark of a step a slot, and return how many there are."""
+        number, held = step.number, waiting(step)
+        self.slots[number, "step"] = 0
+        used = 1
+        shared = isinstance(step.transition, Receive) and held is None
+        for delivery in step.deliveries:
+            at = 0 if shared else used
+            self.slots[number, delivery.message] = at
+            used, shared = max(used, at + 1), False
+        shared = step.message is not None
+        for _, group in groupby(self._leaving(step), key=lambda f: f.packet):
+            flights = list(group)
+            own = shared and contains(flights[0].packet, step.message)  # type: ignore[arg-type]
+            for flight in flights:
+                self.slots[number, flight] = 0 if own else used
+            used, shared = used + (not own), shared and not own
+        return used
+
+    def _leaving(self, step: PathStep) -> list[Flight]:
+        return [f for f in self.flights.sent[step.number] if _is_drawn(f)]
+
+    def _is_control(self, step: PathStep) -> bool:
+        """Return whether a step is about control packets only."""
+        flight = self.flights.met.get(step.number)
+        if flight is None or not flight.control or step.deliveries:
+            return False
+        return all(f.control for f in self._leaving(step))
+
+    def _columns(self) -> float:
+        """Place the actors' lines; return the room to the right of the last one."""
+        last = self.path.system.actors - 1
+        left = right = 40.0
+        for actor, text in self._never():
+            wide = text_width(text) + 34
+            left = max(left, wide) if actor == 0 else left
+            right = max(right, wide) if actor == last else right
+        for step in self.path.steps:
+            for text in self._labels_beside(step):
+                wide = text_width(text) + 34
+                left = max(left, wide) if step.actor == 0 else left
+                right = max(right, wide) if step.actor == last else right
+        texts = [cut(self.words.label(f.packet)) for f in self.flights.every if _is_drawn(f)]
+        widest = max(map(text_width, texts), default=0.0)
+        gap = min(max(NARROWEST, widest + 70), WIDEST)
+        self.x = [NUMBERS + left + i * gap for i in range(last + 1)]
+        return right
+
+    def _labels_beside(self, step: PathStep) -> Iterator[str]:
+        if (held := waiting(step)) is not None:
+            yield self._waits(held)
+        for delivery in step.deliveries:
+            yield self._delivered(step, delivery.message)
+
+    def _waits(self, message: Message) -> str:
+        return f"{self.words.message(message)} waits"
+
+    def _delivered(self, step: PathStep, message: Message) -> str:
+        remark = self.remarks.get((step.number, message))
+        return self.words.message(message) + (f" {remark}" if remark else "")
+
+    def _at(self, step: PathStep, what: object = "step") -> Point:
+        """Return the point of a mark."""
+        slot = self.slots.get((step.number, what), 0)
+        return self.x[step.actor], self.y[step.number] + slot * SLOT
+
+    # Marks
+
+    def _marks(self) -> Iterator[Mark]:
+        for step in self.path.steps:
+            if isinstance(step.transition, Lose):
+                continue
+            yield from self._trigger(step)
+            yield from self._deliveries(step)
+            yield from self._network_sends(step)
+            held = waiting(step)
+            if held is not None:
+                x, y = self._at(step)
+                side = self._side(step)
+                label = self._beside(self._waits(held), x + 6 * side, y, side)
+                stuck = self._is_stuck(held)
+                yield Mark("wait", x + 15 * side, y, step.number, label, stuck)
+
+    def _trigger(self, step: PathStep) -> Iterator[Mark]:
+        x, y = self._at(step)
+        if isinstance(step.transition, CausalSend):
+            assert step.message is not None
+            wrong = self._is_stuck(step.message)
+            yield Mark("causal-send", x, y, step.number, wrong=wrong)
+        elif isinstance(step.transition, Timeout):
+            yield Mark("timeout", x, y, step.number)
+        elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):
+            control = self.flights.met[step.number].control
+            yield Mark("receive", x, y, step.number, control=control)
+
+    def _deliveries(self, step: PathStep) -> Iterator[Mark]:
+        for delivery in step.deliveries:
+            x, y = self._at(step, delivery.message)
+            label = self._free_beside(self._delivered(step, delivery.message), step, x, y)
+            wrong = (step.number, delivery.message) in self.remarks
+            yield Mark("deliver", x, y, step.number, label, wrong)
+
+    def _network_sends(self, step: PathStep) -> Iterator[Mark]:
+        leaving = {self._at(step, f): f for f in self._leaving(step)}
+        for (x, y), flight in leaving.items():
+            yield Mark("network-send", x, y, step.number, control=flight.control)
+
+    def _side(self, step: PathStep) -> int:
+        """Return on which side of its line a mark's label stands rather: away from its arrow.
+
+        The outer lines have room outside.
+        """
+        if step.actor in (0, len(self.x) - 1):
+            return -1 if step.actor == 0 else 1
+        if isinstance(step.transition, Receive):
+            return 1 if step.transition.src < step.actor else -1
+        leaving = self._leaving(step)
+        return -1 if leaving and leaving[0].dst > step.actor else 1
+
+    def _beside(self, text: str, x: float, y: float, side: int) -> Label:
+        return Label(text, x + BESIDE * side, y + 4.5, "start" if side > 0 else "end")
+
+    def _free_beside(self, text: str, step: PathStep, x: float, y: float) -> Label:
+        """Return a mark's label where no arrow runs through it, if there is such a place."""
+        side = self._side(step)
+        options = [self._beside(text, x, y, side)]
+        if step.actor not in (0, len(self.x) - 1):
+            options += [self._beside(text, x, y + lower, -side) for lower in (0, 11)]
+            options.append(self._beside(text, x, y + 11, side))
+        lines = [shaft.points for _, shaft in self.shafts]
+        return min(options, key=lambda label: sum(crosses(line, label.box) for line in lines))
+
+    def _is_stuck(self, message: Message) -> bool:
+        """Return whether the path is about `message` never being delivered."""
+        if self.path.violates != "all-delivered":
+            return False
+        last = self.path.steps[-1].state
+        return message in undelivered(last, message.sender)
+
+    def _missing(self) -> Iterator[Mark]:
+        """Return a mark at the end of each line where a message should have been delivered."""
+        for actor, text in self._never():
+            x, y = self.x[actor], self.bottom - 10
+            label = self._beside(text, x, y, -1 if actor == 0 else 1)
+            yield Mark("missing", x, y, self.path.length, label, wrong=True)
+
+    def _never(self) -> Iterator[tuple[int, str]]:
+        """Return for each actor the messages that a path about lost messages owes it."""
+        if self.path.violates != "all-delivered" or not self.path.steps:
+            return
+        last = self.path.steps[-1].state
+        for actor in range(self.path.system.actors):
+            owed = [m for m in self.path.messages if actor in pending(last, m)]
+            if owed:
+                yield actor, f"{listed([self.words.message(m) for m in owed])} never delivered"
+
+    # Spans
+
+    def _spans(self) -> Iterator[Span]:
+        for actor, x in enumerate(self.x):
+            for top, bottom in self._buffered(actor):
+                yield Span(BUFFER, x, top, bottom)
+            for name, predicate in self._modes().items():
+                shown = [
+                    predicate(state.actors[actor])
+                    for state in (self.path.initial, *(s.state for s in self.path.steps))
+                ]
+                for top, bottom in self._runs(shown):
+                    label = self._span_label(cut(name.replace("-", " ")), actor, top, bottom)
+                    yield Span(name, x, top, bottom, label)
+
+    def _modes(self) -> dict[str, Predicate]:
+        """Return the witnesses, but for that of waiting: buffers are shown message by message."""
+        witnesses = self.path.system.protocol.witnesses
+        return {name: shows for name, shows in witnesses.items() if name != "waited"}
+
+    def _span_label(self, text: str, actor: int, top: float, bottom: float) -> Label:
+        """Return a span's label: upright beside it if there is room, else below it."""
+        side, half = (-1 if actor == 0 else 1), text_width(text) / 2
+        x = self.x[actor]
+        if bottom - top < 2 * half + 6:
+            return self._beside(text, x, bottom + 4, side)
+        options = [
+            Label(text, x + (20 if side > 0 else -14), y, turned=True)
+            for y in _spread(top + half, bottom - half)
+        ]
+        best = min(options, key=lambda label: sum(overlap(label.box, b) for b in self.taken))
+        self.taken.append(best.box)
+        return best
+
+    def _runs(self, shown: list[bool]) -> Iterator[tuple[float, float]]:
+        """Return from where to where something holds, given whether it does after each step."""
+        numbers = [0, *self.y]
+        start: float | None = HEAD - 10 if shown[0] else None
+        for number, (before, now) in zip(numbers[1:], pairwise(shown), strict=True):
+            if now and not before:
+                start = self.y[number]
+            elif before and not now:
+                assert start is not None
+                yield start, self.y[number]
+                start = None
+        if start is not None:
+            yield start, self.bottom
+
+    def _buffered(self, actor: int) -> Iterator[tuple[float, float]]:
+        """Return from where to where some message waits at `actor`."""
+        ends: list[tuple[float, float]] = []
+        for step in self.path.steps:
+            held = waiting(step)
+            if held is not None and step.actor == actor:
+                ends.append((self._at(step)[1], self._freed(step, held)))
+        merged: list[tuple[float, float]] = []
+        for top, bottom in sorted(ends):
+            if merged and top <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(bottom, merged[-1][1]))
+            else:
+                merged.append((top, bottom))
+        yield from merged
+
+    def _freed(self, waits: PathStep, message: Message) -> float:
+        """Return where a message that starts to wait at a step is sent on, or delivered."""
+        for step in self.path.steps[waits.number :]:
+            if step.actor != waits.actor:
+                continue
+            if isinstance(waits.transition, CausalSend):
+                for flight in self.flights.sent[step.number]:
+                    if contains(flight.packet, message):
+                        return self._at(step, flight)[1]
+            if any(d.message == message for d in step.deliveries):
+                return self._at(step, message)[1]
+        return self.bottom
+
+    # The violation
+
+    def _trail(self) -> Iterator[tuple[Point, Point]]:
+        """Return the happens-before chain, and note which arrows are part of the violation."""
+        violation = self.violation
+        if violation is None:
+            return
+        self._route(violation.first, violation.actor, self.late)
+        for one, other in pairwise(violation.chain):
+            if one.sender == other.sender:
+                yield self._at(self._sending(one)), self._at(self._sending(other))
+                continue
+            yield from self._route(one, other.sender, self.chain)
+            start = self._at(self._delivering(one, other.sender), one)
+            yield start, self._at(self._sending(other))
+        yield from self._route(violation.second, violation.actor, self.chain)
+
+    def _sending(self, message: Message) -> PathStep:
+        return next(s for s in self.path.steps if s.message == message)
+
+    def _delivering(self, message: Message, actor: int) -> PathStep:
+        return next(
+            step
+            for step in self.path.steps
+            for d in step.deliveries
+            if (d.actor, d.message) == (actor, message)
+        )
+
+    def _route(self, message: Message, actor: int, used: list[Flight]) -> list[tuple[Point, Point]]:
+        """Return how a message came from its causal-send to its delivery, relays included."""
+        pieces: list[tuple[Point, Point]] = []
+        arrived = self._delivering(message, actor)
+        here, until, point = actor, arrived.number, self._at(arrived, message)
+        seen: set[int] = set()
+        while (flight := self.flights.carrying(message, here, until)) and id(flight) not in seen:
+            seen.add(id(flight))
+            used.append(flight)
+            reception = self._at(flight.receptions[0])
+            start = self._at(flight.sent, flight)
+            pieces += [(reception, point), (start, reception)]
+            here, until, point = flight.src, flight.sent.number, start
+            if here == message.sender:
+                break
+        pieces.append((self._at(self._sending(message)), point))
+        return [(start, end) for start, end in reversed(pieces) if start != end]
+
+    # Arrows
+
+    def _arrows(self) -> Iterator[Arrow]:
+        for flight, shaft in self.shafts:
+            label = self._arrow_label(flight, shaft)
+            self.taken.append(label.box)
+            yield Arrow(
+                shaft.points,
+                shaft.end,
+                "late" if flight in self.late else "chain" if flight in self.chain else "",
+                label,
+                flight.sent.number,
+                shaft.met,
+                flight.control,
+                flight.src == flight.dst,
+            )
+
+    def _shafts(self, flight: Flight) -> Iterator[Shaft]:
+        """Return each arrow of a flight."""
+        start = self._at(flight.sent, flight)
+        towards = 1 if self.x[flight.dst] >= start[0] else -1
+        for step in flight.receptions:
+            yield Shaft((start, self._at(step)), "received", step.number)
+        if flight.lost is not None:
+            end = self.x[flight.dst] - 26 * towards, self.y[flight.lost.number]
+            yield Shaft((start, end), "lost", flight.lost.number)
+        if flight.in_flight:
+            end = start[0] + 44 * towards, start[1] + 13
+            yield Shaft((start, end), "in-flight", None)
+
+    def _arrow_label(self, flight: Flight, shaft: Shaft) -> Label:
+        """Place the label where it covers least, rather near the sender."""
+        (x1, y1), (x2, y2) = shaft.points
+        text = cut(self.words.label(flight.packet))
+        if shaft.end == "in-flight":
+            side = 1 if x2 > x1 else -1
+            return Label(f"{text} in flight", x2 + 7 * side, y2 + 4, "start" if side > 0 else "end")
+        if x1 == x2:
+            return Label(text, x1 + 46, (y1 + y2) / 2, "start")
+        lean = abs(y2 - y1) / max(abs(x2 - x1), 1.0)
+        lift = 5 + min(lean, 0.6) * text_width(text) / 2
+        options = []
+        for order, part in enumerate((0.28, 0.2, 0.36, 0.44, 0.52, 0.64, 0.76, 0.86)):
+            x, y = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
+            for label in (Label(text, x, y - lift), Label(text, x, y + lift + TEXT - 4)):
+                options.append((self._cost(label) + 2 * order, label))
+        return min(options, key=lambda option: option[0])[1]
+
+    def _cost(self, label: Label) -> float:
+        """Return how much a label is in the way."""
+        left, top, right, _ = box = label.box
+        cost = sum(40.0 for other in self.taken if overlap(box, other))
+        cost += sum(25.0 for x in self.x if left - 4 < x < right + 4)
+        cost += sum(6.0 for _, shaft in self.shafts if crosses(shaft.points, box))
+        return cost + (100 if top < HEAD - 24 else 0)
+
+    def _undrawn(self) -> Iterator[str]:
+        for f in self.flights.in_flight:
+            if not _is_drawn(f):
+                yield f"{self.words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})"
+
+
+def _is_drawn(flight: Flight) -> bool:
+    """Leave out control packets that nobody receives on the path."""
+    if flight.receptions or flight.lost is not None:
+        return True
+    return flight.in_flight and not flight.control
+
+
+def note_of(words: Words, step: PathStep, remarks: Remarks) -> str:
+    """Return what a step does in few words: what the arrows show is left to them."""
+    who, transition, held = actor_name(step.actor), step.transition, waiting(step)
+    delivered = [part.removeprefix("delivers ") for part in words.deliveries(step, remarks)]
+    delivers = [f"delivers {listed(delivered)}"] if delivered else []
+    if isinstance(transition, CausalSend):
+        parts = [words.transition(transition, step.message), *delivers]
+    elif isinstance(transition, Lose):
+        src, dst = actor_name(transition.src), actor_name(transition.dst)
+        parts = [f"{words.label(transition.packet)} from {src} to {dst} is lost"]
+    elif isinstance(transition, Timeout):
+        parts = [f"{who} times out", *delivers]
+    elif not delivers or held is not None:
+        packet, src = words.label(transition.packet), actor_name(transition.src)
+        parts = [f"{who} receives {packet} from {src}", *delivers]
+    else:
+        parts = [f"{who} {delivers[0]}"]
+    if step.message is None:
+        sends = {words.label(p): None for _, p in step.step.sends if message_in(p) is not None}
+        parts += [f"sends {listed(list(sends))}"] if sends else []
+    return ", ".join(parts) + (f"; {words.message(held)} waits" if held is not None else "")
+
+
+def _spread(low: float, high: float) -> Iterator[float]:
+    """Return places from the middle of a range to its ends."""
+    middle, half = (low + high) / 2, max((high - low) / 2, 0.0)
+    for part in (0.0, -0.5, 0.5, -1.0, 1.0):
+        yield middle + part * half

@@ -1,0 +1,517 @@
+"""The space-time diagram as SVG.
+
+Nothing is told by colour alone: marks differ in shape, control packets are dashed, the late message
+is a double line, the happens-before chain has a broad band below it, shaded spans have patterns of
+their own, and all of them have words beside them. Colours follow the reader's light or dark scheme;
+on paper they are the light ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from checker.check import CheckReport
+from checker.formats.about import About, about
+from checker.formats.geometry import (
+    BUFFER,
+    TEXT,
+    Arrow,
+    Label,
+    Layout,
+    Mark,
+    Point,
+    Row,
+    Span,
+    cut,
+    text_width,
+)
+from checker.formats.markup import Markup, joined, number, tag
+from checker.formats.spacetime import layout_of
+from checker.path import Path
+
+LIGHT: Mapping[str, str] = {
+    "paper": "#ffffff",
+    "ink": "#1f2328",
+    "muted": "#59636e",
+    "faint": "#d1d9e0",
+    "strip": "#f3f5f8",
+    "late": "#b34700",
+    "chain": "#0063a3",
+    "band": "#bfdcf2",
+    "shade": "#6e7781",
+    "mode": "#7d3c98",
+}
+DARK: Mapping[str, str] = {
+    "paper": "#0d1117",
+    "ink": "#e6edf3",
+    "muted": "#9da7b1",
+    "faint": "#3d444d",
+    "strip": "#151b23",
+    "late": "#ff9d57",
+    "chain": "#6cb8ff",
+    "band": "#173a5c",
+    "shade": "#8d96a0",
+    "mode": "#d2a8ff",
+}
+
+_PAINT = """
+.{at} .paper {{ fill: {paper}; }}
+.{at} text {{ fill: {ink}; }}
+.{at} .muted, .{at} .control text {{ fill: {muted}; }}
+.{at} .halo {{ stroke: {paper}; }}
+.{at} .strip {{ fill: {strip}; }}
+.{at} .even {{ fill: {paper}; }}
+.{at} .life {{ stroke: {muted}; }}
+.{at} .tick {{ stroke: {faint}; }}
+.{at} .shaft {{ stroke: {ink}; }}
+.{at} .head, .{at} .dot {{ fill: {ink}; }}
+.{at} .ring, .{at} .glass, .{at} .cross {{ stroke: {ink}; }}
+.{at} .ring, .{at} .glass, .{at} .open {{ fill: {paper}; }}
+.{at} .diamond {{ fill: {ink}; stroke: {paper}; }}
+.{at} .control .shaft, .{at} .control .open {{ stroke: {muted}; }}
+.{at} .control .head, .{at} .control .dot {{ fill: {muted}; }}
+.{at} .open {{ stroke: {ink}; }}
+.{at} .chain .shaft {{ stroke: {chain}; }}
+.{at} .chain .head, .{at} .chain text {{ fill: {chain}; }}
+.{at} .late .shaft, .{at} .wrong .ring, .{at} .wrong .glass {{ stroke: {late}; }}
+.{at} .late .core {{ stroke: {paper}; }}
+.{at} .gap {{ stroke: {late}; fill: {paper}; }}
+.{at} .late .head, .{at} .late text, .{at} .wrong text, .{at} text.wrong {{ fill: {late}; }}
+.{at} .wrong .diamond {{ fill: {late}; }}
+.{at} .wrong .cross {{ stroke: {paper}; }}
+.{at} .band {{ stroke: {band}; }}
+.{at} .shade {{ stroke: {shade}; fill: {shade}; }}
+.{at} .mode {{ stroke: {mode}; fill: {mode}; }}
+.{at} .span text {{ fill: {muted}; }}
+.{at} .row.selected .strip {{ fill: {band}; }}
+"""
+
+_SHAPE = """
+.{at} {{ font-family: system-ui, -apple-system, "Segoe UI", "Liberation Sans", Arial, sans-serif;
+  font-size: {size}px; }}
+.{at} .title {{ font-size: 18px; font-weight: 650; }}
+.{at} .name {{ font-size: 14.5px; font-weight: 650; }}
+.{at} .halo {{ paint-order: stroke; stroke-width: 3.5px; stroke-linejoin: round; }}
+.{at} .shaft {{ fill: none; stroke-width: 1.5; }}
+.{at} .control .shaft {{ stroke-dasharray: 5 4; stroke-width: 1.2; }}
+.{at} .control .solid {{ stroke-dasharray: none; }}
+.{at} .in-flight .shaft {{ stroke-dasharray: 1.5 3.5; }}
+.{at} .chain .shaft {{ stroke-width: 2.4; }}
+.{at} .late .shaft {{ stroke-width: 5; }}
+.{at} .late .core {{ fill: none; stroke-width: 1.8; }}
+.{at} .late text, .{at} .chain text, .{at} .wrong text, .{at} text.wrong {{ font-weight: 650; }}
+.{at} .band {{ fill: none; stroke-width: 17; stroke-linecap: round; }}
+.{at} .life {{ stroke-width: 1.4; }}
+.{at} .ring, .{at} .glass {{ stroke-width: 1.7; }}
+.{at} .open {{ stroke-width: 1.3; }}
+.{at} .gap {{ stroke-width: 1.8; stroke-dasharray: 3 2.2; }}
+.{at} .cross {{ fill: none; stroke-width: 2; stroke-linecap: round; }}
+.{at} .diamond {{ stroke-width: 1; }}
+.{at} .span rect {{ stroke-width: 0.8; }}
+.{at} .span text {{ font-size: 11px; font-style: italic; }}
+.{at} .veil {{ opacity: 0.8; pointer-events: none; }}
+.{at}.hide-control .control {{ display: none; }}
+"""
+
+CLASS = "spacetime"
+"""The class of the drawing; with `hide-control` beside it, control packets are not shown."""
+
+
+def style() -> str:
+    """Return the style sheet of the drawing."""
+    paint = _PAINT.format(at=CLASS, **LIGHT)
+    dark = _PAINT.format(at=CLASS, **DARK)
+    return (
+        f"{_SHAPE.format(at=CLASS, size=number(TEXT))}{paint}"
+        f"@media screen and (prefers-color-scheme: dark) {{{dark}}}\n"
+    )
+
+
+def text(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as an SVG file of its own."""
+    return drawing(path, about(path, report)) + "\n"
+
+
+def drawing(path: Path, said: About, *, inside: bool = False) -> Markup:
+    """Return the drawing; `inside` a page it needs no heading, style sheet, or targets."""
+    layout = layout_of(path)
+    heading = [] if inside else list(_heading(said, layout))
+    across = layout.notes if inside else layout.width
+    wide = max([across, *(label.box[2] + 14 for label, _ in heading), _NARROWEST])
+    shift = heading[-1][0].y + 8 if heading else 4.0
+    legend, legend_height = _legend(layout, wide)
+    foot = 14 if layout.height > _TALL else 0
+    high = shift + layout.height + foot + legend_height + 10
+    return tag(
+        "svg",
+        "" if inside else tag("style", Markup(style())),
+        tag("title", f"{said.headline}. {said.question}. {said.verdict}"),
+        tag("desc", said.explanation.text or said.verdict),
+        _patterns(layout),
+        tag("rect", class_="paper", width=wide, height=high),
+        *(tag("text", label.text, class_=look, x=label.x, y=label.y) for label, look in heading),
+        tag("g", *_body(layout, wide, inside=inside), transform=f"translate(0 {number(shift)})"),
+        tag("g", *legend, transform=f"translate(0 {number(shift + layout.height + foot)})"),
+        xmlns="http://www.w3.org/2000/svg",
+        class_=CLASS,
+        role="group" if inside else "img",
+        aria_label="space-time diagram" if inside else None,
+        viewBox=f"0 0 {number(wide)} {number(high)}",
+        width=wide,
+        height=high,
+    )
+
+
+_NARROWEST = 560.0
+_TALL = 640.0
+"""From this height on, the actors' names stand at the bottom, too."""
+
+
+def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
+    """Return the lines on top, each with its look."""
+    wide = max(layout.width, 680.0) - 28
+    y = 30.0
+    for line in _wrapped(said.headline, wide, 18):
+        yield Label(line, 14, y, "start"), "title"
+        y += 23
+    for line in _wrapped(said.explanation.text, wide, TEXT):
+        yield Label(line, 14, y, "start"), "said"
+        y += 17
+    y += 3
+    for line in _wrapped(f"{said.verdict} · {said.question}", wide, TEXT):
+        yield Label(line.removeprefix("· "), 14, y, "start"), "muted"
+        y += 17
+
+
+def _wrapped(text: str, wide: float, size: float) -> Iterator[str]:
+    """Return a paragraph in lines that fit; a word that is too long is cut into pieces."""
+    most = max(int(wide / size / 0.6), 8)
+    line = ""
+    for word in text.split():
+        pieces = [word[at : at + most] for at in range(0, len(word), most)]
+        for piece in pieces:
+            longer = f"{line} {piece}".strip()
+            if line and text_width(longer, size) > wide:
+                yield line
+                line = piece
+            else:
+                line = longer
+    if line:
+        yield line
+
+
+def _patterns(layout: Layout) -> Markup:
+    """Return the fills of the shaded spans: strokes for buffers, then a pattern per witness."""
+    signs = [
+        tag("path", d="M-2 2 L2 -2 M0 8 L8 0 M6 10 L10 6", class_="shade", stroke_width="1.6"),
+        tag("circle", cx=2.5, cy=2.5, r=1.15, class_="mode"),
+        tag("path", d="M0 2.5 H8", class_="mode", stroke_width="1"),
+        tag("path", d="M0 4 H8 M4 0 V8", class_="mode", stroke_width="0.8"),
+    ]
+    used = {_pattern(span.kind, layout.modes) for span in layout.spans}
+    return tag(
+        "defs",
+        *(
+            tag(
+                "pattern",
+                sign,
+                id=f"{CLASS}-{at}",
+                width=size,
+                height=size,
+                patternUnits="userSpaceOnUse",
+            )
+            for at, (sign, size) in enumerate(zip(signs, (8, 5, 5, 8), strict=True))
+            if at in used
+        ),
+    )
+
+
+def _pattern(kind: str, modes: Sequence[str]) -> int:
+    return 0 if kind == BUFFER else 1 + modes.index(kind) % 3
+
+
+def _body(layout: Layout, wide: float, *, inside: bool) -> Iterator[Markup]:
+    for row in layout.rows:
+        yield _row(row, layout, wide, inside=inside)
+    for x, name in layout.columns:
+        bottom = layout.height - 10
+        yield tag("line", class_="life", x1=x, y1=layout.top, x2=x, y2=bottom)
+        yield tag("text", name, class_="name", x=x, y=layout.top - 9, text_anchor="middle")
+        if layout.height > _TALL:
+            yield tag("text", name, class_="name", x=x, y=bottom + 15, text_anchor="middle")
+    outer_first = sorted(layout.spans, key=lambda s: -_width(s.kind, layout.modes))
+    yield from (_span(span, layout.modes) for span in outer_first)
+    for (x1, y1), (x2, y2) in layout.trail:
+        yield tag("line", class_="band", x1=x1, y1=y1, x2=x2, y2=y2)
+    for x, _ in layout.columns if layout.trail or layout.spans else ():
+        yield tag("line", class_="life", x1=x, y1=layout.top, x2=x, y2=layout.height - 10)
+    ordered = sorted(layout.arrows, key=lambda a: (a.role == "late", a.role == "chain"))
+    yield from (_arrow(arrow) for arrow in ordered)
+    yield from (_mark(mark) for mark in layout.marks)
+    yield from (_arrow_text(arrow) for arrow in ordered)
+    yield from (_mark_text(mark) for mark in layout.marks if mark.label is not None)
+    yield from (
+        tag("g", _label(span.label, "halo"), class_="span")
+        for span in layout.spans
+        if span.label is not None
+    )
+    if inside:
+        yield tag(
+            "rect",
+            class_="paper veil",
+            data_top=layout.rows[0].top if layout.rows else layout.height,
+            x=0,
+            y=layout.height,
+            width=wide,
+            height=0,
+        )
+
+
+def _row(row: Row, layout: Layout, wide: float, *, inside: bool) -> Markup:
+    """Return the strip of a transition: its number and note, or (inside a page) a link."""
+    odd = row.step % 2
+    strip = tag(
+        "rect",
+        class_="strip" if odd else "strip even",
+        x=0,
+        y=row.top,
+        width=wide,
+        height=row.bottom - row.top,
+    )
+    content = [
+        tag("title", f"{row.step}. {row.note}"),
+        strip,
+        tag("text", str(row.step), class_="muted", x=26, y=row.y + 4.5, text_anchor="end"),
+    ]
+    if inside:
+        link = tag("a", *content, href=f"#step-{row.step}", tabindex=-1)
+        return tag("g", link, class_="row", data_step=row.step, data_bottom=row.bottom)
+    look = "wrong" if row.wrong else "note"
+    note = tag("text", row.short, class_=look, x=layout.notes, y=row.y + 4.5)
+    content.append(tag("g", note, class_="control" if row.control else None))
+    return tag("g", *content, class_="row", data_step=row.step, id=f"step-{row.step}")
+
+
+def _width(kind: str, modes: Sequence[str]) -> float:
+    return 12.0 if kind == BUFFER else 22.0 + 8 * modes.index(kind)
+
+
+def _look(kind: str) -> str:
+    return "shade" if kind == BUFFER else "mode"
+
+
+def _span(span: Span, modes: Sequence[str]) -> Markup:
+    wide = _width(span.kind, modes)
+    box = {"x": span.x - wide / 2, "y": span.top, "width": wide, "height": span.bottom - span.top}
+    return tag(
+        "g",
+        tag("rect", class_=_look(span.kind), rx=4, fill_opacity="0.13", **box),
+        tag("rect", fill=f"url(#{CLASS}-{_pattern(span.kind, modes)})", rx=4, opacity="0.6", **box),
+        class_="span",
+        data_kind=span.kind,
+    )
+
+
+def _arrow(arrow: Arrow) -> Markup:
+    tip, toward, route = _shaft(arrow)
+    parts = [tag("path", d=route, class_="shaft")]
+    if arrow.role == "late":
+        parts.append(tag("path", d=route, class_="core"))
+    if arrow.end == "lost":
+        parts.append(_cross(tip, 5, "shaft solid"))
+    elif arrow.end == "in-flight":
+        parts.append(tag("circle", class_="open", cx=tip[0], cy=tip[1], r=2.6))
+    else:
+        parts.append(_head(tip, toward, 12 if arrow.role == "late" else 9.5))
+    return tag("g", *parts, **_arrow_attributes(arrow))
+
+
+def _arrow_attributes(arrow: Arrow) -> dict[str, str | int | None]:
+    looks = ["arrow", "control" if arrow.control else "", arrow.role]
+    looks.append("" if arrow.end == "received" else arrow.end)
+    return {
+        "class_": " ".join(filter(None, looks)),
+        "data_step": arrow.sent,
+        "data_met": arrow.met,
+    }
+
+
+def _arrow_text(arrow: Arrow) -> Markup:
+    return tag("g", _label(arrow.label, "halo"), **_arrow_attributes(arrow))
+
+
+def _shaft(arrow: Arrow) -> tuple[Point, Point, str]:
+    """Return where the shaft ends, where it comes from there, and its path."""
+    (x1, y1), (x2, y2) = arrow.points
+    stop = 7.0 if arrow.end == "received" else 0.0
+    if arrow.loops:
+        tip = (x2 + stop, y2)
+        out = x1 + 42
+        route = _joined("M", x1, y1, "C", out, y1, out, y2, *tip)
+        return tip, (out, y2), route
+    length = math.hypot(x2 - x1, y2 - y1) or 1.0
+    tip = (x2 - (x2 - x1) / length * stop, y2 - (y2 - y1) / length * stop)
+    back = 8.0 if arrow.end == "received" else 0.0
+    end = (tip[0] - (x2 - x1) / length * back, tip[1] - (y2 - y1) / length * back)
+    return tip, (x1, y1), _joined("M", x1, y1, "L", *end)
+
+
+def _joined(*parts: str | float) -> str:
+    return " ".join(p if isinstance(p, str) else number(p) for p in parts)
+
+
+def _head(tip: Point, toward: Point, size: float) -> Markup:
+    """Return a filled arrowhead at `tip` of a line from `toward`."""
+    angle = math.atan2(tip[1] - toward[1], tip[0] - toward[0])
+    corners = [tip]
+    for turn in (math.pi - 0.42, math.pi + 0.42):
+        corners.append(
+            (tip[0] + size * math.cos(angle + turn), tip[1] + size * math.sin(angle + turn))
+        )
+    return tag("polygon", class_="head", points=_points(corners))
+
+
+def _points(points: Iterable[Point]) -> str:
+    return " ".join(f"{number(x)},{number(y)}" for x, y in points)
+
+
+def _cross(center: Point, size: float, look: str) -> Markup:
+    x, y = center
+    route = _joined("M", x - size, y - size, "L", x + size, y + size)
+    route += _joined(" M", x - size, y + size, "L", x + size, y - size)
+    return tag("path", d=route, class_=look)
+
+
+def _mark(mark: Mark) -> Markup:
+    looks = ["mark", mark.kind, "wrong" if mark.wrong else "", "control" if mark.control else ""]
+    return tag(
+        "g",
+        *_shape(mark.kind, mark.x, mark.y, wrong=mark.wrong),
+        class_=" ".join(filter(None, looks)),
+        data_step=mark.step,
+    )
+
+
+def _shape(kind: str, x: float, y: float, *, wrong: bool = False) -> Iterator[Markup]:
+    """Return the mark of an event."""
+    if kind == "causal-send":
+        yield tag("circle", class_="ring", cx=x, cy=y, r=6.6)
+    elif kind == "network-send":
+        yield tag("circle", class_="dot", cx=x, cy=y, r=3)
+    elif kind == "receive":
+        yield tag("circle", class_="open", cx=x, cy=y, r=2.8)
+    elif kind == "wait":
+        corners = [(x - 4.5, y - 6), (x + 4.5, y - 6), (x - 4.5, y + 6), (x + 4.5, y + 6)]
+        yield tag("polygon", class_="glass", points=_points(corners))
+    elif kind == "timeout":
+        yield tag("circle", class_="ring", cx=x, cy=y, r=7)
+        yield tag("path", class_="shaft", d=_joined("M", x, y - 4.5, "V", y, "H", x + 3.5))
+    elif kind == "missing":
+        corners = [(x, y - 8), (x + 8, y), (x, y + 8), (x - 8, y)]
+        yield tag("polygon", class_="gap", points=_points(corners))
+    else:
+        size = 9 if wrong else 7
+        corners = [(x, y - size), (x + size, y), (x, y + size), (x - size, y)]
+        yield tag("polygon", class_="diamond", points=_points(corners))
+        if wrong:
+            yield _cross((x, y), 2.6, "cross")
+
+
+def _mark_text(mark: Mark) -> Markup:
+    assert mark.label is not None
+    return tag(
+        "g",
+        _label(mark.label, "halo"),
+        class_="mark wrong" if mark.wrong else "mark",
+        data_step=mark.step,
+    )
+
+
+def _label(label: Label, look: str) -> Markup:
+    turn = f"rotate(-90 {number(label.x)} {number(label.y)})" if label.turned else None
+    return tag(
+        "text",
+        label.text,
+        class_=look,
+        x=label.x,
+        y=label.y,
+        text_anchor=label.anchor,
+        transform=turn,
+    )
+
+
+# Legend
+
+_MARKS = {
+    "causal-send": "causal-send",
+    "network-send": "network-send",
+    "wait": "has to wait",
+    "deliver": "deliver",
+    "receive": "receive only",
+    "timeout": "timeout",
+    "missing": "delivery that never happens",
+}
+
+
+def _legend(layout: Layout, wide: float) -> tuple[list[Markup], float]:
+    """Return what the signs mean, those that are drawn, in lines; and how high that is."""
+    drawn: list[Markup] = []
+    x, y = 20.0, 16.0
+    items = list(_legend_items(layout))
+    for sign, room, words in items:
+        long = room + text_width(words) + 22
+        if x > 20 and x + long > wide - 10:
+            x, y = 20.0, y + 22
+        drawn.append(
+            tag(
+                "g",
+                sign,
+                tag("text", words, class_="muted", x=room + 6, y=4),
+                transform=f"translate({number(x)} {number(y)})",
+            )
+        )
+        x += long
+    if layout.undrawn:
+        said = f"Still in flight, not drawn: {', '.join(layout.undrawn)}."
+        for line in _wrapped(said, wide - 40, TEXT):
+            y += 20
+            drawn.append(tag("text", line, class_="muted", x=20, y=y + 4))
+    return [tag("line", class_="tick", x1=14, y1=0, x2=wide - 14, y2=0), *drawn], y + 12
+
+
+def _legend_items(layout: Layout) -> Iterator[tuple[Markup, float, str]]:
+    """Return sign, room for it, and words."""
+    kinds = {m.kind for m in layout.marks}
+    for kind, words in _MARKS.items():
+        if kind in kinds:
+            yield joined(*_shape(kind, 7, 0)), 16, words
+    both = {(m.x, m.y) for m in layout.marks if m.kind == "causal-send"}
+    if both & {(m.x, m.y) for m in layout.marks if m.kind == "network-send"}:
+        sign = joined(*_shape("causal-send", 7, 0), *_shape("network-send", 7, 0))
+        yield sign, 16, "both at once"
+    if any(m.kind == "deliver" and m.wrong for m in layout.marks):
+        sign = tag("g", *_shape("deliver", 8, 0, wrong=True), class_="wrong")
+        yield sign, 18, "wrong delivery"
+    roles = {a.role for a in layout.arrows} | {a.end for a in layout.arrows}
+    for role, words in (("late", "the message that was overtaken"), ("lost", "lost")):
+        if role in roles:
+            end = role if role == "lost" else "received"
+            yield _sample(end, role if role == "late" else ""), 48, words
+    if layout.trail:
+        band = tag("line", class_="band", x1=8, y1=0, x2=36, y2=0)
+        yield joined(band, _sample("received", "chain")), 44, "happens-before chain"
+    if any(a.control for a in layout.arrows):
+        yield _sample("received", "", control=True), 44, "control packet"
+    if "in-flight" in roles:
+        yield _sample("in-flight", ""), 44, "never received"
+    shown = dict.fromkeys(sorted(s.kind for s in layout.spans))
+    for kind in shown:
+        words = "a message waits" if kind == BUFFER else cut(kind.replace("-", " "))
+        wide = _width(kind, layout.modes)
+        yield _span(Span(kind, wide / 2, -8, 8), layout.modes), wide + 1, words
+
+
+def _sample(end: str, role: str, *, control: bool = False) -> Markup:
+    label = Label("", 0, 0)
+    return _arrow(Arrow(((2, 0), (44, 0)), end, role, label, 0, None, control, False))
