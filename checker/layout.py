@@ -142,7 +142,16 @@ class Layout:
         self._col = _arrays(word, shift, mask)
 
     def _place_rows(self) -> None:
-        self.row_words, word, shift = pack_widths(self.row_widths)
+        """Give every actor its field, the first one the highest bits of the first word.
+
+        So rows compare as the sequences of their composites do, however wide the fields are: the
+        least renaming of a state stays the least when rows are packed anew.
+        """
+        self.row_words, word, low = pack_widths(self.row_widths)
+        used = [
+            sum(w for w, at in zip(self.row_widths, word, strict=True) if at == k) for k in word
+        ]
+        shift = [n - a - w for n, a, w in zip(used, low, self.row_widths, strict=True)]
         mask = [(1 << width) - 1 for width in self.row_widths]
         self.row_fields = _arrays(word, shift, mask)
 

@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 
-from checker import local
+from checker import layout, local
 from checker import visited as visited_sets
 from checker.engine import Options, explorer_for
 from checker.errors import CapacityError, InputError, ReplayError
@@ -278,6 +278,17 @@ def test_renaming_that_forgets_something_is_noticed(monkeypatch: pytest.MonkeyPa
     )
     with pytest.raises(ReplayError, match="a bug of the engine"):
         searched(small("mfss", 3, 1, history="clocks"), symmetry=True)
+
+
+def test_representatives_stay_the_same_when_rows_need_more_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(layout, "WORD_BITS", 26)
+    system = small("cykas", 3, 2)
+    explorer = LocalBreadthFirst(system, options=LocalOptions(threads=1, symmetry=True))
+    result = explore(system, explorer)
+    assert 2 == explorer.supply.layout.row_words
+    assert Counts(52_521, 221_935, 19, 1) == result.unreduced
 
 
 # Sweep-line
