@@ -16,6 +16,7 @@ import attrs
 import click
 
 from checker import report as reports
+from checker import table as tables
 from checker.check import (
     INCOMPLETE,
     INPUT_ERROR,
@@ -155,6 +156,22 @@ METHOD = options(
         "can run code as it is read: resume only your own.",
     ),
     click.option(
+        "--master",
+        metavar="URL",
+        help="For --engine spark: local[N], spark://HOST:PORT, yarn, k8s://…  [default: what "
+        "spark-submit says, or all cores of this machine]",
+    ),
+    click.option(
+        "--partitions", type=AT_LEAST_1, help="For --engine spark.  [default: one per core]"
+    ),
+    click.option(
+        "--spark-threshold",
+        type=AT_LEAST_1,
+        metavar="STATES",
+        help="For --engine spark: smaller levels are explored here.  [default: 300000]",
+    ),
+    click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal."),
+    click.option(
         "--walks",
         type=AT_LEAST_1,
         default=Options().walks,
@@ -251,7 +268,7 @@ def check_command(
     _check_checkpoints(method, many=many)
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
-    if not quiet and method.get("engine") == "local" and not kernels_are_compiled():
+    if not quiet and method.get("engine") != "plain" and not kernels_are_compiled():
         _complain("Compiling the kernels, which takes half a minute and is done once.")
     done = []
     for result in check_all(
@@ -331,6 +348,59 @@ def _write_trace(
         say(f"There is no counterexample, so {file} was not written.")
     else:
         write_trace(report.result.counterexample, file, format, report=report)
+
+
+@commands.command("table")
+@click.option("--bounds", "size", default="3x3", show_default=True, metavar="ACTORSxMESSAGES")
+@click.option(
+    "--history",
+    default="knowledge",
+    show_default=True,
+    metavar="NAME|all",
+    help=f"{', '.join(HISTORIES)}, or all.",
+)
+@METHOD
+@BOUNDS
+@click.option(
+    "--format", "form", type=click.Choice(tables.FORMATS), default="text", show_default=True
+)
+@click.option("--output", metavar="FILE", help="Write the table there.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def table_command(
+    size: str,
+    history: str,
+    form: str,
+    output: str | None,
+    quiet: bool,
+    selfcheck: str,
+    **values: Any,
+) -> int:
+    """Reproduce the verification table of the Cykas paper, its figures beside ours.
+
+    Exit codes: 0 if the three verdicts are the paper's, 1 if one is not, 3 if one was not reached.
+    """
+    bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
+    actors, messages = tables.parsed_bounds(size)
+    histories = tables.parsed_histories(history)
+    for name in ("checkpoint", "resume"):
+        if getattr(method, name) is not None:
+            raise InputError(f"--{name} is for one check; the table makes several")
+    if output is not None:
+        check_writable(output)
+    ticker = reports.Ticker(quiet=quiet, many=True)
+    found = []
+    for row in tables.rows(actors, messages, histories, method, bounds, ticker):
+        ticker.clear()
+        found.append(row)
+        if not quiet:
+            _complain("  ".join(tables.cells(row)[:6]))
+    text = tables.rendered(found, method, form)
+    if output is not None:
+        write_whole(output, text + "\n")
+    _say(text)
+    if any(row.report.exit_code == INCOMPLETE for row in found):
+        return INCOMPLETE
+    return 0 if found and all(row.agrees for row in found) else 1
 
 
 @commands.command("list")

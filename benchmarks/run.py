@@ -40,7 +40,9 @@ ROWS = [
     "cykas 3x3 knowledge",
     "cykas 3x3 clocks",
     "cykas 4x2 knowledge",
+    "cykas 4x2 knowledge --no-symmetry",
     "cykas 3x4 knowledge",
+    "cykas 3x4 knowledge --no-symmetry",
     "mfss 3x3 full --no-symmetry --memory sweep --no-traces",
     "cykas 3x3 clocks --no-symmetry",
 ]

@@ -14,6 +14,7 @@ from checker.transition import System
 
 ENGINES = {
     "local": "tabulated and compiled, on all cores of this machine",
+    "spark": "the same kernels on a Spark cluster, once a level of the search is large",
     "plain": "plain Python, the reference: small systems",
 }
 
@@ -53,6 +54,12 @@ class Options:
         checkpoint: for `local`, a folder to save the search in, again and again.
         checkpoint_seconds: how often, at most.
         resume: for `local`, a folder of checkpoints to go on from.
+        master: for `spark`, of the cluster; None: what spark-submit says, or else all cores of this
+            machine.
+        partitions: for `spark`; None: as many as the cluster has cores.
+        spark_threshold: for `spark`, states of a level from which on it runs on the cluster; None:
+            as many as are worth a job.
+        spark_log: leave Spark's log on the terminal.
     """
 
     engine: str = "local"
@@ -71,6 +78,10 @@ class Options:
     checkpoint: Path | None = None
     checkpoint_seconds: float = 180.0
     resume: Path | None = None
+    master: str | None = None
+    partitions: int | None = None
+    spark_threshold: int | None = None
+    spark_log: bool = False
 
 
 def kernels_are_compiled() -> bool:
@@ -99,16 +110,25 @@ def explorer_for(system: System, options: Options) -> Explorer:
         raise InputError(f"threads is {options.threads}; give at least 1")
     if options.spill_visited and options.spill is None:
         raise InputError("the visited set is to be spilled, and there is no folder; give --spill")
-    if options.engine == "plain" or options.search != "breadth":
+    if options.engine != "local" or options.search != "breadth":
         _refuse_files(options)
+    if options.engine != "spark":
+        _refuse_cluster(options)
     if options.engine == "plain":
         return _plain(system, options)
     if system.actors > MOST_ACTORS:
         raise InputError(
-            f"actors is {system.actors}; the local engine takes at most {MOST_ACTORS}, the plain "
+            f"actors is {system.actors}; the {options.engine} engine takes at most "
+            f"{MOST_ACTORS}, the plain "
             "one any number (--engine plain)"
         )
-    return _local(system, options)
+    return _spark(system, options) if options.engine == "spark" else _local(system, options)
+
+
+def _refuse_cluster(options: Options) -> None:
+    for name in ("master", "partitions", "spark_threshold"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for --engine spark")
 
 
 def _refuse_files(options: Options) -> None:
@@ -157,3 +177,28 @@ def _local(system: System, options: Options) -> Explorer:
         resume=options.resume,
     )
     return LocalBreadthFirst(system, max_depth=options.max_depth, options=local)
+
+
+def _spark(system: System, options: Options) -> Explorer:
+    if options.search != "breadth":
+        raise InputError(f"--engine spark searches breadth-first; this is {options.search}-first")
+    if options.visited != "exact":
+        raise InputError("--engine spark keeps the states themselves; use --visited exact")
+    for name in ("partitions", "spark_threshold"):
+        number = getattr(options, name)
+        if number is not None and number < 1:
+            raise InputError(f"--{name.replace('_', '-')} is {number}; give at least 1")
+    from checker.local import LocalOptions
+    from checker.spark import THRESHOLD, SparkBreadthFirst, SparkOptions
+
+    spark = SparkOptions(
+        master=options.master,
+        partitions=options.partitions,
+        threshold=options.spark_threshold or THRESHOLD,
+        log=options.spark_log,
+        parents=options.traces,
+    )
+    local = LocalOptions(threads=options.threads)
+    return SparkBreadthFirst(
+        system, max_depth=options.max_depth, options=spark, local_options=local
+    )

@@ -36,3 +36,7 @@ class AuditError(CausalCheckError):
 
 class CapacityError(CausalCheckError):
     """A limit of an engine was reached (too many distinct values, too little memory or disk)."""
+
+
+class ClusterError(CapacityError):
+    """A cluster failed in a way from which it does not recover by itself."""

@@ -60,6 +60,8 @@ STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
 ) = range(14)
 CONTROL_SIZE = 14
 
+FLAT_BITS = 63
+FLAT_MASK = (1 << FLAT_BITS) - 1
 AHEAD = 8
 """How many rows ahead of their expansion what they need is asked for."""
 
@@ -1661,3 +1663,253 @@ def wander(
     # Borrowed arrays die with their owners, so the owner must be used last.
     own_loc[0] = 0
     return status
+
+
+# Rows that travel: see `checker.blocks`
+
+
+@njit(cache=True, nogil=True, inline="always")
+def pack_flat(loc, widths, out, start):
+    """Pack local words bit by bit into out[start:].
+
+    Args:
+        loc: the local words of all actors.
+        widths: how many bits of each are in use.
+    """
+    word, used = start, np.int64(0)
+    out[word] = 0
+    for k in range(widths.shape[0]):
+        value, width = loc[k], widths[k]
+        out[word] |= (value << used) & FLAT_MASK
+        used += width
+        if (used >= FLAT_BITS and k + 1 < widths.shape[0]) or used > FLAT_BITS:
+            used -= FLAT_BITS
+            word += 1
+            out[word] = value >> (width - used)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def unpack_flat(flat, start, widths, loc):
+    """Write the local words packed at flat[start:] to loc[0:]."""
+    word, used = start, np.int64(0)
+    for k in range(widths.shape[0]):
+        width = widths[k]
+        value = flat[word] >> used
+        used += width
+        if (used >= FLAT_BITS and k + 1 < widths.shape[0]) or used > FLAT_BITS:
+            used -= FLAT_BITS
+            word += 1
+            if used:
+                value |= flat[word] << (width - used)
+        loc[k] = value & ((np.int64(1) << width) - 1)
+
+
+@njit(cache=True, nogil=True)
+def compose(flat, which, flat_words, widths, tables, counts, limits, rows):
+    """Translate flat rows into rows of composites, numbering new composites.
+
+    Args:
+        flat: flat rows, one after the other.
+        which: indices of those to translate.
+        flat_words: words of a flat row.
+        widths: as for `pack_flat`.
+        counts, limits: as for `compose_missed`.
+        rows: takes the rows of composites.
+
+    Returns:
+        How many were translated; fewer than all where there is no more room for composites.
+    """
+    flat, which, widths, rows = borrow(flat), borrow(which), borrow(widths), borrow(rows)
+    geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
+    words, actors, row_words = geo[WORDS], geo[ACTORS], geo[ROW_WORDS]
+    mask = cons.shape[0] // (words + 1) - 1
+    own_loc = np.empty(actors * words, np.int64)
+    loc = borrow(own_loc)
+    done = which.shape[0]
+    total = counts.sum()
+    for r in range(which.shape[0]):
+        unpack_flat(flat, which[r] * flat_words, widths, loc)
+        for k in range(row_words):
+            rows[r * row_words + k] = 0
+        room = True
+        for actor in range(actors):
+            number = find_composite(cons, words, loc, actor * words, actor)
+            if number == -1:
+                room = counts[actor] < limits[actor] and total < limits[actors]
+                if not room:
+                    break
+                number = counts[actor]
+                at = actor * geo[DEC_STRIDE] + number * words
+                for k in range(words):
+                    dec[at + k] = loc[actor * words + k]
+                index_composite(cons, mask, dec, at, words, actor, number)
+                counts[actor] += 1
+                total += 1
+            rows[r * row_words + geo[ROW_WORD + actor]] |= number << geo[ROW_SHIFT + actor]
+        if not room:
+            done = r
+            break
+    own_loc[0] = 0
+    return done
+
+
+@njit(cache=True, nogil=True)
+def flatten(rows, count, stride, geo, dec, widths, flat_words, flat):
+    """Translate rows of composites into flat rows.
+
+    Args:
+        rows: the first `count` entries of `stride` words each begin with a row.
+        flat: takes the flat rows.
+    """
+    rows, widths, flat = borrow(rows), borrow(widths), borrow(flat)
+    geo, dec = borrow(geo), borrow(dec)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(count):
+        decode(rows, r * stride, geo, dec, loc, 0)
+        pack_flat(loc, widths, flat, r * flat_words)
+    own_loc[0] = 0
+
+
+@njit(cache=True, nogil=True)
+def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
+    """Write the owner of each flat row to `out`: a hash of its columns, however they are packed.
+
+    Args:
+        salts: odd numbers, one per actor and column, at actor * MOST_COLUMNS + column.
+    """
+    flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
+    salts, out = borrow(salts), borrow(out)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(count):
+        unpack_flat(flat, r * flat_words, widths, loc)
+        h = np.int64(0)
+        for actor in range(geo[ACTORS]):
+            for column in range(geo[COLUMN_COUNT]):
+                h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
+        out[r] = owner_by(mix(h), owners)
+    own_loc[0] = 0
+
+
+@njit(cache=True, nogil=True)
+def sort_by_owner(flat, links, flat_words, owners, starts, sorted_rows, sorted_links):
+    """Sort flat rows and their links by owner.
+
+    Args:
+        owners: of each row.
+        starts: where each owner's rows begin in the result; used up.
+    """
+    flat, links, owners, starts = borrow(flat), borrow(links), borrow(owners), borrow(starts)
+    sorted_rows, sorted_links = borrow(sorted_rows), borrow(sorted_links)
+    for r in range(links.shape[0]):
+        at = starts[owners[r]]
+        starts[owners[r]] = at + 1
+        sorted_links[at] = links[r]
+        for k in range(flat_words):
+            sorted_rows[at * flat_words + k] = flat[r * flat_words + k]
+
+
+@njit(cache=True, nogil=True)
+def settle(flat, links, start, flat_words, slots, figures, kept, kept_links):
+    """Put flat rows into a set and keep those that were not in it.
+
+    Args:
+        flat, links: rows, and a word for each.
+        start: [the first row to look at, how many are kept]; updated.
+        slots, figures: the set, as for `claim_row`.
+        kept, kept_links: take the new rows and their words.
+
+    Returns:
+        Whether all are done; if not, the set must grow.
+    """
+    flat, links, slots, figures = borrow(flat), borrow(links), borrow(slots), borrow(figures)
+    kept, kept_links = borrow(kept), borrow(kept_links)
+    count = start[1]
+    ahead = 12
+    for r in range(start[0], links.shape[0]):
+        if figures[1] >= figures[2]:
+            start[0], start[1] = r, count
+            return False
+        if r + ahead < links.shape[0]:
+            later = home(hash_words(flat, (r + ahead) * flat_words, flat_words), figures[0])
+            prefetch(slots, later * flat_words)
+        at = r * flat_words
+        fresh = claim_row(slots, figures, flat, at, flat_words)
+        if fresh == MISSED:
+            start[0], start[1] = r, count
+            return False
+        if fresh:
+            for k in range(flat_words):
+                kept[count * flat_words + k] = flat[at + k]
+            kept_links[count] = links[r]
+            count += 1
+    start[0], start[1] = links.shape[0], count
+    return True
+
+
+@njit(cache=True, nogil=True)
+def progress_of_flat(flat, count, flat_words, geo, widths, sent, pending, room, out):
+    """Write the progress of flat rows to `out`; see `progress_of`.
+
+    Args:
+        sent: what a position of an actor adds, at actor * room + position.
+        pending: what an actor's undelivered copies take off, likewise.
+    """
+    flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(count):
+        unpack_flat(flat, r * flat_words, widths, loc)
+        total = np.int64(0)
+        for actor in range(geo[ACTORS]):
+            total += sent[actor * room + get(loc, 0, geo, actor, POSITION)]
+            total -= pending[actor * room + get(loc, 0, geo, actor, PENDING)]
+        out[r] = total
+    own_loc[0] = 0
+
+
+@njit(cache=True, nogil=True)
+def pack_rows(local, widths, flat_words, flat):
+    """Pack local words, of shape (rows, words of all actors), into flat rows."""
+    for r in range(local.shape[0]):
+        pack_flat(local[r], widths, flat, r * flat_words)
+
+
+@njit(cache=True, nogil=True)
+def unpack_rows(flat, flat_words, widths, local):
+    """Unpack flat rows into local words, of shape (rows, words of all actors)."""
+    for r in range(local.shape[0]):
+        unpack_flat(flat, r * flat_words, widths, local[r])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def slot_of(slots, figures, flat, at, flat_words):
+    """Return the slot of a set that holds the row flat[at:], or -1."""
+    slot = home(hash_words(flat, at, flat_words), figures[0])
+    while slots[slot * flat_words] != -1:
+        same = True
+        for k in range(flat_words):
+            same = same and slots[slot * flat_words + k] == flat[at + k]
+        if same:
+            return slot
+        slot += 1
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def mark(flat, flat_words, slots, figures, marks):
+    """Mark the slots of a set whose rows are among some flat rows."""
+    flat, slots, marks = borrow(flat), borrow(slots), borrow(marks)
+    for r in range(flat.shape[0] // flat_words):
+        slot = slot_of(slots, figures, flat, r * flat_words, flat_words)
+        if slot >= 0:
+            marks[slot] = 1
+
+
+@njit(cache=True, nogil=True)
+def marked(flat, flat_words, slots, figures, marks, out):
+    """Write to `out` whether the slot of each flat row, which all are in the set, is marked."""
+    flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
+    for r in range(out.shape[0]):
+        out[r] = marks[slot_of(slots, figures, flat, r * flat_words, flat_words)]

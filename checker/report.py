@@ -201,16 +201,34 @@ def statistics_text(result: Result) -> str:
     parts = []
     if kinds := found.pop("transitions", None):
         rows = [("transition", "total", "new states")]
-        rows += [(k, f"{v['total']:,}", f"{v['new']:,}") for k, v in sorted(kinds.items())]
+        rows += [
+            (k, f"{v['total']:,}", f"{v['new']:,}" if "new" in v else "-")
+            for k, v in sorted(kinds.items())
+        ]
         wide = max(len(row[0]) for row in rows)
         parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
     depths = found.pop("states_per_depth", [])
+    rounds = found.pop("rounds", [])
     found.pop("symmetry", None)
     lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
     if depths:
         lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
     parts.append("\n".join(lines))
+    if rounds:
+        parts.append(rounds_text(rounds))
     return "\n\n".join(part for part in parts if part)
+
+
+def rounds_text(rounds: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rounds on a cluster as a table."""
+    names = list(rounds[0])
+    cells = [[name.replace("_", " ") for name in names]]
+    cells += [[_figure(found[name]) for name in names] for found in rounds]
+    wides = [max(len(row[k]) for row in cells) for k in range(len(names))]
+    return "\n".join(
+        "  " + "  ".join(f"{cell:>{wide}}" for cell, wide in zip(row, wides, strict=True))
+        for row in cells
+    )
 
 
 def _figure(value: Any) -> str:

@@ -94,6 +94,7 @@ class Tabulation:
         table, code: as in `kernels.Tables`.
         most_choices: per kind and column of a key, the most transitions that an entry offers.
         kinds: names of the kinds of transitions, such as `receive Ack`.
+        filled: what `fill` stored, keys and values; kept where somebody else wants it, too.
         calls: how often the protocol was called.
         symmetry: learns renamings along with the tables; None without symmetry.
         seconds: spent in `fill`.
@@ -121,6 +122,7 @@ class Tabulation:
     steps: dict[Hashable, Step] = field(factory=dict)
     table: Words = field(init=False)
     entries: int = 0
+    filled: list[tuple[Words, Words]] | None = None
     code: Words = field(init=False)
     used_code: int = 0
     symmetry: Symmetry | None = None
@@ -218,6 +220,8 @@ class Tabulation:
         self._reserve(len(keys))
         kernels.store(self.table, keys, values)
         self.entries += len(keys)
+        if self.filled is not None:
+            self.filled.append((keys, values))
         self.seconds += time.perf_counter() - started
 
     def _note_choices(self, key: int, spot: int) -> None:

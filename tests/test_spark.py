@@ -1,0 +1,316 @@
+"""Rounds on Spark against the local engine, whatever the partitions and whatever fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark import SparkContext, TaskContext
+
+from checker import kernels, shares, spark
+from checker.blocks import Codec, unseen, widened
+from checker.errors import InputError
+from checker.local import LocalBreadthFirst, LocalOptions
+from checker.result import Counts, Result, Verdict
+from checker.search import explore
+from checker.spark import Cluster, SparkBreadthFirst, SparkOptions, provide_java
+from checker.supply import wrapping
+from checker.transition import System
+from tests.conftest import ROOT, Command, in_a_process
+from tests.test_local import small
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[SparkContext]:
+    """One Spark context for most tests; the engine uses one that runs."""
+    cluster = Cluster.start(SparkOptions(master="local[2,4]"))
+    yield cluster.sc
+    cluster.stop()
+
+
+def on_spark(system: System, threshold: int = 1, **options: Any) -> tuple[Result, Any]:
+    explorer = SparkBreadthFirst(
+        system,
+        max_depth=options.pop("max_depth", None),
+        options=SparkOptions(threshold=threshold, **options),
+        local_options=LocalOptions(threads=2),
+    )
+    return explore(system, explorer), explorer
+
+
+def locally(system: System, max_depth: int | None = None) -> Result:
+    return explore(
+        system, LocalBreadthFirst(system, max_depth, LocalOptions(threads=1, symmetry=False))
+    )
+
+
+def found(result: Result) -> tuple[Any, ...]:
+    path = result.counterexample
+    return (
+        dict(result.properties),
+        result.counts,
+        path and path.length,
+        result.statistics["states_per_depth"],
+        {kind: n["total"] for kind, n in result.statistics["transitions"].items()},
+    )
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 7, 32])
+def test_counts_do_not_depend_on_partitions(context: SparkContext, partitions: int) -> None:
+    system = small("mfss", 2, 2, history="clocks")
+    result, explorer = on_spark(system, 15, partitions=partitions)
+    assert explorer.rounds
+    assert Counts(169, 361, 13, 1) == result.counts
+    assert found(locally(system)) == found(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options"),
+    [
+        ("mfss", 3, 1, {"history": "full"}),
+        ("cykas", 3, 1, {"history": "knowledge"}),
+        ("unordered", 3, 1, {"history": "clocks"}),
+        ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"}),
+        ("rst", 3, 1, {"workload": "multicast"}),
+    ],
+)
+def test_finds_what_the_local_engine_finds(
+    context: SparkContext, name: str, actors: int, messages: int, options: dict[str, Any]
+) -> None:
+    system = small(name, actors, messages, **options)
+    result, explorer = on_spark(system, 5)
+    assert explorer.rounds
+    assert found(locally(system)) == found(result)
+
+
+def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
+    context: SparkContext,
+) -> None:
+    system = small("cykas-secret-mode", 3, 2, history="clocks")
+    result, _ = on_spark(system, 100)
+    assert Verdict.VIOLATED is result.verdict
+    assert found(locally(system)) == found(result)
+    assert result.counterexample is not None
+    assert 9 == result.counterexample.length
+
+
+def test_without_links_a_second_search_finds_the_counterexample(context: SparkContext) -> None:
+    system = small("unordered", 3, 1, history="clocks")
+    result, _ = on_spark(system, 5, parents=False)
+    assert found(locally(system)) == found(result)
+
+
+def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = small("cykas", 3, 2)
+    monkeypatch.setattr(SparkBreadthFirst, "_learn_ahead", lambda *_args: None)
+    here, explorer = on_spark(system, 200)
+    assert {1} == {r["jobs"] for r in explorer.rounds}
+    monkeypatch.setattr(SparkBreadthFirst, "_expand_late", lambda *_args: False)
+    again, explorer = on_spark(system, 200)
+    assert 1 < max(r["jobs"] for r in explorer.rounds)
+    assert Counts(52_521, 221_935, 19, 1) == here.counts == again.counts
+
+
+def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
+    system = small("mfss", 3, 2)
+    for depth in (6, 9):
+        result, _ = on_spark(system, 30, max_depth=depth)
+        assert locally(system, depth).counts == result.counts
+        assert Verdict.INCOMPLETE is result.verdict
+
+
+def test_a_small_check_needs_no_cluster() -> None:
+    result, explorer = on_spark(small("mfss", 2, 2), 10**6)
+    assert explorer.cluster is None
+    assert Verdict.HOLDS is result.verdict
+
+
+# Faults
+
+
+def failing_once(how: Callable[[], None]) -> Callable[..., Any]:
+    """Return tasks whose first attempt fails in half of the partitions."""
+
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        real = shares.expand_task(job, growths, reports)
+
+        def task(partition: int, parts: Any) -> Any:
+            done = list(real(partition, parts))
+            context = TaskContext.get()
+            if context is not None and context.attemptNumber() == 0 and partition % 2:
+                how()
+            yield from done
+
+        return task
+
+    return tasks
+
+
+def fail() -> None:
+    raise RuntimeError("this task fails once")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", [fail, die], ids=["an exception", "a killed worker"])
+def test_a_task_that_is_run_twice_counts_once(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, how: Callable[[], None]
+) -> None:
+    system = small("mfss", 2, 2, history="clocks")
+    monkeypatch.setattr(spark, "expand_task", failing_once(how))
+    result, explorer = on_spark(system, 20, partitions=2)
+    assert explorer.rounds
+    assert found(locally(system)) == found(result)
+
+
+def test_a_job_that_fails_for_good_is_incomplete_and_says_so(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        return lambda partition, parts: iter([1 // 0])
+
+    monkeypatch.setattr(spark, "expand_task", tasks)
+    result, _ = on_spark(small("mfss", 2, 2), 5)
+    assert Verdict.INCOMPLETE is result.verdict
+    assert (result.stopped_by or "").startswith("Spark gave up: ")
+
+
+KILL = """
+import os, signal, subprocess, sys, threading, time
+from checker.search import explore
+from checker.spark import SparkBreadthFirst, SparkOptions
+from tests.test_local import small
+
+killed = []
+
+def executors():
+    tree = [str(os.getpid())]
+    for pid in tree:
+        tree += subprocess.run(["pgrep", "-P", pid], capture_output=True, text=True).stdout.split()
+    return [int(pid) for pid in tree[1:] if "CoarseGrainedExecutorBackend" in
+            open(f"/proc/{pid}/cmdline").read()]
+
+class Killing(SparkBreadthFirst):
+    def _job(self, *, advances):
+        if self._jobs == 3:
+            (first, *_) = executors()
+            os.kill(first, signal.SIGKILL)
+            killed.append(first)
+        return super()._job(advances=advances)
+
+if __name__ == "__main__":
+    system = small("mfss", 3, 2, history="clocks")
+    options = SparkOptions(master="local-cluster[2,1,1024]", threshold=5000, partitions=4)
+    result = explore(system, Killing(system, options=options))
+    print(len(killed), result.verdict, result.counts, result.stopped_by)
+"""
+
+
+def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "kill.py").write_text(KILL)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "kill.py")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(Path(spark.__file__).parent.parent)},
+        check=False,
+    )
+    expected = locally(small("mfss", 3, 2, history="clocks")).counts
+    assert f"1 HOLDS {expected} None" == done.stdout.strip(), done.stderr[-2000:]
+
+
+# Parts
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_flat_rows_keep_their_columns_when_these_become_wider(data: st.DataObject) -> None:
+    widths = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=6).filter(any))
+    more = [w and w + data.draw(st.integers(0, 9)) for w in widths]
+    actors = data.draw(st.integers(2, 4))
+    before, after = Codec.of(actors, widths), Codec.of(actors, more)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    local = np.stack([rng.integers(0, 1 << int(w), 20) for w in before.widths], axis=1)
+    flat, back = np.empty(20 * before.words, np.int64), np.empty_like(local)
+    with wrapping():
+        kernels.pack_rows(local, before.widths, before.words, flat)
+        kernels.unpack_rows(flat, before.words, before.widths, back)
+        wide = widened(flat, before, after)
+        narrow = np.empty((20, len(after.widths)), np.int64)
+        kernels.unpack_rows(wide, after.words, after.widths, narrow)
+    assert (local == back).all()
+    assert 20 == len(np.unique(wide.reshape(-1, after.words), axis=0)) or len(
+        np.unique(local, axis=0)
+    ) == len(np.unique(narrow, axis=0))
+
+
+def test_few_rows_are_looked_up_among_many() -> None:
+    few = np.array([5, 7, 5, 9], np.int64)
+    with wrapping():
+        rows, links = unseen(few, np.arange(4), 1, (np.array([7, 1, 2]), np.array([3])))
+    assert [5, 9] == list(rows)
+    assert [0, 3] == list(links)
+
+
+# The command
+
+
+def test_without_java_the_command_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(spark, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs a Java runtime.*causalcheck\[java\]"):
+        provide_java(tmp_path)
+
+
+def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match="no bin/java in it"):
+        provide_java(tmp_path)
+
+
+def test_the_command_is_quiet_and_says_what_it_did() -> None:
+    asked = ("check", "mfss", "--actors", "2", "--messages", "2", "--engine", "spark")
+    options = ("--spark-threshold", "20", "--statistics", "--master", "local[2]")
+    ran = in_a_process(*asked, *options, cwd=ROOT)
+    assert 0 == ran.code
+    assert "engine spark" in ran.out
+    assert "rounds on spark: " in ran.out
+    assert "" == ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--master", "nonsense", "--spark-threshold", "5"), "cannot be started with master"),
+        (("--search", "depth"), "--engine spark searches breadth-first"),
+        (("--visited", "fingerprint"), "--engine spark keeps the states themselves"),
+        (("--spill", "."), "--spill is for breadth-first search by the local engine"),
+    ],
+)
+def test_what_spark_cannot_do_is_refused(arguments: tuple[str, ...], text: str) -> None:
+    ran = in_a_process("check", "mfss", "--engine", "spark", *arguments, cwd=ROOT)
+    assert 2 == ran.code
+    assert text in ran.err
+
+
+def test_a_master_without_spark_is_refused(causalcheck: Command) -> None:
+    ran = causalcheck("check", "mfss", "--master", "local[2]")
+    assert 2 == ran.code
+    assert "--master is for --engine spark" in ran.err
