@@ -27,7 +27,7 @@ from checker.check import (
 )
 from checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
 from checker.errors import CapacityError, InputError
-from checker.formats import check_writable, write_whole
+from checker.formats import check_writable, junit, write_whole
 from checker.formats import json as formats
 from checker.formats.registry import FORMATS, format_of, write_trace
 from checker.history import HISTORIES
@@ -226,6 +226,9 @@ OUTPUT = options(
     ),
     TRACE_FORMAT,
     click.option(
+        "--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML, for CI."
+    ),
+    click.option(
         "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
     ),
     click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict."),
@@ -249,6 +252,7 @@ def check_command(
     json_file: str | None,
     trace_file: str | None,
     trace_format: str | None,
+    junit_file: str | None,
     statistics: bool,
     quiet: bool,
     selfcheck: str,
@@ -266,6 +270,8 @@ def check_command(
     specs = _specs(target, values)
     _check_outputs(json_file, trace_file, trace_format, many=many)
     _check_checkpoints(method, many=many)
+    if junit_file is not None:
+        check_writable(junit_file)
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
     if not quiet and method.get("engine") != "plain" and not kernels_are_compiled():
@@ -284,6 +290,8 @@ def check_command(
             say(reports.spec_line(result))
     say(reports.checks_text(done, len(specs), many=many, quiet=quiet, statistics=statistics))
     _write_result(json_file, done, many=many)
+    if junit_file is not None:
+        write_whole(junit_file, junit.text(done))
     if trace_file is not None:
         _write_trace(trace_file, trace_format, done[0], say)
     return exit_code_of(done)

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from checker.engine import Options, explorer_for
 from checker.errors import ProtocolError, ReplayError
+from checker.model import Protocol
 from checker.registry import property_named
 from checker.result import Counts, Result, Verdict
 from checker.search import Bounds, Progress, explore, peak_memory_bytes
@@ -75,6 +76,7 @@ def check(
     options: Options = Options(),
     bounds: Bounds = Bounds(),
     *,
+    protocol: Protocol | None = None,
     selfcheck: str = "on",
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> CheckReport:
@@ -84,6 +86,7 @@ def check(
         spec: what to check, and what to expect.
         options: how to explore; the search and the greatest depth come from the other arguments.
         bounds: when to give up.
+        protocol: in place of the one that `spec` names.
         selfcheck: which of the protocol's calls to check for determinism and purity.
         watch: called now and then with the progress.
 
@@ -91,7 +94,7 @@ def check(
         InputError: a name or number in the spec cannot be used.
         InternalError: an engine and the semantics in plain Python disagree.
     """
-    system = system_of(spec)
+    system = system_of(spec, protocol)
     options = evolve(options, search=spec.search, max_depth=bounds.max_depth)
     explored = self_checking(system, selfcheck)
     try:

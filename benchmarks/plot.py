@@ -1,0 +1,125 @@
+"""Plots states per second and memory per state against the bounds, from real runs.
+
+python benchmarks/plot.py                    # figures/speed.svg, figures/memory.svg and the data
+python benchmarks/plot.py --max-seconds 60   # larger bounds are left out
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+import matplotlib as mpl
+from run import FIXED_BYTES, HERE, QUICK, machine, run
+
+mpl.use("svg")
+from matplotlib import pyplot
+
+FIGURES = HERE / "figures"
+SERIES = {
+    f"{protocol}, {history}, {threads} thread{'s' * (threads > 1)}": (
+        f"{protocol} {{}} {history} --no-symmetry --threads {threads}"
+    )
+    for protocol in ("mfss", "cykas")
+    for history in ("knowledge", "clocks")
+    for threads in (1, 2)
+}
+BOUNDS = ("2x2", "2x3", "3x2", "2x4", "3x3", "4x2", "3x4")
+LEAST = 0.2
+"""Runs of fewer seconds say more about the start than about the engine."""
+
+
+def measured(max_seconds: float) -> dict[str, list[dict[str, Any]]]:
+    """Return, per series, a point for each of the bounds that fit into the time."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, row in SERIES.items():
+        found[name] = []
+        for bounds in BOUNDS:
+            result = run(f"{row.format(bounds)} --max-seconds {max_seconds}")
+            if result["verdict"] == "INCOMPLETE":
+                print(f"{name}, {bounds}: more than {max_seconds:g} s, left out", file=sys.stderr)
+                continue
+            point = {key: result[key] for key in ("unique_states", "total_states", "seconds")}
+            found[name].append(
+                {"bounds": bounds, **point, "peak_memory_bytes": result["peak_memory_bytes"]}
+            )
+            print(name, bounds, point, file=sys.stderr)
+    return found
+
+
+def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
+    """Write both figures."""
+    speed = {
+        name: [
+            (p["unique_states"], p["total_states"] / p["seconds"] / 1e6, p["bounds"])
+            for p in points
+            if p["seconds"] >= LEAST
+        ]
+        for name, points in found.items()
+    }
+    memory = {
+        name: [
+            (
+                p["unique_states"],
+                max(p["peak_memory_bytes"] - FIXED_BYTES, 0) / p["unique_states"],
+                p["bounds"],
+            )
+            for p in points
+            if p["peak_memory_bytes"] > 2 * FIXED_BYTES
+        ]
+        for name, points in found.items()
+    }
+    figure(speed, "million total states per second", "speed", about)
+    figure(memory, "bytes per unique state, beyond 300 MB", "memory", about)
+
+
+def figure(
+    series: dict[str, list[tuple[int, float, str]]], label: str, name: str, about: str
+) -> None:
+    """Write one figure: a line per series, its points labelled with the bounds."""
+    mpl.rcParams["svg.hashsalt"] = "causalcheck"
+    plot, axes = pyplot.subplots(figsize=(9, 5.5))
+    marks = iter("osD^vPX*")
+    for title, points in series.items():
+        mark = next(marks)
+        if not points:
+            continue
+        points = sorted(points)
+        style = "-" if "2 threads" in title else "--"
+        axes.plot([p[0] for p in points], [p[1] for p in points], style, marker=mark, label=title)
+        for x, y, bounds in points:
+            axes.annotate(bounds, (x, y), (3, 4), textcoords="offset points", fontsize=8)
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("unique states")
+    axes.set_ylabel(label)
+    axes.set_title(about, fontsize=9)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    plot.tight_layout()
+    plot.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
+    pyplot.close(plot)
+
+
+def main() -> None:
+    """Measure and draw, or draw what was measured before."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--max-seconds", type=float, default=30)
+    parser.add_argument("--redraw", action="store_true", help="from the data of the last time")
+    arguments = parser.parse_args()
+    FIGURES.mkdir(exist_ok=True)
+    data = FIGURES / "plot.json"
+    if arguments.redraw:
+        saved = json.loads(data.read_text(encoding="utf-8"))
+    else:
+        run(QUICK[0])  # compiles the kernels where that was not done yet
+        saved = {"machine": machine(), "series": measured(arguments.max_seconds)}
+        data.with_suffix(".new").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+        data.with_suffix(".new").rename(data)
+    drawn(saved["series"], saved["machine"])
+
+
+if __name__ == "__main__":
+    main()

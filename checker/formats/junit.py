@@ -1,0 +1,71 @@
+"""Results as JUnit XML, for CI servers: one test case per property of each check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from checker.check import CheckReport
+from checker.report import path_text
+from checker.result import Verdict
+
+
+def text(reports: Sequence[CheckReport]) -> str:
+    """Return the results as JUnit XML.
+
+    A property that was not decided is an error, never skipped, unless the search ended with the
+    violation that was expected. What differs from a spec's expectation is a failure of its own test
+    case, `expectation`.
+    """
+    root = ElementTree.Element("testsuites", name="causalcheck")
+    for report in reports:
+        _suite(root, report)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def printable(text: str) -> str:
+    """Return `text` without what may not stand in XML."""
+    return "".join(ch if ch.isprintable() or ch == "\n" else " " for ch in text)
+
+
+def _suite(root: ElementTree.Element, report: CheckReport) -> None:
+    result = report.result
+    suite = ElementTree.SubElement(root, "testsuite", name=report.spec.label)
+    for name in result.properties:
+        _case(suite, report, name)
+    _expectation(suite, report)
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
+    suite.set("errors", str(len(suite.findall("testcase/error"))))
+    suite.set("skipped", "0")
+    suite.set("time", f"{result.seconds:.3f}")
+
+
+def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
+    result = report.result
+    case = ElementTree.SubElement(suite, "testcase", classname=report.spec.label, name=name)
+    verdict, path = result.properties[name], result.counterexample
+    wanted = report.spec.expect
+    expected = wanted.verdict is Verdict.VIOLATED and report.as_expected
+    if verdict is Verdict.VIOLATED and not expected:
+        shown = path is not None and path.violates == name
+        failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
+        failure.text = printable(path_text(path)) if shown and path is not None else ""
+    elif verdict is Verdict.INCOMPLETE and not expected:
+        reason = result.error or result.stopped_by or "the search ended with another violation"
+        ElementTree.SubElement(case, "error", message=printable(f"not decided: {reason}"))
+
+
+def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
+    """Add the test case that compares the check with what its spec expects."""
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=report.spec.label, name="expectation"
+    )
+    result = report.result
+    if result.verdict in (Verdict.INCOMPLETE, Verdict.ERROR):
+        reason = result.error or result.stopped_by or str(result.verdict)
+        ElementTree.SubElement(case, "error", message=printable(f"{result.verdict}: {reason}"))
+    elif report.differences:
+        message = printable("; ".join(report.differences))
+        ElementTree.SubElement(case, "failure", message=message)

@@ -1,0 +1,94 @@
+"""Assertions about protocols, for test suites.
+
+from checker.testing import check
+
+def test_mine_delivers_causally() -> None:
+    check(MINE, actors=3, messages=2)
+
+def test_the_variant_of_section_2_3_does_not() -> None:
+    check("cykas-secret-mode", messages=2, expect="violated", counterexample_length=9)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from checker import check as checks
+from checker.check import CheckReport
+from checker.engine import Options
+from checker.errors import InputError
+from checker.model import Protocol
+from checker.report import check_text
+from checker.result import Result
+from checker.search import Bounds
+from checker.spec import Expectation, Spec, expected_verdict, load_spec
+
+
+def check(
+    protocol: Protocol | str,
+    *,
+    expect: str = "holds",
+    violates: str | None = None,
+    counterexample_length: int | None = None,
+    selfcheck: str = "on",
+    **values: Any,
+) -> Result:
+    """Check a protocol; fail the test with the report if it does not come out as expected.
+
+    Args:
+        protocol: the record, a registered name, or FILE.py:OBJECT.
+        expect: `holds` or `violated`.
+        violates: the property that must be violated.
+        counterexample_length: of the shortest one, in transitions.
+        selfcheck: which of the protocol's calls to check for determinism and purity.
+        values: what to check and how: the fields of `checker.spec.Spec` (actors, messages, network,
+            workload, history, search, properties), of `checker.engine.Options` (engine, threads, …)
+            and of `checker.search.Bounds` (max_states, …).
+
+    Returns:
+        The result, with counts and the counterexample.
+
+    Raises:
+        AssertionError: the check did not come out as expected, or came to no verdict.
+        InputError: a name or number cannot be used.
+    """
+    name = protocol if isinstance(protocol, str) else protocol.name
+    wanted = Expectation(expected_verdict(expect), counterexample_length, violates)
+    parts = [_taken(values, kind) for kind in (Spec, Options, Bounds)]
+    if values:
+        known = sorted({f.name for k in (Spec, Options, Bounds) for f in attrs.fields(k)})
+        raise InputError(f"unknown argument {min(values)!r}; available: {', '.join(known)}")
+    question, method, bounds = parts
+    report = checks.check(
+        Spec(**{"protocol": name, "expect": wanted, **question}),
+        Options(**method),
+        Bounds(**bounds),
+        protocol=None if isinstance(protocol, str) else protocol,
+        selfcheck=selfcheck,
+    )
+    return expected(report)
+
+
+def check_spec(file: str) -> Result:
+    """Check a spec; fail the test with the report if it does not come out as expected."""
+    return expected(checks.check(load_spec(Path(file))))
+
+
+def expected(report: CheckReport) -> Result:
+    """Return the result of a check that came out as expected.
+
+    Raises:
+        AssertionError: it did not; its text is the report.
+    """
+    if report.exit_code:
+        raise AssertionError("\n" + "\n".join([*report.differences, "", check_text(report)]))
+    return report.result
+
+
+def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
+    """Take out of `values` what belongs to an attrs class."""
+    names = [f.name for f in attrs.fields(kind) if f.name in values]
+    return {name: values.pop(name) for name in names}
