@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import click
 
+from checker import kinds
 from checker import report as reports
 from checker import table as tables
 from checker.check import (
@@ -226,6 +227,21 @@ OUTPUT = options(
     ),
     TRACE_FORMAT,
     click.option(
+        "--minimise",
+        is_flag=True,
+        help="Shorten the counterexample of a depth-first or random search, and bring what belongs "
+        "together next to each other.",
+    ),
+    click.option(
+        "--max-counterexamples",
+        "wanted",
+        type=AT_LEAST_1,
+        default=1,
+        metavar="N",
+        help="After a violation look for N counterexamples that differ in kind, in plain Python; "
+        "--trace FILE saves the others beside it as FILE-2, FILE-3, …",
+    ),
+    click.option(
         "--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML, for CI."
     ),
     click.option(
@@ -253,6 +269,8 @@ def check_command(
     trace_file: str | None,
     trace_format: str | None,
     junit_file: str | None,
+    minimise: bool,
+    wanted: int,
     statistics: bool,
     quiet: bool,
     selfcheck: str,
@@ -270,6 +288,8 @@ def check_command(
     specs = _specs(target, values)
     _check_outputs(json_file, trace_file, trace_format, many=many)
     _check_checkpoints(method, many=many)
+    if many and wanted > 1:
+        raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
     if junit_file is not None:
         check_writable(junit_file)
     say = _discard if json_file == "-" else _say
@@ -282,6 +302,7 @@ def check_command(
         Options(**method),
         Bounds(**bounds),
         selfcheck=selfcheck,
+        minimised=minimise,
         watch=ticker,
     ):
         ticker.clear()
@@ -289,6 +310,8 @@ def check_command(
         if many and not quiet:
             say(reports.spec_line(result))
     say(reports.checks_text(done, len(specs), many=many, quiet=quiet, statistics=statistics))
+    if wanted > 1:
+        _show_others(done[0], wanted, trace_file, trace_format, say)
     _write_result(json_file, done, many=many)
     if junit_file is not None:
         write_whole(junit_file, junit.text(done))
@@ -346,6 +369,30 @@ def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None
         found = formats.results_object(done) if many else formats.result_object(done[0])
         write = partial(write_whole, json_file) if json_file != "-" else _print
         write(formats.text(found))
+
+
+def _show_others(
+    report: CheckReport,
+    wanted: int,
+    trace_file: str | None,
+    trace_format: str | None,
+    say: Callable[[str], None],
+) -> None:
+    """Look for counterexamples of other kinds than the one that was found, and show them."""
+    if report.result.counterexample is None:
+        return
+    found = kinds.others(report.system, report.result.counterexample, wanted - 1)
+    say("\n" + reports.others_text(found, wanted))
+    for number, path in enumerate(found.paths, 2):
+        if trace_file is not None:
+            write_trace(path, _numbered(trace_file, number), trace_format, report=report)
+
+
+def _numbered(file: str, number: int) -> str:
+    """Return the name of the file for the counterexample with this number."""
+    path = Path(file)
+    name, dot, endings = path.name.partition(".")
+    return str(path.with_name(f"{name}-{number}{dot}{endings}"))
 
 
 def _write_trace(

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from checker.engine import Options, explorer_for
 from checker.errors import ProtocolError, ReplayError
+from checker.minimise import minimise
 from checker.model import Protocol
 from checker.registry import property_named
 from checker.result import Counts, Result, Verdict
@@ -78,6 +79,7 @@ def check(
     *,
     protocol: Protocol | None = None,
     selfcheck: str = "on",
+    minimised: bool = False,
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> CheckReport:
     """Run the check that `spec` describes.
@@ -88,6 +90,7 @@ def check(
         bounds: when to give up.
         protocol: in place of the one that `spec` names.
         selfcheck: which of the protocol's calls to check for determinism and purity.
+        minimised: shorten the counterexample, and bring its steps into a clear order.
         watch: called now and then with the progress.
 
     Raises:
@@ -108,6 +111,8 @@ def check(
             "functions (--selfcheck all looks at every call), the checker is wrong."
         ) from error
     result = evolve(result, statistics={**result.statistics, **_repeat(options)})
+    if minimised and result.counterexample is not None:
+        result = evolve(result, counterexample=minimise(result.counterexample))
     return CheckReport(spec, options, system, result, differences(spec, result))
 
 
@@ -117,11 +122,19 @@ def check_all(
     bounds: Bounds = Bounds(),
     *,
     selfcheck: str = "on",
+    minimised: bool = False,
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
 ) -> Iterator[CheckReport]:
     """Run several checks, each as `check` does; an interruption ends them all."""
     for spec in specs:
-        report = check(spec, options, bounds, selfcheck=selfcheck, watch=partial(watch, spec))
+        report = check(
+            spec,
+            options,
+            bounds,
+            selfcheck=selfcheck,
+            minimised=minimised,
+            watch=partial(watch, spec),
+        )
         yield report
         if report.interrupted:
             return

@@ -14,6 +14,7 @@ from checker.diagram import Diagram, diagram
 from checker.engine import ENGINES
 from checker.explanation import Explanation, explain
 from checker.history import HISTORIES
+from checker.kinds import Collection
 from checker.model import Protocol
 from checker.network import NETWORKS
 from checker.path import Path
@@ -348,6 +349,24 @@ def _in_flight(drawn: Diagram) -> list[str]:
         return ["Still in flight at the end: ┄▷."] if stub else []
     start = "Still in flight at the end: ┄▷ and," if stub else "Still in flight at the end, and"
     return [f"{start} not drawn{',' if stub else ':'} {listed(drawn.undrawn)}."]
+
+
+def others_text(found: Collection, wanted: int) -> str:
+    """Return the counterexamples of other kinds than the first one."""
+    parts = [
+        f"({number} of {wanted}) {path_text(path)}" for number, path in enumerate(found.paths, 2)
+    ]
+    if len(found.paths) + 1 < wanted:
+        what = (
+            "there are no others" if found.exhausted else "others were not looked for any further"
+        )
+        parts.append(
+            wrapped(
+                f"{len(found.paths) + 1} of {wanted} counterexamples that differ in kind: {what} "
+                f"({found.unique_states:,} states, not going on after a violation)."
+            )
+        )
+    return "\n\n".join(parts)
 
 
 def checks_text(
