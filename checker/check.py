@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 from attrs import evolve, frozen
 
 from checker.engine import Options, explorer_for
-from checker.errors import ProtocolError, ReplayError
+from checker.errors import CapacityError, ProtocolError, ReplayError
 from checker.minimise import minimise
 from checker.model import Protocol
+from checker.path import confirm
+from checker.recovery import unrecoverable
 from checker.registry import property_named
-from checker.result import Counts, Result, Verdict
-from checker.search import Bounds, Progress, explore, peak_memory_bytes
+from checker.result import Counts, Result, Verdict, overall
+from checker.search import Bounds, Progress, explore, memory_bytes, peak_memory_bytes
 from checker.selfcheck import watched
 from checker.spec import COUNT_KEYS, Spec, system_of
 from checker.transition import System
@@ -110,6 +113,7 @@ def check(
             f"a path that the search found cannot be replayed: {error} If your handlers are pure "
             "functions (--selfcheck all looks at every call), the checker is wrong."
         ) from error
+    result = _with_recovery(system, result, bounds, watch)
     result = evolve(result, statistics={**result.statistics, **_repeat(options)})
     if minimised and result.counterexample is not None:
         result = evolve(result, counterexample=minimise(result.counterexample))
@@ -160,6 +164,47 @@ def _failed(system: System, error: str) -> Result:
         seconds=0.0,
         peak_memory_bytes=peak_memory_bytes(),
         error=error,
+    )
+
+
+def _with_recovery(
+    system: System, result: Result, bounds: Bounds, watch: Callable[[Progress], None]
+) -> Result:
+    """Return `result` with the verdicts on ways back, which need the graph of all states.
+
+    They are looked for where everything was explored and nothing else is violated.
+    """
+    props = [p for p in system.properties if p.recoverable is not None]
+    if not props or result.stopped_by or result.error or result.counterexample is not None:
+        return result
+    started = time.monotonic()
+
+    def tick() -> None:
+        seconds = result.seconds + time.monotonic() - started
+        watch(Progress(result.counts, 0, seconds, memory_bytes()))
+        if bounds.max_seconds is not None and seconds >= bounds.max_seconds:
+            raise CapacityError(f"--max-seconds {bounds.max_seconds:g} reached")
+        if bounds.max_memory is not None and memory_bytes() >= bounds.max_memory:
+            raise CapacityError(f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached")
+
+    verdicts, path = dict(result.properties), None
+    try:
+        for prop in props:
+            found = unrecoverable(system, prop, tick)
+            verdicts[prop.name] = Verdict.HOLDS if found is None else Verdict.VIOLATED
+            if found is not None:
+                path = confirm(system, found, prop)
+                break
+    except CapacityError as limit:
+        return evolve(result, stopped_by=str(limit))
+    except KeyboardInterrupt:
+        return evolve(result, stopped_by="interrupted by the user")
+    return evolve(
+        result,
+        properties=verdicts,
+        verdict=overall(verdicts),
+        counterexample=path,
+        seconds=result.seconds + time.monotonic() - started,
     )
 
 

@@ -40,6 +40,8 @@ def _by_kind(path: Path, prop: Property) -> Explanation:
     """Explain a property that this module does not know by name."""
     if prop.invariant is not None:
         return _invariant(path, prop)
+    if prop.recoverable is not None:
+        return _no_way_back(path)
     if prop.at_final is not None:
         return Explanation(f"The run is over, and its final state does not respect {prop.name}.")
     words = Words.of(path)
@@ -49,6 +51,16 @@ def _by_kind(path: Path, prop: Property) -> Explanation:
                 text = f"{actor_name(d.actor)} delivers {words.message(d.message)} (step "
                 return Explanation(f"{text}{step.number}), which does not respect {prop.name}.")
     return Explanation(f"The path does not respect {prop.name}.")
+
+
+def _no_way_back(path: Path) -> Explanation:
+    words = Words.of(path)
+    last = path.steps[-1].state if path.steps else path.initial
+    stuck = [words.message(m) for i in range(path.system.actors) for m in undelivered(last, i)]
+    return Explanation(
+        f"From here on nothing that can happen delivers all of {listed(stuck)}: every state that "
+        "can still be reached leaves some of it undelivered."
+    )
 
 
 def _causal(path: Path) -> Explanation | None:

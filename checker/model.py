@@ -116,7 +116,7 @@ class Delivery:
 
 @frozen(eq=False)
 class Property:
-    """A property; exactly one of the four functions is given.
+    """A property; exactly one of the five functions is given.
 
     Attributes:
         name: as on the command line and in results.
@@ -125,6 +125,8 @@ class Property:
         at_final: do one sender's undelivered messages at a final state respect it?
         invariant: does one actor's state respect it?
         witness: does one actor's state show what is looked for?
+        recoverable: from every reachable state, can one be reached in which each sender's
+            undelivered messages respect it? See `checker.recovery`.
         needs_order: the history must track which messages were overtaken per channel.
     """
 
@@ -134,11 +136,14 @@ class Property:
     at_final: Callable[[tuple[Message, ...]], bool] | None = None
     invariant: Predicate | None = None
     witness: Predicate | None = None
+    recoverable: Callable[[tuple[Message, ...]], bool] | None = None
     needs_order: bool = False
 
     @property
     def kind(self) -> str:
-        """`safety`, `final` or `reachability`."""
+        """`safety`, `final`, `reachability` or `recovery`."""
+        if self.recoverable is not None:
+            return "recovery"
         if self.witness is not None:
             return "reachability"
         return "final" if self.at_final is not None else "safety"

@@ -23,6 +23,7 @@ from checker.model import (
     Timeout,
     Transition,
 )
+from checker.recovery import recovers
 from checker.transition import System, enabled, initial_state, next_message, successor
 
 
@@ -187,6 +188,8 @@ def holds_along(path: Path, prop: Property) -> bool:
         return all(prop.at_final(undelivered(last, i)) for i in range(path.system.actors))
     if prop.invariant is not None:
         return all(prop.invariant(actor) for state in states for actor in state.actors)
+    if prop.recoverable is not None:
+        return recovers(path.system, states[-1], prop)
     assert prop.witness is not None
     return not any(prop.witness(actor) for state in states for actor in state.actors)
 

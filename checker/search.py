@@ -211,7 +211,7 @@ def _result(
 def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
     if prop.name in explorer.found:
         return Verdict.HOLDS if prop.witness is not None else Verdict.VIOLATED
-    if not complete:
+    if not complete or prop.recoverable is not None:  # for that see checker.recovery
         return Verdict.INCOMPLETE
     return Verdict.VIOLATED if prop.witness is not None else Verdict.HOLDS
 

@@ -9,6 +9,7 @@ REGISTRY = {
     "fifo-delivery": "properties.fifo_delivery:FIFO_DELIVERY",
     "integrity": "properties.integrity:INTEGRITY",
     "all-delivered": "properties.all_delivered:ALL_DELIVERED",
+    "can-deliver": "properties.can_deliver:CAN_DELIVER",
 }
 
 DECLARED = {

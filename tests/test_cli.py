@@ -19,6 +19,7 @@ import cli
 from checker.engine import ENGINES, kernels_are_compiled
 from checker.errors import InputError
 from checker.formats import _beside, check_writable, write_whole
+from checker.spec import SEARCHES
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
 
 SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")
@@ -114,8 +115,13 @@ def test_ctrl_c_before_the_search_exits_3_too(
     assert "Interrupted; there is no result." in ran.err
 
 
-@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
-@pytest.mark.parametrize("engine", list(ENGINES))
+@pytest.mark.parametrize(
+    ("engine", "search"),
+    [
+        *((engine, search) for engine in ("local", "plain") for search in SEARCHES),
+        ("spark", "breadth"),
+    ],
+)
 def test_the_engine_told_is_the_one_that_ran(
     engine: str, search: str, causalcheck: Command
 ) -> None:

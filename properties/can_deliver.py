@@ -1,0 +1,12 @@
+"""Liveness for protocols that retransmit: everything can still be delivered, whatever happened."""
+
+from __future__ import annotations
+
+from checker.model import Property
+from properties.all_delivered import nothing_undelivered
+
+CAN_DELIVER = Property(
+    name="can-deliver",
+    summary="from every reachable state one can be reached with everything delivered",
+    recoverable=nothing_undelivered,
+)
