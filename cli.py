@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import click
 
+from checker import audit as audits
 from checker import kinds
 from checker import report as reports
 from checker import table as tables
@@ -456,6 +457,32 @@ def table_command(
     if any(row.report.exit_code == INCOMPLETE for row in found):
         return INCOMPLETE
     return 0 if found and all(row.agrees for row in found) else 1
+
+
+@commands.command("audit")
+@click.argument("log", metavar="LOG.jsonl")
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
+@click.option(
+    "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
+)
+def audit_command(log: str, json_file: str | None, unfinished: bool) -> int:
+    """Judge the log of a real system by the same causality as a check.
+
+    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}.
+
+    Exit codes: 0 nothing is wrong, 1 something is, 2 the log cannot be read.
+    """
+    if json_file not in (None, "-"):
+        check_writable(str(json_file))
+    found = audits.audit(Path(log))
+    if unfinished:
+        found = attrs.evolve(found, undelivered=())
+    if json_file is not None:
+        write = partial(write_whole, json_file) if json_file != "-" else _print
+        write(formats.text(audits.as_object(found, log)))
+    if json_file != "-":
+        _say(audits.text(found, log))
+    return 1 if found.findings or found.undelivered else 0
 
 
 @commands.command("list")
