@@ -18,6 +18,7 @@ import click
 from checker import audit as audits
 from checker import kinds
 from checker import report as reports
+from checker import sweep as sweeps
 from checker import table as tables
 from checker.check import (
     INCOMPLETE,
@@ -49,6 +50,21 @@ def in_bytes(_context: click.Context, _option: click.Parameter, value: str | Non
     if size <= 0:
         raise click.BadParameter(f"{value!r} is not an amount of memory; give 500M or 4G.")
     return size
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a list such as a,b,c."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def numbers(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> tuple[int, ...]:
+    """Return the numbers of a list such as 1,2,3."""
+    parts = listed(value)
+    if not all(part.isdigit() and int(part) for part in parts):
+        raise click.BadParameter(f"{value!r} is not a list of positive numbers; give 1,2,3.")
+    return tuple(map(int, parts))
 
 
 def finite(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
@@ -327,14 +343,18 @@ def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
     return {name: values.pop(name) for name in names}
 
 
+def _targets(target: str) -> tuple[Spec, ...]:
+    """Return the specs that an argument names: one of a protocol, or those in a file or folder."""
+    is_spec = target.endswith(".toml") or Path(target).is_dir()
+    return load_specs(target) if is_spec else (Spec(protocol=target),)
+
+
 def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
     """Return what to check: every spec that `target` names, with the options given."""
     given = {key: value for key, value in values.items() if value not in (None, ())}
     if "expect" in given:
         given["expect"] = expected_verdict(given["expect"])
-    is_spec = target.endswith(".toml") or Path(target).is_dir()
-    found = load_specs(target) if is_spec else (Spec(protocol=target),)
-    specs = tuple(overridden(spec, given) for spec in found)
+    specs = tuple(overridden(spec, given) for spec in _targets(target))
     for spec in specs:
         system_of(spec)
     return specs
@@ -457,6 +477,63 @@ def table_command(
     if any(row.report.exit_code == INCOMPLETE for row in found):
         return INCOMPLETE
     return 0 if found and all(row.agrees for row in found) else 1
+
+
+@commands.command("sweep")
+@click.argument("targets", nargs=-1, metavar="[NAME|SPEC.toml|FOLDER]…")
+@click.option("--protocol", "protocols", metavar="NAME,…", help="In place of the specs' own.")
+@click.option("--actors", metavar="N,…", help="2,3", callback=numbers)
+@click.option("--messages", metavar="N,…", help="1,2,3", callback=numbers)
+@click.option("--network", "networks", metavar="NAME,…", help="unordered,fifo,duplicating+lossy")
+@click.option("--workload", "workloads", metavar="NAME", multiple=True, help="Once for each.")
+@click.option("--history", "histories", metavar="NAME,…", help="knowledge,clocks,full")
+@click.option("--engine", type=click.Choice(["local", "plain"]), default="local")
+@click.option(
+    "--processes", type=AT_LEAST_1, default=os.cpu_count() or 1, show_default="one per core"
+)
+@BOUNDS
+@click.option(
+    "--output",
+    metavar="FILE.jsonl",
+    default="sweep.jsonl",
+    show_default=True,
+    help="A row per check, as soon as it is there. What is in the file already is not run again.",
+)
+@click.option("--quiet", is_flag=True, help="Only the matrix at the end.")
+def sweep_command(
+    targets: tuple[str, ...],
+    protocols: str | None,
+    actors: tuple[int, ...],
+    messages: tuple[int, ...],
+    networks: str | None,
+    workloads: tuple[str, ...],
+    histories: str | None,
+    engine: str,
+    processes: int,
+    output: str,
+    quiet: bool,
+    **values: Any,
+) -> int:
+    """Check every combination of protocols, bounds, networks and encodings.
+
+    Exit codes: 0 all came to a verdict, 3 one did not, 2 wrong usage or input.
+    """
+    names = listed(protocols)
+    if not targets and not names:
+        raise InputError("there is nothing to check; name protocols or specs")
+    specs = [spec for target in targets for spec in _targets(target)]
+    axes = sweeps.Axes(names, actors, messages, listed(networks), workloads, listed(histories))
+    wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
+    check_writable(output)
+    # Each check on one thread: the processes are what runs at the same time.
+    options, bounds = Options(engine=engine, threads=1), Bounds(**_taken(values, Bounds))
+    file = Path(output)
+    for row in sweeps.sweep(wanted, options, bounds, processes, file):
+        if not quiet:
+            _complain(sweeps.line(row))
+    rows = sweeps.saved(file)
+    _say(sweeps.matrix(rows))
+    return INCOMPLETE if any(row["verdict"] in ("INCOMPLETE", "ERROR") for row in rows) else 0
 
 
 @commands.command("audit")
