@@ -20,6 +20,7 @@ from checker import kinds
 from checker import report as reports
 from checker import sweep as sweeps
 from checker import table as tables
+from checker import walk as walks
 from checker.check import (
     INCOMPLETE,
     INPUT_ERROR,
@@ -34,6 +35,7 @@ from checker.formats import check_writable, junit, write_whole
 from checker.formats import json as formats
 from checker.formats.registry import FORMATS, format_of, write_trace
 from checker.history import HISTORIES
+from checker.path import Path as Run
 from checker.search import Bounds
 from checker.selfcheck import MODES
 from checker.spec import SEARCHES, Spec, expected_verdict, load_specs, overridden, system_of
@@ -578,7 +580,12 @@ def list_command() -> int:
     help="Save it in another format, too, as the ending says; see check --help.",
 )
 @TRACE_FORMAT
-def replay_command(trace: str, trace_file: str | None, trace_format: str | None) -> int:
+@click.option(
+    "--interactive", is_flag=True, help="Step through it, and into what else could happen."
+)
+def replay_command(
+    trace: str, trace_file: str | None, trace_format: str | None, interactive: bool
+) -> int:
     """Replay a saved counterexample through plain Python.
 
     Exit codes: 1 it still violates its property, 0 it no longer does, 2 it is no trace, or does not
@@ -588,8 +595,28 @@ def replay_command(trace: str, trace_file: str | None, trace_format: str | None)
     path, prop = formats.replay_file(trace)
     if trace_file is not None:
         write_trace(path, trace_file, trace_format)
-    _say(reports.replay_text(path, prop, trace))
+    if interactive:
+        walks.interact(walks.Walk(path), _read, _say, _save)
+    else:
+        _say(reports.replay_text(path, prop, trace))
     return 0 if path.violates is None else 1
+
+
+def _read() -> str | None:
+    """Return the next line that the user types, None at the end."""
+    try:
+        return input("> " if sys.stdin.isatty() else "")
+    except EOFError:
+        return None
+
+
+def _save(path: Run, file: str) -> None:
+    """Write a path that the user walked."""
+    try:
+        write_trace(path, file)
+        _say(f"saved {file}")
+    except InputError as error:
+        _say(str(error))
 
 
 def _say(text: str) -> None:
