@@ -246,6 +246,12 @@ OUTPUT = options(
     ),
     TRACE_FORMAT,
     click.option(
+        "--graph",
+        "graph_file",
+        metavar="FILE",
+        help="Draw the state space, if it is small: .dot, .graphml, .svg, .html.",
+    ),
+    click.option(
         "--minimise",
         is_flag=True,
         help="Shorten the counterexample of a depth-first or random search, and bring what belongs "
@@ -288,6 +294,7 @@ def check_command(
     trace_file: str | None,
     trace_format: str | None,
     junit_file: str | None,
+    graph_file: str | None,
     minimise: bool,
     wanted: int,
     statistics: bool,
@@ -311,6 +318,8 @@ def check_command(
         raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
     if junit_file is not None:
         check_writable(junit_file)
+    if graph_file is not None:
+        _draw(graph_file, specs)
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
     if not quiet and method.get("engine") != "plain" and not kernels_are_compiled():
@@ -360,6 +369,18 @@ def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
     for spec in specs:
         system_of(spec)
     return specs
+
+
+def _draw(file: str, specs: tuple[Spec, ...]) -> None:
+    """Draw the state space of one spec."""
+    # networkx takes a while to import, and few ask for a picture.
+    from checker.graph import graph_writer, state_graph
+
+    if len(specs) != 1:
+        raise InputError("--graph draws one state space; give one spec, not a folder")
+    write = graph_writer(file)
+    check_writable(file)
+    write_whole(file, write(state_graph(system_of(specs[0]))))
 
 
 def _check_checkpoints(method: dict[str, Any], *, many: bool) -> None:
