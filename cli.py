@@ -34,11 +34,12 @@ from checker.errors import CapacityError, InputError
 from checker.formats import check_writable, junit, write_whole
 from checker.formats import json as formats
 from checker.formats.registry import FORMATS, format_of, write_trace
-from checker.history import HISTORIES
+from checker.history import CLOCK_AT, HISTORIES
 from checker.path import Path as Run
 from checker.search import Bounds
 from checker.selfcheck import MODES
 from checker.spec import SEARCHES, Spec, expected_verdict, load_specs, overridden, system_of
+from checker.workload import SENDS
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -90,6 +91,19 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return apply
 
 
+VARIANTS = (
+    click.option(
+        "--sends",
+        type=click.Choice(list(SENDS)),
+        help="split: deciding to send, and choosing the destinations, are two transitions.  "
+        "[default: joint]",
+    ),
+    click.option(
+        "--clock-at",
+        type=click.Choice(list(CLOCK_AT)),
+        help="The event of a message that causality orders.  [default: causal-send]",
+    ),
+)
 QUESTION = options(
     click.option("--actors", type=int, help="How many actors; at least 2.  [default: 3]"),
     click.option(
@@ -100,6 +114,7 @@ QUESTION = options(
         "--workload", help="any, broadcast, script:JSON or reaction:JSON; see list.  [default: any]"
     ),
     click.option("--history", type=click.Choice(list(HISTORIES)), help="[default: knowledge]"),
+    *VARIANTS,
     click.option(
         "--property",
         "properties",
@@ -360,9 +375,14 @@ def _targets(target: str) -> tuple[Spec, ...]:
     return load_specs(target) if is_spec else (Spec(protocol=target),)
 
 
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {key: value for key, value in values.items() if value not in (None, ())}
+
+
 def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
     """Return what to check: every spec that `target` names, with the options given."""
-    given = {key: value for key, value in values.items() if value not in (None, ())}
+    given = _given(**values)
     if "expect" in given:
         given["expect"] = expected_verdict(given["expect"])
     specs = tuple(overridden(spec, given) for spec in _targets(target))
@@ -458,6 +478,7 @@ def _write_trace(
     metavar="NAME|all",
     help=f"{', '.join(HISTORIES)}, or all.",
 )
+@options(*VARIANTS)
 @METHOD
 @BOUNDS
 @click.option(
@@ -468,6 +489,8 @@ def _write_trace(
 def table_command(
     size: str,
     history: str,
+    sends: str | None,
+    clock_at: str | None,
     form: str,
     output: str | None,
     quiet: bool,
@@ -486,9 +509,11 @@ def table_command(
             raise InputError(f"--{name} is for one check; the table makes several")
     if output is not None:
         check_writable(output)
+    model = _given(actors=actors, messages=messages, sends=sends, clock_at=clock_at)
+    specs = tables.specs(model, histories)
     ticker = reports.Ticker(quiet=quiet, many=True)
     found = []
-    for row in tables.rows(actors, messages, histories, method, bounds, ticker):
+    for row in tables.rows(specs, method, bounds, ticker):
         ticker.clear()
         found.append(row)
         if not quiet:

@@ -7,6 +7,7 @@ from attrs import frozen
 from checker.check import CheckReport
 from checker.explanation import Explanation, explain
 from checker.path import Path, causal_violation, undelivered
+from checker.transition import System
 from checker.words import Words, actor_name, listed
 
 
@@ -82,6 +83,13 @@ def _headline(path: Path) -> str:
     return f"A run of {path.system.protocol.name}"
 
 
+def model_variant(system: System) -> str | None:
+    """Return what is special about the model, None if nothing is."""
+    parts = [f"sends {system.sends}"] if system.sends != "joint" else []
+    parts += [f"clocks at the {system.clock_at}"] if system.clock_at != "causal-send" else []
+    return ", ".join(parts) or None
+
+
 def _question(path: Path, report: CheckReport | None) -> str:
     system = path.system
     most = "at most " if system.workload.kind in ("script", "reaction") else ""
@@ -93,6 +101,8 @@ def _question(path: Path, report: CheckReport | None) -> str:
         f"network {system.network.name}",
         f"workload {system.workload.text}",
     ]
+    if (variant := model_variant(system)) is not None:
+        parts.append(variant)
     return " · ".join(parts)
 
 
