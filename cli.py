@@ -31,7 +31,7 @@ from checker.check import (
 )
 from checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
 from checker.errors import CapacityError, InputError
-from checker.formats import check_writable, junit, write_whole
+from checker.formats import check_writable, junit, sarif, write_whole
 from checker.formats import json as formats
 from checker.formats.registry import FORMATS, format_of, write_trace
 from checker.history import CLOCK_AT, HISTORIES
@@ -285,6 +285,13 @@ OUTPUT = options(
         "--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML, for CI."
     ),
     click.option(
+        "--sarif",
+        "sarif_file",
+        metavar="FILE",
+        help="Write what is not as expected as SARIF, for code scanning: the steps of a "
+        "counterexample point at the protocol's lines.",
+    ),
+    click.option(
         "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
     ),
     click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict."),
@@ -309,6 +316,7 @@ def check_command(
     trace_file: str | None,
     trace_format: str | None,
     junit_file: str | None,
+    sarif_file: str | None,
     graph_file: str | None,
     minimise: bool,
     wanted: int,
@@ -328,11 +336,13 @@ def check_command(
     bounds, method = _taken(values, Bounds), _taken(values, Options)
     specs = _specs(target, values)
     _check_outputs(json_file, trace_file, trace_format, many=many)
+    _check_distinct(json=json_file, trace=trace_file, junit=junit_file, sarif=sarif_file)
     _check_checkpoints(method, many=many)
     if many and wanted > 1:
         raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
-    if junit_file is not None:
-        check_writable(junit_file)
+    for file in (junit_file, sarif_file):
+        if file is not None:
+            check_writable(file)
     if graph_file is not None:
         _draw(graph_file, specs)
     say = _discard if json_file == "-" else _say
@@ -358,6 +368,8 @@ def check_command(
     _write_result(json_file, done, many=many)
     if junit_file is not None:
         write_whole(junit_file, junit.text(done))
+    if sarif_file is not None:
+        write_whole(sarif_file, sarif.text(done))
     if trace_file is not None:
         _write_trace(trace_file, trace_format, done[0], say)
     return exit_code_of(done)
@@ -418,13 +430,20 @@ def _check_outputs(
         if many:
             raise InputError("--trace saves one counterexample; give one spec, not a folder")
         format_of(trace_file, trace_format)
-        if trace_file == json_file:
-            raise InputError(f"--json and --trace both name {trace_file!r}; give two files")
     elif trace_format is not None:
         raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
     for file in (json_file, trace_file):
         if file not in (None, "-"):
             check_writable(file)
+
+
+def _check_distinct(**files: str | None) -> None:
+    """Refuse to write two things to one file."""
+    options: dict[str, str] = {}
+    for option, file in _given(**files).items():
+        if file in options:
+            raise InputError(f"--{options[file]} and --{option} both name {file!r}; give two files")
+        options[file] = option
 
 
 def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
