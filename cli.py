@@ -16,7 +16,7 @@ import attrs
 import click
 
 from checker import audit as audits
-from checker import kinds
+from checker import kinds, logs
 from checker import report as reports
 from checker import sweep as sweeps
 from checker import table as tables
@@ -604,21 +604,40 @@ def sweep_command(
 
 
 @commands.command("audit")
-@click.argument("log", metavar="LOG.jsonl")
+@click.argument("log", metavar="LOG")
+@click.option(
+    "--log-format",
+    type=click.Choice(logs.FORMATS),
+    help="[default: what the first line looks like]",
+)
+@click.option(
+    "--event",
+    metavar="REGEX",
+    help="What is a causal-send or a delivery in the texts of a ShiViz log: named groups message, "
+    "event (or send and deliver), to.  [default: clauses such as 'causal-sends m1 to bob' and "
+    "'delivers m1']",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
 @click.option(
     "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
 )
-def audit_command(log: str, json_file: str | None, unfinished: bool) -> int:
+def audit_command(
+    log: str,
+    log_format: str | None,
+    event: str | None,
+    json_file: str | None,
+    unfinished: bool,
+) -> int:
     """Judge the log of a real system by the same causality as a check.
 
-    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}.
+    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}; or the log
+    is one of ShiViz, whose vector clocks are judged, too.
 
     Exit codes: 0 nothing is wrong, 1 something is, 2 the log cannot be read.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))
-    found = audits.audit(Path(log))
+    found = audits.audit(Path(log), log_format, event)
     if unfinished:
         found = attrs.evolve(found, undelivered=())
     if json_file is not None:
