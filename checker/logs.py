@@ -102,8 +102,9 @@ def open_log(path: Path, format: str | None = None, event: str | None = None) ->
     if format not in (None, *FORMATS):
         raise unknown("log format", str(format), FORMATS)
     first = next((line for _, line in _lines(path) if line.strip()), "")
-    header = re.search(r"\(\?P?<(event|host|clock)>", first) is not None
-    host_first = re.match(r"\S+ \{.*\}\s*$", first) is not None and not first.startswith("{")
+    is_object = first.lstrip().startswith("{")
+    header = not is_object and re.search(r"\(\?P?<(event|host|clock)>", first) is not None
+    host_first = not is_object and re.match(r"\S+ \{.*\}\s*$", first) is not None
     if format is None:
         format = "shiviz" if header or host_first else "jsonl"
     if format == "jsonl":
@@ -177,7 +178,7 @@ def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> It
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             yield from enumerate(file, 1)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"

@@ -407,6 +407,11 @@ def test_a_json_line_that_python_cannot_read_is_refused(line: str, tmp_path: Pat
         audit(log(tmp_path, line))
 
 
+def test_a_json_line_is_no_expression_and_a_byte_order_mark_no_text(tmp_path: Path) -> None:
+    line = '{"actor": "(?<event>", "event": "deliver", "message": 1}'
+    assert [(1, "(?<event>", "deliver", "1", None)] == read(log(tmp_path, f"\ufeff{line}"))
+
+
 def test_events_compare_by_what_happened() -> None:
     assert Event(1, "a", "deliver", "m1") == Event(1, "a", "deliver", "m1", clock={"a": 1})
 
@@ -435,3 +440,19 @@ def test_the_options_of_the_command_reach_the_reader(causalcheck: Command, tmp_p
     assert (2, "") == (ran.code, ran.out)
     event = r"(?:(?<send>PUB)|(?<deliver>DLV)) (?<message>\w+)"
     assert 0 == causalcheck("audit", path, "--log-format", "shiviz", "--event", event).code
+
+
+def test_the_documented_log_shows_what_the_documentation_says(
+    causalcheck: Command, tmp_path: Path
+) -> None:
+    text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```shiviz\n(.*?)```", text, re.DOTALL)
+    (finding,) = audit(log(tmp_path, shown)).findings
+    assert ("causal-delivery", 12) == (finding.kind, finding.line)
+    assert ("photo", "look", "seen") == finding.chain
+    ((event,),) = [re.findall(r"--event '(.*)'", text)]
+    other = shown.replace("delivers ", "HANDLE id=")
+    other = re.sub(r"causal-sends (\w+) to \w+", r"PUBLISH id=\1", other)
+    ran = causalcheck("audit", log(tmp_path, other), "--event", event)
+    assert 1 == ran.code
+    assert "photo → look → seen" in ran.out
