@@ -47,12 +47,12 @@ _HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
 
 def text(reports: Sequence[CheckReport]) -> str:
     """Return the results as a SARIF log of one run."""
-    rules = _rules(reports)
+    rules, version = _rules(reports), formats.own_version()
     run = {
         "tool": {
             "driver": {
                 "name": "causalcheck",
-                "version": formats.own_version(),
+                **({"version": version} if version[0].isdigit() else {}),
                 "rules": [_rule(name, summary) for name, summary in rules.items()],
             }
         },
