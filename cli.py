@@ -141,8 +141,8 @@ METHOD = options(
         "--symmetry/--no-symmetry",
         default=Options().symmetry,
         show_default=True,
-        help="For --engine local, breadth-first: keep one of the states that differ only in the "
-        "actors' names, where the protocol and workload turn out to be symmetric.",
+        help="Breadth-first, not for --engine plain: keep one of the states that differ only in "
+        "the actors' names, where the protocol and workload turn out to be symmetric.",
     ),
     click.option(
         "--memory",

@@ -51,6 +51,8 @@ class Growth:
         keys, values: new table entries.
         code: new effects of handlers; they follow the old ones.
         sent, pending: as for `kernels.progress_of_flat`.
+        perms: as in `kernels.Tables`; empty without symmetry. The renamings of all components that
+            the tables know are among the entries.
     """
 
     version: int
@@ -61,6 +63,7 @@ class Growth:
     code: Words
     sent: Words
     pending: Words
+    perms: Words
 
 
 @frozen
@@ -97,6 +100,8 @@ class Composites:
         tables: what the kernels read.
         counts: composites per actor.
         row_widths: bits of each actor's composite in a row.
+        renamed: per actor, how many composites have renamings and weights.
+        weights: see `kernels.weigh`.
     """
 
     version: int = -1
@@ -108,6 +113,13 @@ class Composites:
     entries: int = 0
     sent: Words = field(init=False)
     pending: Words = field(init=False)
+    renamed: Words = field(init=False)
+    weights: Words = field(init=False)
+
+    @property
+    def symmetric(self) -> bool:
+        """Rows are replaced by one of their renamings."""
+        return len(self.tables.perms) > 0
 
     def learn(self, growth: Growth) -> None:
         """Take over what was added to the tables.
@@ -122,7 +134,7 @@ class Composites:
         if first or self.codec.col_widths != growth.col_widths:
             self.codec = Codec.of(actors, growth.col_widths)
             self.row_widths = spread([4] * actors)
-            self._start_anew(growth.geo, table, code)
+            self._start_anew(growth, table, code)
         else:
             self.tables = self.tables._replace(table=table, code=code)
             self._place(growth.geo)
@@ -141,17 +153,20 @@ class Composites:
         kernels.store(table, growth.keys, growth.values)
         return table
 
-    def _start_anew(self, geo: Words, table: Words, code: Words) -> None:
+    def _start_anew(self, growth: Growth, table: Words, code: Words) -> None:
+        geo = growth.geo
         actors, words = int(geo[kernels.ACTORS]), int(geo[kernels.WORDS])
         self.counts = np.zeros(actors, np.int64)
+        self.renamed = np.zeros(actors, np.int64)
+        self.weights = np.zeros(actors * self.room * (len(growth.perms) > 0), np.int64)
         self.tables = kernels.Tables(
             geo,
             table,
             code,
             np.full(4 * self.room * (words + 1), -1, np.int64),
             np.zeros(actors * self.room * words, np.int64),
-            np.zeros(0, np.int32),
-            np.zeros(0, np.int64),
+            np.full(len(growth.perms) * self.room, -1, np.int32),
+            growth.perms,
             np.zeros(0, np.int32),
         )
         self._place(geo)
@@ -169,7 +184,8 @@ class Composites:
         ]
         geo[kernels.DEC_STRIDE] = self.room * words
         geo[kernels.REN_STRIDE] = self.room
-        geo[kernels.PERMUTATIONS] = geo[kernels.SWEEPS] = geo[kernels.AUDITS] = 0
+        geo[kernels.PERMUTATIONS] = len(self.tables.perms) // actors
+        geo[kernels.SWEEPS] = geo[kernels.AUDITS] = 0
         self.tables = self.tables._replace(geo=geo)
 
     @property
@@ -198,7 +214,9 @@ class Composites:
         cons = np.full(4 * self.room * (words + 1), -1, np.int64)
         dec = larger.ravel()
         kernels.index_composites(cons, dec, self.room * words, words, self.counts)
-        self.tables = self.tables._replace(cons=cons, dec=dec)
+        ren = _wider(self.tables.ren, len(self.tables.perms), self.room)
+        self.weights = _wider(self.weights, actors * self.symmetric, self.room)
+        self.tables = self.tables._replace(cons=cons, dec=dec, ren=ren)
         bits = int(self.room - 1).bit_length()
         if min(self.row_widths) < bits:
             self.row_widths = spread([bits] * actors)
@@ -218,12 +236,72 @@ class Composites:
                 self.limits,
                 rows,
             )
-            if done == len(which):
+            if done < len(which):
+                self.extend()
+            elif self._rename_new():
                 return rows
-            self.extend()
 
     def add(self, records: Words) -> bool:
         """Number the composites in `records`; return whether rows made before are still of use."""
+        useful = self._number(records)
+        return self._rename_new() and useful
+
+    def _rename_new(self) -> bool:
+        """Rename and weigh new composites; return whether rows made before are still of use."""
+        useful, control = True, np.zeros(kernels.CONTROL_SIZE, np.int64)
+        while self.symmetric and (self.renamed < self.counts).any():
+            upto, permutations = self.counts.copy(), int(self.tables.geo[kernels.PERMUTATIONS])
+            records = np.concatenate(
+                [
+                    (p << 8 | actor) << 40 | np.arange(self.renamed[actor], upto[actor])
+                    for p in range(permutations)
+                    for actor in range(len(upto))
+                ]
+            )
+            useful = self._rename(records, control) and useful
+            t = self.tables
+            kernels.weigh(t.geo, t.dec, SALTS, self.renamed, upto, self.weights)
+            self.renamed = upto
+        return useful
+
+    def _rename(self, records: Words, control: Words) -> bool:
+        useful = True
+        while True:
+            control[kernels.MISSES] = 0
+            t = self.tables
+            misses = np.empty((MISSES, 1 + int(t.geo[kernels.WORDS])), np.int64)
+            kernels.rename_composites(
+                t.geo, t.table, t.cons, t.dec, t.ren, t.perms, records, misses, control
+            )
+            missed = misses[: control[kernels.MISSES]].copy()
+            if not len(missed):
+                return useful
+            assert (missed[:, 0] >> 8 == kernels.COMPOSE).all(), "a renaming was not sent along"
+            missed[:, 0] &= 0xFF
+            useful = self._number(missed) and useful
+
+    def represent(self, rows: Words, count: int, stride: int) -> None:
+        """Replace rows of composites, `stride` words apart, by their representatives."""
+        t = self.tables
+        if self.symmetric:
+            kernels.lighten(rows, count, stride, t.geo, t.ren, t.perms, self.weights, t.dec)
+
+    def orbits(self, flat: Words) -> int:
+        """Return how many states the representatives `flat` stand for."""
+        count = len(flat) // self.codec.words
+        rows, t = self.composed(flat, np.arange(count)), self.tables
+        return int(kernels.orbits(rows, count, t.geo, t.ren, t.perms))
+
+    def representatives(self, flat: Words) -> Words:
+        """Return the representatives of flat rows."""
+        count = len(flat) // self.codec.words
+        if not self.symmetric:
+            return flat
+        rows = self.composed(flat, np.arange(count))
+        self.represent(rows, count, self.row_words)
+        return self.flattened(rows, count, self.row_words)
+
+    def _number(self, records: Words) -> bool:
         useful = True
         while True:
             words = int(self.tables.geo[kernels.WORDS])
@@ -304,6 +382,7 @@ class Expanded:
         keys: of the table entries that they miss, as far as they came to need them.
         fired: per kind, transitions taken.
         finals, total: final states; transitions taken.
+        orbits: states, transitions and final states that the expanded ones stand for.
         shown: (properties, index, place) of what is shown; place -1: the state itself.
     """
 
@@ -315,6 +394,7 @@ class Expanded:
     fired: Words
     finals: int
     total: int
+    orbits: tuple[int, int, int]
     shown: list[tuple[int, int, int]]
 
 
@@ -411,6 +491,11 @@ class _Expansion:
             fired=self.fired,
             finals=int(self.control[kernels.FINALS]),
             total=int(self.control[kernels.FIRED]),
+            orbits=(
+                int(self.control[kernels.ORBIT_STATES]),
+                int(self.control[kernels.ORBIT_FIRED]),
+                int(self.control[kernels.ORBIT_FINALS]),
+            ),
             shown=self.shown,
         )
 
@@ -479,6 +564,7 @@ class _Expansion:
         links = (self.partition << INDEX_BITS | which[info >> 31]) << PLACE_BITS | info & (
             1 << PLACE_BITS
         ) - 1
+        own.represent(entries, count, stride)
         flat, links = settled(self.seen, own.flattened(entries, count, stride), links)
         owners = own.owners_of(flat, self.owners)
         sizes = np.bincount(owners, minlength=self.owners)
@@ -494,6 +580,15 @@ class _Expansion:
                     sorted_rows[first * own.codec.words : int(end) * own.codec.words]
                 )
                 self.links[owner].append(sorted_links[first : int(end)])
+
+
+def _wider(array: Words, rows: int, room: int) -> Words:
+    """Return an array of `rows` rows with room for more; what is new in it is -1."""
+    larger = np.full((rows, room), -1, array.dtype)
+    if rows:
+        old = array.reshape(rows, -1)
+        larger[:, : old.shape[1]] = old
+    return larger.ravel()
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:

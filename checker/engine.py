@@ -44,8 +44,8 @@ class Options:
         seed: for `random`.
         threads: for `local`; None: one per core.
         visited: one of VISITED, for `local`.
-        symmetry: for `local`, breadth-first: keep one state of each orbit under renaming of actors,
-            where the system turns out to be symmetric.
+        symmetry: not for `plain`, breadth-first: keep one state of each orbit under renaming of
+            actors, where the system turns out to be symmetric.
         memory: one of MEMORY, for `local`, breadth-first.
         audit: check at every transition that what `sweep` goes by never decreases.
         traces: keep what counterexamples are traced back by; if not, a second search finds them.
@@ -203,7 +203,7 @@ def _spark(system: System, options: Options) -> Explorer:
         checkpoint_seconds=options.checkpoint_seconds,
         resume=options.resume,
     )
-    local = LocalOptions(threads=options.threads)
+    local = LocalOptions(threads=options.threads, symmetry=options.symmetry)
     return SparkBreadthFirst(
         system, max_depth=options.max_depth, options=spark, local_options=local
     )

@@ -614,6 +614,88 @@ def orbits(rows, count, geo, ren, perms):
 
 
 @njit(cache=True, nogil=True)
+def weigh(geo, dec, salts, since, counts, weights):
+    """Write the weights of new composites, which depend on nothing but their columns.
+
+    Args:
+        geo, dec: as in `Tables`.
+        salts: odd numbers, one per actor and column, at actor * MOST_COLUMNS + column.
+        since, counts: per actor, how many composites have weights, and how many there are.
+        weights: of composite g of actor i at i * geo[REN_STRIDE] + g.
+    """
+    loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    words = geo[WORDS]
+    for actor in range(geo[ACTORS]):
+        for number in range(since[actor], counts[actor]):
+            for k in range(words):
+                loc[actor * words + k] = dec[actor * geo[DEC_STRIDE] + number * words + k]
+            h = np.int64(actor)
+            for column in range(geo[COLUMN_COUNT]):
+                h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
+            weights[actor * geo[REN_STRIDE] + number] = np.int64(mix(h) >> np.uint64(1))
+
+
+@njit(cache=True, nogil=True)
+def lighten(rows, count, stride, geo, ren, perms, weights, dec):
+    """Replace rows by the renamings of least weight, which are the same in every process.
+
+    Composites have other numbers elsewhere, so the least row (see `represent`) would not be. Where
+    two renamings weigh the same, their columns decide.
+
+    Args:
+        rows: the first `count` entries of `stride` words each begin with a row.
+        geo, ren, perms, dec: as in `Tables`; all renamings are known.
+        weights: see `weigh`.
+    """
+    actors, row_words = geo[ACTORS], geo[ROW_WORDS]
+    own, best = np.empty(actors, np.int64), np.empty(actors, np.int64)
+    trial = np.empty(actors, np.int64)
+    for r in range(count):
+        at, least = r * stride, np.int64(0)
+        for actor in range(actors):
+            field = rows[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+            own[actor] = best[actor] = field & geo[ROW_MASK + actor]
+            least += weights[actor * geo[REN_STRIDE] + own[actor]]
+        changed = False
+        for p in range(geo[PERMUTATIONS]):
+            total = np.int64(0)
+            for actor in range(actors):
+                target = perms[p * actors + actor]
+                renamed = ren[(p * actors + actor) * geo[REN_STRIDE] + own[actor]]
+                trial[target] = renamed
+                total += weights[target * geo[REN_STRIDE] + renamed]
+            if total < least or (total == least and comes_before(trial, best, geo, dec)):
+                least, changed = total, True
+                for actor in range(actors):
+                    best[actor] = trial[actor]
+        if changed:
+            for k in range(row_words):
+                rows[at + k] = 0
+            for actor in range(actors):
+                rows[at + geo[ROW_WORD + actor]] |= best[actor] << geo[ROW_SHIFT + actor]
+
+
+@njit(cache=True, nogil=True)
+def comes_before(one, other, geo, dec):
+    """Return whether the columns of one row's composites are less than those of another's."""
+    actors, words = geo[ACTORS], geo[WORDS]
+    first, second = np.empty(actors * words, np.int64), np.empty(actors * words, np.int64)
+    for actor in range(actors):
+        if one[actor] == other[actor]:
+            continue
+        for k in range(words):
+            start = actor * geo[DEC_STRIDE] + k
+            first[actor * words + k] = dec[start + one[actor] * words]
+            second[actor * words + k] = dec[start + other[actor] * words]
+        for column in range(geo[COLUMN_COUNT]):
+            a = get(first, 0, geo, actor, column)
+            b = get(second, 0, geo, actor, column)
+            if a != b:
+                return a < b
+    return False
+
+
+@njit(cache=True, nogil=True)
 def rename_composites(geo, table, cons, dec, ren, perms, records, misses, control):
     """Fill `ren` for the renamings listed in `records` (as in a record of RENAMED).
 

@@ -192,7 +192,7 @@ class LocalBreadthFirst:
         self.pool = ThreadPoolExecutor(threads)
         self.options = evolve(self.options, threads=threads)
         self.no_symmetry = None if self.options.symmetry else "not asked for"
-        self.self_channels = self.system.workload.self_sends
+        self.self_channels |= self.system.workload.self_sends
         self.arenas = self._new_arenas()
         try:
             if saved is None:
@@ -570,6 +570,13 @@ class LocalBreadthFirst:
             for owner in self.owners:
                 owner.visited.recount(self.supply.tables)
 
+    def forget_states(self) -> None:
+        """Keep only the tables, and what paths are traced back by."""
+        for owner in self.owners:
+            owner.visited.close()
+            owner.visited = self._visited()
+            owner.level.count = owner.following.count = 0
+
     def _visited(self) -> Visited:
         exact = not self.options.fingerprints
         width = self.supply.layout.row_words if exact else 1
@@ -681,7 +688,7 @@ class LocalBreadthFirst:
             places.append(place)
         if self.supply.symmetric:
             prop = next(p for p in self.system.properties if p.name == name)
-            self.found[name] = Found(self._unrenamed(places, prop))
+            self.found[name] = Found(self.unrenamed(places, prop))
         else:
             self.found[name] = Found(tuple(self._transitions(places)))
 
@@ -704,16 +711,27 @@ class LocalBreadthFirst:
             yield transition
             state = successor(self.system, state, transition).state
 
-    def _unrenamed(self, places: list[int], prop: Property) -> tuple[Transition, ...]:
+    def unrenamed(
+        self,
+        places: list[int],
+        prop: Property,
+        kept: Callable[[int, Words], Words] = lambda _number, row: row,
+    ) -> tuple[Transition, ...]:
         """Return a path in original names that follows the representatives at these places.
 
         Wherever the representatives go, some transition of the real state leads to a state with the
         same representative. The last one must show the property, too.
+
+        Args:
+            places: of the transitions, in those of the representatives.
+            prop: what the path must violate.
+            kept: (number of a transition, representative after it) -> the renaming of it that the
+                search went on from, if that is another one.
         """
         real = representative = self.supply.initial_row()
         path: list[int] = []
         choices: list[int] = []
-        for place in places:
+        for number, place in enumerate(places, 1):
             reals, representatives, real, representative = self._both(real, representative)
             representative = representatives[place]
             choices = [
@@ -721,6 +739,7 @@ class LocalBreadthFirst:
             ]
             path.append(choices[0])
             real = reals[choices[0]]
+            representative = kept(number, representative)
         for choice in choices:
             transitions = tuple(self._transitions([*path[:-1], choice]))
             if not holds_along(replay(self.system, transitions), prop):

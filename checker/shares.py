@@ -235,6 +235,18 @@ def merge_task(
     return task
 
 
+def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
+    """Return a task that says how many states stand behind those of a partition's next level."""
+
+    def task(partition: int, shares: Iterator[Any]) -> Iterator[int]:
+        own = own_composites(job.run, growths)
+        for _, share in shares:
+            with wrapping():
+                yield own.orbits(_repacked(share, own).following)
+
+    return task
+
+
 def _preview(rows: Any) -> Words:
     """Return some rows from everywhere."""
     return np.asarray(rows[:: max(len(rows) // PREVIEW, 1)].ravel(), np.int64)

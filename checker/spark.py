@@ -27,12 +27,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import Factory, define, evolve, field, fields, frozen
 
 from checker import kernels, spark_checkpoint
 from checker.blocks import (
     INDEX_BITS,
     PLACE_BITS,
+    SALTS,
     Codec,
     Composites,
     Expanded,
@@ -43,7 +44,7 @@ from checker.blocks import (
 from checker.checkpoint import Checkpoints, Saved, about, last_in
 from checker.errors import ClusterError, InputError
 from checker.local import LocalBreadthFirst, LocalOptions
-from checker.model import Transition
+from checker.model import Property, Transition
 from checker.result import Counts
 from checker.search import Found
 from checker.shares import (
@@ -54,15 +55,16 @@ from checker.shares import (
     Share,
     expand_task,
     merge_task,
+    orbits_task,
 )
 from checker.supply import wrapping
-from checker.tabulate import Words
+from checker.symmetry import NotSymmetricError
+from checker.tabulate import SelfPacketError, Tabulation, Words
 from checker.transition import System, enabled, initial_state, successor
 
 THRESHOLD = 300_000
 """States of a level that are worth a job: a round's fixed cost is a third of a second."""
 
-OFF = {"on": False, "reason": "--engine spark does without"}
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
 
@@ -278,9 +280,11 @@ class _Totals:
     finals: int = 0
     sent: int = 0
     kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
 
     def add(self, expanded: Expanded, sent: int) -> None:
         self.fired += expanded.total
+        self.orbits += expanded.orbits
         self.finals += expanded.finals
         self.kinds += expanded.fired
         self.sent += sent
@@ -289,6 +293,55 @@ class _Totals:
         self.fired += other.fired
         self.finals += other.finals
         self.kinds += other.kinds
+        self.orbits += other.orbits
+
+
+OF_A_SEARCH = (
+    "found",
+    "truncated",
+    "rounds",
+    "_frontier",
+    "_unique",
+    "_total",
+    "_finals",
+    "_levels",
+    "_shares",
+    "_growths",
+    "_version",
+    "_own",
+    "_code_sent",
+    "_links",
+    "_late",
+    "_fired",
+    "_orbits",
+    "_handed_over_at",
+    "_renamed",
+)
+"""Attributes that are as at first when a search begins again."""
+
+
+def _new_run() -> str:
+    """Return a name that tells this search from others of workers that are still there."""
+    return f"{os.getpid()}-{time.monotonic_ns()}"
+
+
+def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, Any]]:
+    """Yield the columns that renamings are about, with their values.
+
+    A column is given as in the keys of RENAME: column << 4 | actor.
+    """
+    for actor in range(actors):
+        found = {
+            kernels.STATE: tabulation.states[actor],
+            kernels.POSITION: tabulation.positions[actor],
+            kernels.KNOWS: tabulation.knows[actor],
+            kernels.PENDING: tabulation.pending[actor],
+        }
+        outgoing = (k for k, (src, _) in enumerate(tabulation.channels) if src == actor)
+        for place, channel in enumerate(outgoing):
+            found[kernels.CHANNELS + place] = tabulation.contents[channel]
+        for column, interner in found.items():
+            yield column << 4 | actor, interner
 
 
 @define(eq=False)
@@ -327,18 +380,20 @@ class SparkBreadthFirst:
     _links: list[list[list[Words]]] = field(factory=list)
     _late: dict[int, tuple[Words, Words]] = field(factory=dict)
     _fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    _orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
+    _handed_over_at: int = 0
+    _renamed: dict[int, int] = field(factory=dict)
+    no_symmetry: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Start with the local engine."""
-        self.run = f"{os.getpid()}-{time.monotonic_ns()}"
+        self.run = _new_run()
         resume = self.options.resume
         saved = None if resume is None else last_in(resume)
         threads = self.local_options.threads or os.cpu_count() or 1
         if saved is not None:
             threads = int(saved.about.get("threads", threads))
-        options = evolve(
-            self.local_options, symmetry=False, parents=self.options.parents, threads=threads
-        )
+        options = evolve(self.local_options, parents=self.options.parents, threads=threads)
         self.local = LocalBreadthFirst(self.system, self.max_depth, options)
         try:
             if saved is not None:
@@ -353,7 +408,8 @@ class SparkBreadthFirst:
     def _about(self) -> dict[str, Any]:
         """Return what a checkpoint of this search says of itself."""
         traces, threads = self.options.parents, self.local.options.threads
-        return about(self.system, engine="spark", traces=traces, threads=threads)
+        symmetry = self.local_options.symmetry
+        return about(self.system, engine="spark", traces=traces, threads=threads, symmetry=symmetry)
 
     def _prepare_checkpoints(self) -> None:
         """Save at once what can be, so that whatever is wrong shows before hours have passed."""
@@ -425,9 +481,37 @@ class SparkBreadthFirst:
             return self.local.counts()
         return Counts(self._unique, self._total, len(self._levels), self._finals)
 
+    @property
+    def symmetric(self) -> bool:
+        """States are replaced by representatives."""
+        return self.local.supply.symmetric
+
     def unreduced(self) -> Counts | None:
-        """Return None: nothing is reduced."""
-        return None
+        """Return the counts without symmetry, from the sizes of the orbits."""
+        if not self.on_cluster:
+            return self.local.unreduced()
+        if not (self.symmetric and self._between) or self._late:
+            return None
+        waiting = 0
+        if self._frontier:
+            job = self._new_job(advances=True)
+            with failing_clearly():
+                task = orbits_task(job, self._growths)
+                waiting = sum(self._shares.mapPartitionsWithIndex(task).collect())
+        states, fired, finals = map(int, self._orbits)
+        return Counts(states + waiting, 1 + fired, len(self._levels), finals)
+
+    def _symmetry_figures(self) -> dict[str, Any]:
+        """Return what symmetry did, or why it is off."""
+        symmetry = self.local.supply.tabulation.symmetry
+        if symmetry is None:
+            return {"on": False, "reason": self.no_symmetry or self.local.no_symmetry}
+        expanded = sum(self._levels) - self._frontier
+        return {
+            "on": True,
+            "permutations": len(symmetry.group),
+            "reduction": int(self._orbits[0]) / max(expanded, 1),
+        }
 
     def close(self) -> None:
         """Give everything back; the counts remain."""
@@ -443,10 +527,10 @@ class SparkBreadthFirst:
         """Return further figures, by name."""
         if not self.on_cluster:
             found = self.local.statistics()
-            return {**found, "symmetry": OFF, "rounds_on_spark": 0}
+            return {**found, "rounds_on_spark": 0}
         tabulation = self.local.supply.tabulation
         return {
-            "symmetry": OFF,
+            "symmetry": self._symmetry_figures(),
             "rounds_on_spark": len(self.rounds),
             "partitions": self._owners,
             "row_bytes": 8 * self._own.codec.words,
@@ -467,8 +551,32 @@ class SparkBreadthFirst:
         if self.checkpoints is not None and self.checkpoints.due:
             self._save()
         self._between = False
-        self._expand_level(tick)
+        try:
+            self._expand_level(tick)
+        except NotSymmetricError as reason:
+            self.no_symmetry = str(reason)
+            self._begin_again()
+        except SelfPacketError:
+            self._begin_again(self_channels=True)
         self._between = True
+
+    def _begin_again(self, *, self_channels: bool = False) -> None:
+        """Begin again, without symmetry if there turned out to be none."""
+        self.local.close()
+        if self._shares is not None:
+            self._shares.unpersist()
+        for attribute in fields(type(self)):
+            if attribute.name in OF_A_SEARCH:
+                default: Any = attribute.default
+                value = default.factory() if isinstance(default, Factory) else default  # type: ignore[arg-type]
+                setattr(self, attribute.name, value)
+        self.run = _new_run()
+        self.local = LocalBreadthFirst(
+            self.system,
+            self.max_depth,
+            evolve(self.local.options, symmetry=self.symmetric and self.no_symmetry is None),
+            self_channels=self_channels or self.local.self_channels,
+        )
 
     def _expand_level(self, tick: Callable[[], None]) -> None:
         if not self.on_cluster and self.local.frontier < self.options.threshold:
@@ -499,6 +607,9 @@ class SparkBreadthFirst:
         )
         self._levels = list(local.levels)
         self._fired += np.sum([o.fired for o in local.owners], axis=0)
+        self._handed_over_at = len(self._levels)
+        for o in local.owners:
+            self._orbits += o.control[kernels.ORBIT_STATES : kernels.ORBIT_FINALS + 1]
         self._connect()
         shares = self._first_shares()
         self._shares = sc.parallelize(shares, self._owners).partitionBy(self._owners, owner_of)
@@ -523,17 +634,17 @@ class SparkBreadthFirst:
         with wrapping():
             for owner in local.owners:
                 rows = owner.level.rows.array[: owner.level.count * local.supply.layout.row_words]
-                levels.append(self._flat(rows))
+                levels.append(self._own.representatives(self._flat(rows)))
                 links.append(np.arange(owner.level.count) * threads + owner.number)
-                visited += [self._flat(part.ravel()) for part in owner.visited.parts()]
+                parts = (self._flat(part.ravel()) for part in owner.visited.parts())
+                visited += [self._own.representatives(part) for part in parts]
             following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
             which, old_which = (
                 self._own.owners_of(rows, self._owners) for rows in (following, old)
             )
             self._least = int(self._own.progress(following).min())
             progress = self._own.progress(old)
-        for owner in local.owners:
-            owner.visited.close()
+        local.forget_states()
         words, all_links = self._own.codec.words, np.concatenate(links)
         following, old = following.reshape(-1, words), old.reshape(-1, words)
         columns = self._own.codec.col_widths
@@ -575,6 +686,7 @@ class SparkBreadthFirst:
         """Broadcast what was added to the tables since the last time."""
         assert self.cluster is not None
         tabulation, layout = self.local.supply.tabulation, self.local.supply.layout
+        self._rename_values()
         if not layout.columns_fit:
             layout.widen_columns()
         filled, tabulation.filled = tabulation.filled or [], []
@@ -588,10 +700,31 @@ class SparkBreadthFirst:
             code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
             sent=self._progress(tabulation.positions, 0),
             pending=self._progress(tabulation.pending, 1),
+            perms=layout.perms,
         )
         self._code_sent = tabulation.used_code
         self._own.learn(growth)
         self._growths.append(self.cluster.sc.broadcast(growth))
+
+    def _rename_values(self) -> None:
+        """Fill the renamings of all values of components, so that no worker misses one."""
+        tabulation = self.local.supply.tabulation
+        actors, permutations = self.system.actors, 0
+        if tabulation.symmetry is not None:
+            permutations = len(tabulation.symmetry.group) - 1
+        while permutations:
+            keys = [NOTHING]
+            for where, interner in _columns(tabulation, actors):
+                since, upto = self._renamed.get(where, 0), len(interner.values)
+                self._renamed[where] = upto
+                numbers = np.arange(since, upto)
+                for p in range(permutations):
+                    key = (kernels.RENAME << kernels.COLUMN_BITS | p) << kernels.NUMBER_BITS
+                    keys.append((key | numbers) << kernels.NUMBER_BITS | where)
+            missing = np.concatenate(keys)
+            if not len(missing):
+                return
+            tabulation.fill(missing)
 
     def _progress(self, interners: list[Any], part: int) -> Words:
         """Return what each position adds to the progress, or each set of pending messages takes."""
@@ -664,6 +797,7 @@ class SparkBreadthFirst:
         self._total += totals.fired
         self._finals += totals.finals
         self._fired += totals.kinds
+        self._orbits += totals.orbits
         self._collect(shown)
         self._links.append(links)
         sizes = [r.following for r in second.values()]
@@ -742,10 +876,7 @@ class SparkBreadthFirst:
         """Run both tasks of every partition; return their reports."""
         assert self.cluster is not None
         self._jobs += 1
-        known = sum(
-            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
-        )
-        job = Job(self.run, self._jobs, self._owners, known, advances, self._least, self._late)
+        job = self._new_job(advances=advances)
         before, sc = self._shares, self.cluster.sc
         sent = before.mapPartitionsWithIndex(
             expand_task(job, self._growths, self._reports), preservesPartitioning=False
@@ -760,6 +891,12 @@ class SparkBreadthFirst:
             self._shares._jrdd.count()
         before.unpersist()
         return self._taken(0), self._taken(1)
+
+    def _new_job(self, *, advances: bool) -> Job:
+        known = sum(
+            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
+        )
+        return Job(self.run, self._jobs, self._owners, known, advances, self._least, self._late)
 
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""
@@ -786,7 +923,7 @@ class SparkBreadthFirst:
                     self.found[prop.name] = Found(())
                 elif self.options.parents:
                     places = self._places_to(partition, index)
-                    found = self._transitions([*places, place] if place >= 0 else places)
+                    found = self._path([*places, place] if place >= 0 else places, prop)
                     self.found[prop.name] = Found(found)
                 else:
                     untraced.add(prop.name)
@@ -820,6 +957,26 @@ class SparkBreadthFirst:
         handed = np.concatenate(self._links[0][partition])
         index, owner = divmod(int(handed[index]), len(self.local.owners))
         return [*self.local._places_to(owner, index), *reversed(places)]
+
+    def _path(self, places: list[int], prop: Property) -> tuple[Transition, ...]:
+        """Return the path with transitions at these places, in original names."""
+        if not self.symmetric:
+            return self._transitions(places)
+        self.local.supply.refresh()  # the tables have grown here since
+        with wrapping():
+            return self.local.unrenamed(places, prop, self._kept)
+
+    def _kept(self, number: int, row: Words) -> Words:
+        """Return what the search went on from; see `LocalBreadthFirst.unrenamed`."""
+        if number + 1 < self._handed_over_at:
+            return row
+        tables = self.local.supply.tables
+        actors, counts = self.system.actors, self.local.supply.layout.counts
+        stride = int(tables.geo[kernels.REN_STRIDE])
+        weights, row = np.zeros(actors * stride, np.int64), row.copy()
+        kernels.weigh(tables.geo, tables.dec, SALTS, np.zeros(actors, np.int64), counts, weights)
+        kernels.lighten(row, 1, len(row), tables.geo, tables.ren, tables.perms, weights, tables.dec)
+        return row
 
     def _transitions(self, places: list[int]) -> tuple[Transition, ...]:
         state, found = initial_state(self.system), []

@@ -34,6 +34,7 @@ NOT_SAVED = (
     "_shares",
     "_reports",
     "_growths",
+    "_renamed",
     "_version",
     "_own",
     "_code_sent",

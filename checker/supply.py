@@ -84,6 +84,10 @@ class Supply:
         """Return the row of the initial state."""
         return self.layout.row_of([0] * self.system.actors)
 
+    def refresh(self) -> None:
+        """Give the kernels what was filled elsewhere."""
+        self.tables = self.layout.tables()
+
     def misses(self) -> Words:
         """Return an empty record of misses, as the kernels need it now."""
         return np.empty((MISSES, 1 + self.layout.words), np.int64)

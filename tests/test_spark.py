@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark import SparkContext, TaskContext
@@ -20,6 +21,7 @@ from checker import kernels, shares, spark
 from checker.blocks import Codec, unseen, widened
 from checker.errors import InputError
 from checker.local import LocalBreadthFirst, LocalOptions
+from checker.model import Protocol, Step
 from checker.result import Counts, Result, Verdict
 from checker.search import Bounds, explore
 from checker.spark import Cluster, SparkBreadthFirst, SparkOptions, provide_java
@@ -112,6 +114,72 @@ def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     assert 9 == result.counterexample.length
 
 
+def symmetrically(system: System, threshold: int, **options: Any) -> tuple[Result, Any]:
+    explorer = SparkBreadthFirst(
+        system,
+        options=SparkOptions(threshold=threshold, **options),
+        local_options=LocalOptions(threads=2, symmetry=True),
+    )
+    return explore(system, explorer), explorer
+
+
+@pytest.mark.parametrize("threshold", [1, 8])
+@pytest.mark.parametrize("partitions", [3])
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options"),
+    [
+        ("mfss", 3, 2, {}),
+        ("cykas", 3, 1, {"history": "clocks"}),
+        ("cykas", 2, 2, {"history": "clocks"}),
+        ("unordered", 3, 1, {"history": "clocks"}),
+        ("rst", 3, 1, {"workload": "multicast"}),
+        ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"}),
+    ],
+)
+def test_symmetry_keeps_the_representatives_that_the_local_engine_counts(
+    context: SparkContext,
+    name: str,
+    actors: int,
+    messages: int,
+    options: dict[str, Any],
+    partitions: int,
+    threshold: int,
+) -> None:
+    system = small(name, actors, messages, **options)
+    local = LocalBreadthFirst(system, options=LocalOptions(threads=1, symmetry=True))
+    expected = explore(system, local)
+    result, explorer = symmetrically(system, threshold, partitions=partitions)
+    assert explorer.rounds
+    assert expected.statistics["symmetry"] == result.statistics["symmetry"]
+    assert found(expected) == found(result)
+    assert expected.unreduced == result.unreduced
+    if result.unreduced is not None and result.verdict is Verdict.HOLDS:
+        assert locally(system).counts == result.unreduced
+
+
+def test_a_counterexample_among_representatives_is_told_in_original_names(
+    context: SparkContext,
+) -> None:
+    system = small("cykas-secret-mode", 3, 2, history="clocks")
+    for threshold in (1, 100, 3000):
+        result, explorer = symmetrically(system, threshold, partitions=3)
+        assert explorer.rounds
+        assert result.statistics["symmetry"]["on"]
+        assert result.counterexample is not None
+        assert 9 == result.counterexample.length
+        assert locally(system).counts == result.unreduced
+
+
+def test_without_symmetry_the_search_begins_again(context: SparkContext) -> None:
+    """That actors are not alike shows at the first acknowledgement, in the third transition."""
+    system = small("cykas", 3, 1)
+    favoured = evolve(system, protocol=with_a_favourite(system.protocol))
+    result, explorer = symmetrically(favoured, 1)
+    assert explorer.rounds
+    assert not result.statistics["symmetry"]["on"]
+    assert found(locally(favoured)) == found(result)
+
+
 def test_without_links_a_second_search_finds_the_counterexample(context: SparkContext) -> None:
     system = small("unordered", 3, 1, history="clocks")
     result, _ = on_spark(system, 5, parents=False)
@@ -143,6 +211,16 @@ def test_a_small_check_needs_no_cluster() -> None:
     result, explorer = on_spark(small("mfss", 2, 2), 10**6)
     assert explorer.cluster is None
     assert Verdict.HOLDS is result.verdict
+
+
+def with_a_favourite(protocol: Protocol) -> Protocol:
+    """Let everybody ignore the acknowledgements of actor 0."""
+
+    def receive(state: Any, src: int, packet: Any) -> Step:
+        ignored = src == 0 and type(packet).__name__ == "Ack"
+        return Step(state) if ignored else protocol.receive(state, src, packet)
+
+    return evolve(protocol, receive=receive)
 
 
 # Faults
