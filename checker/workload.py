@@ -387,7 +387,7 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
 
     A receive takes the oldest message from the actor's inbox, and waits until there is one; if it
     does not accept that message, it waits for ever. So what the n-th receive takes is decided when
-    the n-th message is delivered, though the program may be behind. A send waits for nothing.
+    the n-th message is delivered, though the program may be behind. A send does not block.
 
     Raises:
         InputError: not one program per actor, or a statement that cannot be used.

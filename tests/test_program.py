@@ -298,6 +298,24 @@ def test_can_finish_is_violated_without_a_counterexample(causalcheck: Command) -
     assert 0 == causalcheck(*arguments, "--expect", "violated").code
 
 
+@pytest.mark.parametrize(
+    "option", ["--no-traces", "--search=depth", "--memory=sweep", "--threads=2"]
+)
+def test_ends_are_judged_whatever_the_options(option: str, causalcheck: Command) -> None:
+    for prop, written, code in [
+        ("can-finish", OVERLAPPING, 0), ("can-finish", NESTED, 1), ("finishes", OVERLAPPING, 1),
+        ("finishes", CHAIN, 0),
+    ]:  # fmt: skip
+        arguments = ("check", "mfss", "--workload", written, "--property", prop, option)
+        assert code == causalcheck(*arguments).code
+
+
+def test_random_walks_find_an_end_but_exclude_none(causalcheck: Command) -> None:
+    walks = ("--search", "random", "--walks", "100", "--seed", "1", "--property", "can-finish")
+    assert 0 == causalcheck("check", "mfss", "--workload", RACE, *walks).code
+    assert 3 == causalcheck("check", "mfss", "--workload", NESTED, *walks).code
+
+
 @pytest.mark.parametrize("engine", ["plain", "local"])
 def test_traces_of_programs_replay(engine: str, causalcheck: Command, tmp_path: Path) -> None:
     trace = tmp_path / "run.json"
