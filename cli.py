@@ -111,7 +111,7 @@ QUESTION = options(
     ),
     click.option("--network", help="unordered, fifo, and more; see list.  [default: unordered]"),
     click.option(
-        "--workload", help="any, broadcast, script:JSON or reaction:JSON; see list.  [default: any]"
+        "--workload", help="any, broadcast, script:JSON, program:JSON, …; see list.  [default: any]"
     ),
     click.option("--history", type=click.Choice(list(HISTORIES)), help="[default: knowledge]"),
     *VARIANTS,

@@ -601,6 +601,8 @@ def _modules_of(system: System) -> set[str]:
             prop.invariant,
             prop.witness,
             prop.recoverable,
+            prop.at_end,
+            prop.ending,
         ]
     return {_module_of(_innermost(function)) for function in functions if function is not None}
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 from attrs import Factory, frozen
 
-from checker.model import Message, Property
+from checker.model import Message, Property, Request
 from checker.path import Path, Violation, causal_violation, undelivered
 from checker.payload import contains
 from checker.words import Remarks, Words, actor_name, listed
@@ -43,7 +43,7 @@ def _by_kind(path: Path, prop: Property) -> Explanation:
         return _invariant(path, prop)
     if prop.recoverable is not None:
         return _no_way_back(path)
-    if prop.at_final is not None:
+    if prop.final:
         return Explanation(f"The run is over, and its final state does not respect {prop.name}.")
     words = Words.of(path)
     for step in path.steps:
@@ -222,9 +222,38 @@ def _invariant(path: Path, prop: Property) -> Explanation:
     return Explanation(f"No state on the path breaks {name}.")
 
 
+def _finishes(path: Path) -> Explanation | None:
+    """Say of each application that has not come to its end what it waits for."""
+    words, system = Words.of(path), path.system
+    last = path.steps[-1].state if path.steps else path.initial
+    waiting = []
+    for actor, position in enumerate(last.workload):
+        if not system.workload.ended(actor, position):
+            requests = system.workload.requests
+            found = None if requests is None else _waits(path, words, actor, requests[actor])
+            waiting.append(f"{actor_name(actor)} {found or 'never causal-sends all its messages'}")
+    return Explanation(f"The run is over, but {listed(waiting)}.") if waiting else None
+
+
+def _waits(path: Path, words: Words, actor: int, requests: tuple[Request, ...]) -> str | None:
+    """Say which receive of a program keeps it waiting, if one does."""
+    names = {(m.sender, m.number): words.message(m) for m in path.messages}
+    inbox = [d.message for s in path.steps for d in s.deliveries if d.actor == actor and d.expected]
+    for number, request in enumerate(requests, 1):
+        accepts = sorted(request.accepts or ())
+        wanted = " or ".join(names.get(m, "a message never sent") for m in accepts) or "a message"
+        if number > len(inbox):
+            return f"waits for {wanted}, which does not come"
+        head = inbox[number - 1]
+        if not request.takes((head.sender, head.number)):
+            return f"waits for {wanted}, while {words.message(head)} is first in its inbox"
+    return None
+
+
 _EXPLAINED = {
     "causal-delivery": _causal,
     "fifo-delivery": _fifo,
     "integrity": _integrity,
     "all-delivered": _all_delivered,
+    "finishes": _finishes,
 }

@@ -12,7 +12,7 @@ import networkx as nx
 from checker.errors import InputError
 from checker.formats.markup import Markup, joined, plain, tag
 from checker.model import Property, State
-from checker.path import transition_key
+from checker.path import at_end, transition_key
 from checker.transition import Outcome, System, enabled, initial_state, successor
 from checker.words import Words, actor_name
 
@@ -41,7 +41,9 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
         transitions = enabled(system, state)
         graph.nodes[here]["final"] = not transitions
         if not transitions:
-            _violate(graph, here, [p for p in system.properties if _wrong_at_end(p, state)])
+            _violate(
+                graph, here, [p for p in system.properties if p.final and at_end(system, p, state)]
+            )
         for transition in transitions:
             outcome = successor(system, state, transition)
             number = numbers.setdefault(outcome.state, len(states))
@@ -78,12 +80,6 @@ def _violate(graph: nx.MultiDiGraph, number: int, props: list[Property]) -> None
     known = graph.nodes[number]["violates"].split()
     names = dict.fromkeys([*known, *(prop.name for prop in props)])
     graph.nodes[number]["violates"] = " ".join(names)
-
-
-def _wrong_at_end(prop: Property, state: State) -> bool:
-    if prop.at_final is None:
-        return False
-    return not all(prop.at_final(tuple(p.message for p in g.pending)) for g in state.history)
 
 
 def _wrong_on_the_way(prop: Property, outcome: Outcome) -> bool:

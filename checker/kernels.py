@@ -75,9 +75,9 @@ NEW = np.int64(-1) << np.int64(63)
 # The geometry array: scalars, then arrays at fixed places (see `checker.layout.Layout.geometry`).
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
-TIMES_OUT, LOSES, BUDGET, CHOICES = range(13, 17)
+TIMES_OUT, LOSES, BUDGET, CHOICES, SOUGHT = range(13, 18)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
-BAD = 17
+BAD = 18
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
@@ -898,18 +898,22 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
 
 @njit(cache=True, nogil=True, inline="always")
 def judge_final(row, at, geo, table, dec, loc, misses, control):
-    """Return the properties that a final state violates (a bit set), or MISSED."""
+    """Return the properties that a final state violates or, if sought, shows (bits), or MISSED.
+
+    An entry's bit of a property that is sought means that the actor is not as looked for.
+    """
     violated = np.int64(0)
     status = np.int64(OK)
     decode(row, at, geo, dec, loc, 0)
     for actor in range(geo[ACTORS]):
-        key = key_of(FINAL, actor, get(loc, 0, geo, actor, PENDING), 0)
+        position = get(loc, 0, geo, actor, POSITION)
+        key = key_of(FINAL, actor, get(loc, 0, geo, actor, PENDING), position)
         verdict = look_up(table, key, misses, control)
         if verdict == -1:
             status = np.int64(MISSED)
         else:
             violated |= verdict
-    return violated if status == OK else status
+    return violated ^ geo[SOUGHT] if status == OK else status
 
 
 @njit(cache=True, nogil=True)

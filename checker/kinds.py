@@ -147,7 +147,7 @@ class _Collector(BreadthFirst):
     kinds: dict[Shape, Path] = field(factory=dict)
 
     def _show(self, prop: Property, transitions: Callable[[], tuple[Transition, ...]]) -> None:
-        if prop.witness is not None:
+        if prop.sought:
             return
         path = replay(self.system, transitions())
         kind = shape(evolve(path, violates=prop.name))

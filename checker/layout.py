@@ -265,6 +265,7 @@ class Layout:
             system.network.lose is not None,
             system.network.budget is not None,
             sum(t.most_choices.values()),
+            t.sought_endings,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)

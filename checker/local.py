@@ -639,8 +639,8 @@ class LocalBreadthFirst:
                         untraced.append(prop)
             owner.control[kernels.FOUND] = 0
         # Of a witness it only matters that there is one; of a violation, how it comes about.
-        self.found |= {p.name: Found(()) for p in untraced if p.witness is not None}
-        violated = {p.name for p in untraced if p.witness is None}
+        self.found |= {p.name: Found(()) for p in untraced if p.sought}
+        violated = {p.name for p in untraced if not p.sought}
         if violated:
             self._search_again(violated, tick)
 

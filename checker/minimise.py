@@ -162,7 +162,7 @@ def _offered(system: System, state: State, wanted: Transition) -> Transition | N
 
 def _cut(path: Path, prop: Property) -> Path:
     """Return `path` up to its first violation of `prop`."""
-    if prop.at_final is not None:
+    if prop.final:
         return path
     for length in range(path.length):
         start = evolve(path, steps=path.steps[:length])
@@ -182,7 +182,7 @@ def reordered(path: Path) -> Path:
     same state, with its whole history. The last step of a safety violation stays the last.
     """
     prop = violated_property(path)
-    movable = path.length if prop.at_final is not None else path.length - 1
+    movable = path.length if prop.final else path.length - 1
     origins = [None if origin is None else origin.step for origin in _origins(path)]
     order = list(range(path.length))
     while (better := _better(path, prop, order, origins, movable)) is not None:

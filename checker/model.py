@@ -61,6 +61,23 @@ class Step:
     deliveries: tuple[Message, ...] = ()
 
 
+@frozen
+class Request:
+    """A receive statement of an application's program: what it asks its protocol for.
+
+    Attributes:
+        after: how many messages the application has causal-sent before.
+        accepts: the (sender, number) of the messages that it accepts; None accepts any.
+    """
+
+    after: int
+    accepts: frozenset[tuple[int, int]] | None = None
+
+    def takes(self, message: tuple[int, int]) -> bool:
+        """Return whether the message with this (sender, number) is accepted."""
+        return self.accepts is None or message in self.accepts
+
+
 def _frozen_mapping(value: Mapping[str, Predicate]) -> Mapping[str, Predicate]:
     return MappingProxyType(dict(value))
 
@@ -80,6 +97,8 @@ class Protocol:
         causal_send: (state, message) -> Step; the application hands over a message.
         receive: (state, src, packet) -> Step; an envelope reaches its actor.
         timeout: state -> Step or None; only for protocols that retransmit.
+        on_request: (per actor, what its application asks for, in order) -> the protocol that
+            delivers only what is asked for; only for protocols that can choose what to deliver.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
     """
@@ -91,6 +110,7 @@ class Protocol:
     causal_send: Callable[[LocalState, Message], Step]
     receive: Callable[[LocalState, int, Packet], Step]
     timeout: Callable[[LocalState], Step | None] | None = None
+    on_request: Callable[[tuple[tuple[Request, ...], ...]], Protocol] | None = None
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
 
@@ -116,7 +136,7 @@ class Delivery:
 
 @frozen(eq=False)
 class Property:
-    """A property; exactly one of the five functions is given.
+    """A property; exactly one of the seven functions is given.
 
     Attributes:
         name: as on the command line and in results.
@@ -127,6 +147,9 @@ class Property:
         witness: does one actor's state show what is looked for?
         recoverable: from every reachable state, can one be reached in which each sender's
             undelivered messages respect it? See `checker.recovery`.
+        at_end: does one actor at a final state respect it, given whether its application has
+            come to the end of its workload?
+        ending: is there a final state at which that is, for every actor, as it is looked for?
         needs_order: the history must track which messages were overtaken per channel.
     """
 
@@ -137,16 +160,28 @@ class Property:
     invariant: Predicate | None = None
     witness: Predicate | None = None
     recoverable: Callable[[tuple[Message, ...]], bool] | None = None
+    at_end: Callable[[bool], bool] | None = None
+    ending: Callable[[bool], bool] | None = None
     needs_order: bool = False
+
+    @property
+    def sought(self) -> bool:
+        """It holds if some state shows it, and no path violates it."""
+        return self.witness is not None or self.ending is not None
+
+    @property
+    def final(self) -> bool:
+        """Final states, and only they, may violate it."""
+        return self.at_final is not None or self.at_end is not None
 
     @property
     def kind(self) -> str:
         """`safety`, `final`, `reachability` or `recovery`."""
         if self.recoverable is not None:
             return "recovery"
-        if self.witness is not None:
+        if self.sought:
             return "reachability"
-        return "final" if self.at_final is not None else "safety"
+        return "final" if self.final else "safety"
 
 
 @frozen

@@ -179,21 +179,30 @@ def _step(system: System, state: State, number: int, transition: Transition) -> 
 
 
 def holds_along(path: Path, prop: Property) -> bool:
-    """Return whether `path` respects `prop` (for a witness: does not show it)."""
+    """Return whether `path` respects `prop` (if it is sought: does not show it)."""
     states = (path.initial, *(s.state for s in path.steps))
     if prop.at_delivery is not None:
         return all(prop.at_delivery(d) for s in path.steps for d in s.deliveries)
-    if prop.at_final is not None:
+    if prop.final or prop.ending is not None:
         last = states[-1]
-        if enabled(path.system, last):
-            return True
-        return all(prop.at_final(undelivered(last, i)) for i in range(path.system.actors))
+        return bool(enabled(path.system, last)) or not at_end(path.system, prop, last)
     if prop.invariant is not None:
         return all(prop.invariant(actor) for state in states for actor in state.actors)
     if prop.recoverable is not None:
         return recovers(path.system, states[-1], prop)
     assert prop.witness is not None
     return not any(prop.witness(actor) for state in states for actor in state.actors)
+
+
+def at_end(system: System, prop: Property, state: State) -> bool:
+    """Return whether a final state violates `prop` (if it is sought: shows it)."""
+    actors = range(system.actors)
+    if prop.at_final is not None:
+        return not all(prop.at_final(undelivered(state, i)) for i in actors)
+    ended = [system.workload.ended(i, state.workload[i]) for i in actors]
+    if prop.at_end is not None:
+        return not all(map(prop.at_end, ended))
+    return prop.ending is not None and all(map(prop.ending, ended))
 
 
 def undelivered(state: State, sender: int) -> tuple[Message, ...]:

@@ -16,7 +16,7 @@ from checker.explanation import Explanation, explain
 from checker.formats.about import model_variant
 from checker.history import HISTORIES
 from checker.kinds import Collection
-from checker.model import Protocol
+from checker.model import Property, Protocol
 from checker.network import NETWORKS
 from checker.path import Path
 from checker.registry import (
@@ -117,23 +117,23 @@ def _title(report: CheckReport) -> list[str]:
 def _properties(report: CheckReport) -> str:
     wide = max(map(len, report.result.properties))
     lines = [
-        f"  {name:<{wide}}  {verdict:<10}  {_about(report.result, name)}".rstrip()
-        for name, verdict in report.result.properties.items()
+        f"  {p.name:<{wide}}  {report.result.properties[p.name]:<10}  {_about(report.result, p)}"
+        for p in report.system.properties
     ]
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)
 
 
-def _about(result: Result, name: str) -> str:
+def _about(result: Result, prop: Property) -> str:
     """Say what a property's verdict rests on, where that is not plain."""
-    verdict, path = result.properties[name], result.counterexample
-    if verdict is Verdict.VIOLATED and path is not None and path.violates == name:
+    verdict, path = result.properties[prop.name], result.counterexample
+    if verdict is Verdict.VIOLATED and path is not None and path.violates == prop.name:
         return f"counterexample below: {path.length} transitions"
-    if verdict is Verdict.VIOLATED and name.startswith("witness:"):
+    if verdict is Verdict.VIOLATED and prop.sought:
         return "no reachable state shows it"
     if verdict is Verdict.INCOMPLETE and path is not None:
         return "not decided: the search ended with the violation"
     if verdict is Verdict.INCOMPLETE:
-        return "not decided" if name.startswith("witness:") else "no violation found so far"
+        return "not decided" if prop.sought else "no violation found so far"
     return ""
 
 
@@ -268,7 +268,7 @@ def checkpoint_text(result: Result) -> str:
 
 
 def _at_most(workload: str) -> str:
-    return "at most " if workload in ("script", "reaction") else ""
+    return "at most " if workload in ("script", "reaction", "program") else ""
 
 
 def _search(report: CheckReport) -> str:

@@ -20,7 +20,7 @@ from attrs import define, evolve, field, frozen
 
 from checker.errors import CapacityError, ProtocolError
 from checker.model import Property, State, Transition
-from checker.path import confirm, undelivered
+from checker.path import at_end, confirm
 from checker.result import Counts, Result, Verdict, overall
 from checker.transition import Outcome, System, enabled, initial_state, successor
 
@@ -171,7 +171,7 @@ def _bound_hit(bounds: Bounds, now: Progress) -> str | None:
 
 def _decided(system: System, explorer: Explorer) -> bool:
     """Return whether the verdict cannot change any more: a violation, or all witnesses found."""
-    if any(p.witness is None and p.name in explorer.found for p in system.properties):
+    if any(not p.sought and p.name in explorer.found for p in system.properties):
         return True
     return all(p.name in explorer.found for p in system.properties)
 
@@ -185,7 +185,7 @@ def _result(
     shown = [
         (len(explorer.found[p.name].transitions), rank, p)
         for rank, p in enumerate(system.properties)
-        if p.witness is None and p.name in explorer.found
+        if not p.sought and p.name in explorer.found
     ]
     counterexample = None
     if shown:
@@ -210,10 +210,10 @@ def _result(
 
 def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
     if prop.name in explorer.found:
-        return Verdict.HOLDS if prop.witness is not None else Verdict.VIOLATED
+        return Verdict.HOLDS if prop.sought else Verdict.VIOLATED
     if not complete or prop.recoverable is not None:  # for that see checker.recovery
         return Verdict.INCOMPLETE
-    return Verdict.VIOLATED if prop.witness is not None else Verdict.HOLDS
+    return Verdict.VIOLATED if prop.sought else Verdict.HOLDS
 
 
 @define(eq=False)
@@ -265,10 +265,9 @@ class PlainExplorer:
     def _judge_final(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
         self.finals += 1
         for prop in self.system.properties:
-            if prop.at_final is not None and not all(
-                prop.at_final(undelivered(state, i)) for i in range(self.system.actors)
-            ):
-                self._show(prop, path)
+            if not (prop.sought and prop.name in self.found):
+                if at_end(self.system, prop, state):
+                    self._show(prop, path)
 
     def _judge_outcome(self, outcome: Outcome, path: Callable[[], tuple[Transition, ...]]) -> None:
         for prop in self.system.properties:

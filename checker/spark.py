@@ -919,7 +919,7 @@ class SparkBreadthFirst:
             for rank, prop in enumerate(self.system.properties):
                 if not bits >> rank & 1 or prop.name in self.found:
                     continue
-                if prop.witness is not None:  # that there is one is all that matters
+                if prop.sought:  # that there is one is all that matters
                     self.found[prop.name] = Found(())
                 elif self.options.parents:
                     places = self._places_to(partition, index)

@@ -89,6 +89,8 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if spec.sends not in SENDS:
         raise unknown("way to send", spec.sends, SENDS)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
+    if protocol.on_request is not None and workload.requests is not None:
+        protocol = protocol.on_request(workload.requests)
     if spec.sends == "split":
         workload = split(workload)
     names = dict.fromkeys(spec.properties or default_properties())
@@ -229,15 +231,16 @@ _TYPE_WORDS = {str: "a string", int: "a whole number", list: "a list", dict: "a 
 
 def _workload_text(table: Mapping[str, Any]) -> str:
     """Return the one-line form of a `[workload]` table."""
-    for key in table:
-        if key not in ("kind", "sends"):
-            raise unknown("key of workload", key, ("kind", "sends"))
     kind = table.get("kind")
     if kind not in SUMMARIES:
         raise unknown("workload kind", str(kind), SUMMARIES)
-    if "sends" not in table:
+    argument = "programs" if kind == "program" else "sends"
+    for key in table:
+        if key not in ("kind", argument):
+            raise unknown("key of workload", key, ("kind", argument))
+    if argument not in table:
         return str(kind)
-    return f"{kind}:{json.dumps(table['sends'])}"
+    return f"{kind}:{json.dumps(table[argument])}"
 
 
 _EXPECT_TYPES: dict[str, type] = {

@@ -317,6 +317,11 @@ class Tabulation:
         workload = self.system.workload
         return self.system.actors * workload.most * (workload.fan_out + 1)
 
+    @property
+    def sought_endings(self) -> int:
+        """The bit set of properties that look for a final state."""
+        return sum(1 << k for k, p in enumerate(self.system.properties) if p.ending is not None)
+
     def initially_shown(self) -> int:
         """Return the bit set of properties that the initial state shows."""
         bits = 0
@@ -536,11 +541,16 @@ class Tabulation:
         assert self.symmetry is not None
         return self.symmetry.renamed_column(p + 1, column, actor, value)
 
-    def _fill_final(self, actor: int, pending: int, _unused: int) -> int:
+    def _fill_final(self, actor: int, pending: int, position: int) -> int:
+        """Entry of FINAL: bit set of the properties that this actor is not as wanted by."""
         undelivered = tuple(entry.message for entry in self.pending[actor].values[pending])
+        ended = self.system.workload.ended(actor, self.positions[actor].values[position])
         bits = 0
         for rank, prop in enumerate(self.system.properties):
             if prop.at_final is not None and not prop.at_final(undelivered):
+                bits |= 1 << rank
+            judge = prop.at_end or prop.ending
+            if judge is not None and not judge(ended):
                 bits |= 1 << rank
         return bits
 

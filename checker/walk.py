@@ -58,7 +58,7 @@ class Walk:
 
 
 def _violates(path: Path, prop: Property) -> bool:
-    judged = prop.witness is None and prop.recoverable is None
+    judged = not prop.sought and prop.recoverable is None
     return judged and not holds_along(path, prop)
 
 

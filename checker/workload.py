@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from checker.errors import InputError, unknown
-from checker.model import Message
+from checker.model import Message, Request
 
 Position: TypeAlias = Any
 Destinations: TypeAlias = tuple[int, ...]
@@ -33,11 +33,13 @@ class Workload:
         choices: (actor, position) -> the destinations the next message may have.
         after_send: (actor, position, destinations) -> position.
         after_delivery: (actor, position, message) -> position.
+        ended: (actor, position) -> whether the application has come to its end.
         symmetric: actors may be renamed without changing the workload.
         self_sends: some message may be addressed to its own sender.
         reacts: deliveries may move a position.
         fan_out: the greatest number of destinations of one message.
         splits: a send takes two transitions; see `split`.
+        requests: per actor what its application asks for, if that is laid down.
     """
 
     kind: str
@@ -48,11 +50,13 @@ class Workload:
     choices: Callable[[int, Position], tuple[Destinations, ...]]
     after_send: Callable[[int, Position, Destinations], Position]
     after_delivery: Callable[[int, Position, Message], Position]
+    ended: Callable[[int, Position], bool]
     symmetric: bool
     self_sends: bool
     reacts: bool = False
     fan_out: int = 1
     splits: bool = False
+    requests: tuple[tuple[Request, ...], ...] | None = None
 
 
 SENDS = {
@@ -94,6 +98,7 @@ def split(workload: Workload) -> Workload:
         choices=choices,
         after_send=after_send,
         after_delivery=after_delivery,
+        ended=lambda actor, position: workload.ended(actor, position[1]),
         splits=True,
     )
 
@@ -107,6 +112,10 @@ SUMMARIES = {
     "reaction": (
         'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":2,"to":[1],'
         '"after":["m1"]}]: sends enabled by named deliveries at their sender'
+    ),
+    "program": (
+        'program:[[{"send":"m1","to":[1]}],[{"receive":"m1"}]]: per actor its sends and receives, '
+        "in order; a receive accepts any message, or only those that it names"
     ),
 }
 
@@ -143,6 +152,7 @@ def _counted(
         choices=choices,
         after_send=_one_more,
         after_delivery=_unmoved,
+        ended=lambda actor, position: not choices(actor, position),
         symmetric=symmetric,
         self_sends=self_sends,
         fan_out=fan_out,
@@ -304,6 +314,7 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         choices=choices,
         after_send=after_send,
         after_delivery=after_delivery,
+        ended=lambda actor, position: position.sent == len(plan[actor]),
         symmetric=False,
         self_sends=False,
         reacts=True,
@@ -330,16 +341,172 @@ def _parse_send(actors: int, entry: Mapping[str, Any]) -> _Send:
     src, to, after = entry["from"], entry["to"], entry.get("after", [])
     if not isinstance(src, int) or not 0 <= src < actors:
         raise InputError(f"'from' is {src!r}; give an actor from 0 to {actors - 1}")
-    if not isinstance(to, list) or not to or len(set(map(str, to))) != len(to):
-        raise InputError(f"'to' is {to!r}; give a list of one or more different actors")
+    destinations = _parse_destinations(actors, src, to)
     if not isinstance(after, list):
         raise InputError(f"'after' is {after!r}; give a list of message names")
+    return _Send(str(entry["name"]), src, destinations, tuple(map(str, after)))
+
+
+def _parse_destinations(actors: int, src: int, to: Any) -> Destinations:
+    if not isinstance(to, list) or not to or len(set(map(str, to))) != len(to):
+        raise InputError(f"'to' is {to!r}; give a list of one or more different actors")
     for target in to:
         _check_destination(actors, src, target)
-    return _Send(str(entry["name"]), src, tuple(to), tuple(map(str, after)))
+    return tuple(to)
 
 
 _SEND_KEYS = ("name", "from", "to", "after")
+
+
+@frozen
+class _Statement:
+    """One statement of a program: a send of `name`, or a receive of one of `accepts`, if named."""
+
+    name: str | None = None
+    destinations: Destinations = ()
+    accepts: tuple[str, ...] | None = None
+
+
+@frozen
+class _At:
+    """Position in a program.
+
+    Attributes:
+        sent: how many messages were causal-sent.
+        taken: how many receives have their message; the first delivered is for the first one.
+        blocked: the next receive does not accept the message that was delivered for it.
+    """
+
+    sent: int = 0
+    taken: int = 0
+    blocked: bool = False
+
+
+def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Workload:
+    """Per actor the statements of its program, in order: sends, and receives that may be selective.
+
+    A receive takes the oldest message from the actor's inbox, and waits until there is one; if it
+    does not accept that message, it waits for ever. So what the n-th receive takes is decided when
+    the n-th message is delivered, though the program may be behind. A send does not block.
+
+    Raises:
+        InputError: not one program per actor, or a statement that cannot be used.
+    """
+    if len(programs) != actors:
+        raise InputError(f"give one program per actor: {actors} actors, {len(programs)} programs")
+    plan = [
+        [_parse_statement(actors, actor, entry) for entry in entries]
+        for actor, entries in enumerate(programs)
+    ]
+    requests = _requests(plan)
+    sends = [[s for s in row if s.name is not None] for row in plan]
+
+    def choices(actor: int, position: _At) -> tuple[Destinations, ...]:
+        before = sum(r.after <= position.sent for r in requests[actor])
+        if position.taken < before:
+            return ()
+        return tuple(s.destinations for s in sends[actor][position.sent : position.sent + 1])
+
+    def after_delivery(actor: int, position: _At, message: Message) -> _At:
+        if position.blocked or position.taken == len(requests[actor]):
+            return position
+        if requests[actor][position.taken].takes((message.sender, message.number)):
+            return evolve(position, taken=position.taken + 1)
+        return evolve(position, blocked=True)
+
+    text = json.dumps([[_statement_entry(s) for s in row] for row in plan], separators=(",", ":"))
+    return Workload(
+        kind="program",
+        text="program:" + text,
+        most=max(map(len, sends)),
+        initial=lambda _actor: _At(),
+        sent=lambda position: position.sent,
+        choices=choices,
+        after_send=lambda _actor, position, _to: evolve(position, sent=position.sent + 1),
+        after_delivery=after_delivery,
+        ended=lambda actor, position: (
+            (position.sent, position.taken) == (len(sends[actor]), len(requests[actor]))
+        ),
+        symmetric=False,
+        self_sends=False,
+        reacts=True,
+        fan_out=max((len(s.destinations) for row in sends for s in row), default=1),
+        requests=requests,
+    )
+
+
+def _requests(plan: Sequence[Sequence[_Statement]]) -> tuple[tuple[Request, ...], ...]:
+    """Return each actor's receives, in order, with the messages that they name looked up."""
+    identity: dict[str, tuple[int, int]] = {}
+    destinations: dict[str, Destinations] = {}
+    for actor, row in enumerate(plan):
+        for number, send in enumerate((s for s in row if s.name is not None), 1):
+            assert send.name is not None
+            if send.name in identity:
+                raise InputError(f"two sends of the programs are called {send.name!r}")
+            identity[send.name] = (actor, number)
+            destinations[send.name] = send.destinations
+    found = []
+    for actor, row in enumerate(plan):
+        sent, receives = 0, []
+        for statement in row:
+            if statement.name is not None:
+                sent += 1
+                continue
+            for name in statement.accepts or ():
+                if name not in identity:
+                    raise unknown(f"message in a receive of actor {actor}", name, identity)
+                if actor not in destinations[name]:
+                    raise InputError(
+                        f"actor {actor} receives {name!r}, which is not sent to it; its "
+                        f"destinations are {list(destinations[name])}"
+                    )
+            names = statement.accepts
+            receives.append(
+                Request(sent, None if names is None else frozenset(identity[n] for n in names))
+            )
+        found.append(tuple(receives))
+    return tuple(found)
+
+
+def _parse_statement(actors: int, actor: int, entry: Mapping[str, Any]) -> _Statement:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"a statement of a program is a table, not {entry!r}")
+    for key in entry:
+        if key not in _STATEMENT_KEYS:
+            raise unknown("key in a statement of a program", str(key), _STATEMENT_KEYS)
+    if ("send" in entry) == ("receive" in entry) or ("send" in entry) != ("to" in entry):
+        raise InputError(
+            f"the statement {dict(entry)!r} is neither a send, such as {{'send': 'm1', 'to': [1]}},"
+            " nor a receive, such as {'receive': 'm1'} or {'receive': 'any'}"
+        )
+    if "receive" in entry:
+        names = entry["receive"]
+        if names == ANY_MESSAGE:
+            return _Statement()
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+            raise InputError(f"'receive' is {names!r}; give a message name, several, or 'any'")
+        return _Statement(accepts=tuple(names))
+    name = entry["send"]
+    if not isinstance(name, str) or name in ("", ANY_MESSAGE):
+        raise InputError(f"'send' is {name!r}; give the message a name other than 'any'")
+    return _Statement(name, _parse_destinations(actors, actor, entry["to"]))
+
+
+_STATEMENT_KEYS = ("send", "to", "receive")
+
+ANY_MESSAGE = "any"
+"""What a receive says that is not selective."""
+
+
+def _statement_entry(statement: _Statement) -> dict[str, Any]:
+    if statement.name is not None:
+        return {"send": statement.name, "to": list(statement.destinations)}
+    if statement.accepts is None:
+        return {"receive": ANY_MESSAGE}
+    names = list(statement.accepts)
+    return {"receive": names[0] if len(names) == 1 else names}
 
 
 _COUNTED = {
@@ -347,6 +514,13 @@ _COUNTED = {
     "broadcast": broadcast,
     "multicast": multicast,
     "self": any_or_self,
+}
+
+
+_LISTED: dict[str, Callable[[int, list[Any]], Workload]] = {
+    "script": script,
+    "reaction": reaction,
+    "program": program,
 }
 
 
@@ -371,7 +545,7 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
             f"{error.pos}); for example {SUMMARIES[kind].partition(']:')[0]}]"
         ) from None
     if not isinstance(sends, list) or (
-        kind == "script" and not all(isinstance(row, list) for row in sends)
+        kind != "reaction" and not all(isinstance(row, list) for row in sends)
     ):
         raise InputError(f"the workload {kind!r} needs a JSON list of lists or tables: {argument}")
-    return script(actors, sends) if kind == "script" else reaction(actors, sends)
+    return _LISTED[kind](actors, sends)

@@ -10,6 +10,8 @@ REGISTRY = {
     "integrity": "properties.integrity:INTEGRITY",
     "all-delivered": "properties.all_delivered:ALL_DELIVERED",
     "can-deliver": "properties.can_deliver:CAN_DELIVER",
+    "finishes": "properties.finishes:FINISHES",
+    "can-finish": "properties.can_finish:CAN_FINISH",
 }
 
 DECLARED = {

@@ -12,6 +12,7 @@ REGISTRY = {
     "rst-before": "protocols.rst_before:RST_BEFORE",
     "rst-no-deliv": "protocols.rst_no_deliv:RST_NO_DELIV",
     "rst-self": "protocols.rst_self:RST_SELF",
+    "rst-on-request": "protocols.rst_on_request:RST_ON_REQUEST",
     "ses": "protocols.ses:SES",
     "ks": "protocols.ks:KS",
     "cbcast": "protocols.cbcast:CBCAST",

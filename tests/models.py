@@ -33,6 +33,8 @@ def plan_of(workload: str, actors: int, messages: int) -> Any:
     sends = json.loads(argument)
     if kind == "script":
         return tuple(tuple((((to,),), nothing) for to in row) for row in sends)
+    if kind == "program":
+        return _plan_of_programs(sends)
     rows = [[send for send in sends if send["from"] == i] for i in range(actors)]
     keys = {s["name"]: (i, n) for i, row in enumerate(rows) for n, s in enumerate(row, 1)}
     return tuple(
@@ -41,6 +43,20 @@ def plan_of(workload: str, actors: int, messages: int) -> Any:
         )
         for row in rows
     )
+
+
+def _plan_of_programs(programs: Any) -> Any:
+    sends = [[s for s in row if "send" in s] for row in programs]
+    keys = {s["send"]: (i, n) for i, row in enumerate(sends) for n, s in enumerate(row, 1)}
+
+    def statement(entry: Any) -> Any:
+        if "send" in entry:
+            return ((tuple(entry["to"]),), frozenset[Any]())
+        names = entry["receive"]
+        names = keys if names == "any" else [names] if isinstance(names, str) else names
+        return (frozenset(keys[name] for name in names), frozenset(["receive"]))
+
+    return tuple(tuple(map(statement, row)) for row in programs)
 
 
 def _groups(members: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

@@ -9,7 +9,7 @@ from checker.model import Message, Protocol, Step
 
 Counts = namedtuple("Counts", "unique total depth finals violation")  # violation: name -> length
 State = namedtuple("State", "actors net left")  # left: (message, past, destination)s to deliver
-# A past is a set of (sender, number)s; plan: the sends to come, (choice of destinations, awaited).
+# A past holds keys (sender, number); plan: sends (choice, awaited), receives (keys, "receive").
 Actor = namedtuple("Actor", "local plan knows sent log", defaults=(frozenset(), (), ()))
 
 
@@ -31,14 +31,15 @@ def remembered(s: State, channel: slice, history: str, judged: set[str]) -> Any:
 
 def finish(s: State, i: int, a: Actor, step: Step) -> tuple[State, set[str]]:
     """Let actor `i` take the step; also return the properties that its deliveries violate."""
-    left, broken = s.left, set()
+    left, broken = s.left, set[str]()
     for m in step.deliveries:
         key, expected = (m.sender, m.number), {e for e in left if (e[0], e[2]) == (m, i)}
-        broken |= set() if expected else {"integrity"}
+        broken |= judge(m, a.log) if expected else {"integrity"}
         for _, past, _ in expected:
-            broken |= judge(m, a.log)
-            plan = tuple((choice, awaited - {key}) for choice, awaited in a.plan)
-            a = Actor(a.local, plan, a.knows | past, a.sent, (*a.log, (key, past)))
+            plan = [(choice, awaited - {key}) for choice, awaited in a.plan]
+            for k in [k for k, p in enumerate(plan) if "receive" in p[1]][:1]:  # () is for ever
+                plan[k : k + 1] = [] if key in plan[k][0] else [((), plan[k][1])]
+            a = Actor(a.local, tuple(plan), a.knows | past, a.sent, (*a.log, (key, past)))
         left -= expected
     actors = (*s.actors[:i], a._replace(local=step.state), *s.actors[i + 1 :])
     return State(actors, s.net + tuple((i, *send) for send in step.sends), left), broken
@@ -63,17 +64,16 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
     encoding = slice(2 if network == "fifo" else 3), history, {"causal-delivery", *properties}
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
     level, violation = [State(actors, (), frozenset())], dict[str, int]()
-    seen, total, depth, finals = {remembered(level[0], *encoding)}, 1, 0, 0
+    seen, total, depth, finals = {remembered(level[0], *encoding): level[0]}, 1, 0, 0
     while level and not violation:
         depth, states, level = depth + 1, level, []
         for s in states:
             after = list(successors(s, protocol, encoding[0]))
             total, finals = total + len(after), finals + (not after)
-            if s.left and not after and "all-delivered" in properties:
-                violation["all-delivered"] = depth - 1
+            unfinished = {"all-delivered": s.left, "finishes": any(a.plan for a in s.actors)}
+            violation |= {p: depth - 1 for p in properties if not after and unfinished.get(p)}
             for t, broken in after:
                 violation |= dict.fromkeys(broken.intersection(properties), depth)
-                if (key := remembered(t, *encoding)) not in seen:
-                    seen.add(key)
+                if seen.setdefault(remembered(t, *encoding), t) is t:
                     level.append(t)
     return Counts(len(seen), total, depth + bool(level), finals, violation)

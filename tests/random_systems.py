@@ -199,6 +199,26 @@ def reactions(draw: st.DrawFn, actors: int, most: int) -> str:
     return "reaction:" + json.dumps(sends)
 
 
+@st.composite
+def programs(draw: st.DrawFn, actors: int, most: int, *, multicast: bool = True) -> str:
+    """Draw at most `most` sends, and receives that accept any, one or some of what may come."""
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(actors)]
+    names: list[list[str]] = [[] for _ in range(actors)]
+    for at in range(draw(st.integers(1, most))):
+        src, dst = draw(_channel(actors))
+        others = [d for d in range(actors) if d != src]
+        to = draw(st.sampled_from([[dst], others] if multicast else [[dst]]))
+        rows[src].append({"send": f"m{at}", "to": to})
+        for actor in to:
+            names[actor].append(f"m{at}")
+    for row, coming in zip(rows, names, strict=True):
+        for _ in range(draw(st.integers(0, len(coming)))):
+            some = st.lists(st.sampled_from(coming), unique=True, min_size=1)
+            accepts = draw(st.one_of(st.just("any"), st.sampled_from(coming), some))
+            row.insert(draw(st.integers(0, len(row))), {"receive": accepts})
+    return "program:" + json.dumps(rows)
+
+
 def _channel(actors: int) -> st.SearchStrategy[tuple[int, int]]:
     return st.sampled_from([(i, j) for i in range(actors) for j in range(actors) if i != j])
 
@@ -210,13 +230,15 @@ def random_systems(draw: st.DrawFn) -> RandomSystem:
     A reaction's messages may go to all the others; broadcasts of everybody would be too many.
     """
     actors = draw(st.integers(2, 3))
-    kind = draw(st.sampled_from(["any", "script", "reaction"]))
+    kind = draw(st.sampled_from(["any", "script", "reaction", "program"]))
     messages = draw(st.integers(1, 2)) if actors == 2 else 1
     workload = kind
     if kind == "script":
         workload = draw(scripts(actors, 4))
     if kind == "reaction":
         workload = draw(reactions(actors, 3))
+    if kind == "program":
+        workload = draw(programs(actors, 3))
     return RandomSystem(
         table=draw(tables()),
         credit=draw(st.integers(0, 2 if actors == 2 and messages == 1 else 1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.conftest import ROOT, Command
 
 SMALL = sorted((ROOT / "specs" / "small").glob("*.toml"))
 OF_PROTOCOLS = sorted((ROOT / "specs" / "protocols").glob("*.toml"))
+EXAMPLES = sorted((ROOT / "specs" / "examples").glob("*.toml"))
 SLOW = sorted((ROOT / "specs" / "slow").glob("*.toml"))
 
 
@@ -70,6 +72,49 @@ def test_what_is_said_of_a_protocol_comes_out_as_expected(file: Path) -> None:
     report = checked(file)
     assert () == report.differences
     assert report.as_expected
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=ident)
+def test_example_comes_out_as_expected(file: Path) -> None:
+    report = checked(file)
+    assert () == report.differences
+    assert report.as_expected
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=ident)
+def test_example_comes_out_as_expected_in_every_encoding(file: Path) -> None:
+    for history in ("clocks", "full"):
+        report = check(overridden(load_spec(file), {"history": history}), selfcheck="off")
+        assert () == report.differences
+        assert report.as_expected
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=ident)
+def test_example_names_its_source_and_has_exact_counts(file: Path) -> None:
+    """A violation has a length, too, unless what is violated is that something can be reached."""
+    comment = file.read_text(encoding="utf-8").partition("\n\n")[0]
+    assert all(line.startswith("# ") for line in comment.splitlines())
+    assert any(name in comment for name in ("source", "Hybrid paper", "Mattern and Fünfrocken"))
+    expect = load_spec(file).expect
+    assert "knowledge" in expect.counts
+    unreachable = expect.violates == "can-finish"
+    assert (expect.counterexample_length is None) == (
+        expect.verdict is Verdict.HOLDS or unreachable
+    )
+
+
+def test_every_example_is_in_the_table_with_its_verdict() -> None:
+    page = ROOT / "docs" / "examples.md"
+    rows = re.findall(r"\| ([^|]*) \| \[(.*)\]\((.*)\) \|", page.read_text(encoding="utf-8"))
+    listed = {(page.parent / link).resolve(): (verdict, name) for verdict, name, link in rows}
+    assert set(EXAMPLES) <= set(listed)
+    for file, (verdict, name) in listed.items():
+        expect = load_spec(file).expect
+        words = [expect.violates, str(expect.verdict)]
+        if expect.counterexample_length is not None:
+            words.append(f"({expect.counterexample_length})")
+        assert " ".join(filter(None, words)) == verdict
+        assert name == file.stem
 
 
 @pytest.mark.slow

@@ -92,7 +92,7 @@ def model_variant(system: System) -> str | None:
 
 def question(system: System, reference: str) -> str:
     """Return what was asked: the protocol, called `reference`, and the bounds."""
-    most = "at most " if system.workload.kind in ("script", "reaction") else ""
+    most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""
     each = "message" if system.messages == 1 else "messages"
     parts = [
         reference,

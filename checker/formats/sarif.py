@@ -137,7 +137,8 @@ def _results(report: CheckReport) -> list[Object]:
 
 def _violation(report: CheckReport, name: str, path: Path | None) -> Object:
     if path is None:
-        never = "no reachable state shows it" if name.startswith("witness:") else "it is violated"
+        sought = any(p.sought for p in report.system.properties if p.name == name)
+        never = "no reachable state shows it" if sought else "it is violated"
         return _result(report, name, f"{name}: {never}.", None)
     said = about(path, report)
     why = " ".join([said.explanation.text, *(f"{d}." for d in said.explanation.details)])
