@@ -70,5 +70,6 @@ CYKAS_AS_PRINTED = Protocol(
     initial=initial,
     causal_send=application_send,
     receive=receive,
+    invariants=cykas.INVARIANTS,
     witnesses=cykas.WITNESSES,
 )

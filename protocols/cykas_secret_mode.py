@@ -55,5 +55,6 @@ CYKAS_SECRET_MODE = Protocol(
     initial=initial,
     causal_send=application_send,
     receive=receive,
+    invariants=cykas.INVARIANTS,
     witnesses=cykas.WITNESSES,
 )

@@ -151,9 +151,13 @@ WRONG = [
     (("check", "mfss", "--property", "causal"), "unknown property 'causal'"),
     (
         ("check", "mfss", "--property", "witness:x"),
-        "unknown witness of mfss 'x'; available: waited",
+        "unknown witness of mfss 'x'; available: unacknowledged, waited",
     ),
-    (("check", "mfss", "--property", "invariant:x"), "'mfss' declares no invariant"),
+    (
+        ("check", "mfss", "--property", "invariant:x"),
+        "unknown invariant of mfss 'x'; available: buffer-in-sending-order, ",
+    ),
+    (("check", "fifo", "--property", "invariant:x"), "'fifo' declares no invariant"),
     (("check", "mfss", "--walks", "0"), "0 is not in the range x>=1"),
     (("check", "mfss", "--max-states", "0"), "0 is not in the range x>=1"),
     (("check", "mfss", "--max-depth", "-1"), "-1 is not in the range x>=1"),
