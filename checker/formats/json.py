@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 from attrs import evolve
 
+from checker import measures
 from checker.canonical import canonical
 from checker.check import CheckReport, exit_code_of
 from checker.errors import InputError, ReplayError, unknown
@@ -62,8 +63,15 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "error": result.error,
         "counterexample": None if path is None else counterexample_object(path),
         "statistics": dict(result.statistics),
+        "measures": _measures(report),
         "versions": versions(),
     }
+
+
+def _measures(report: CheckReport) -> dict[str, Any] | None:
+    if report.unmeasured is not None:
+        return {"problem": report.unmeasured}
+    return None if report.measures is None else measures.as_object(report.measures)
 
 
 def results_object(reports: Sequence[CheckReport]) -> dict[str, Any]:
