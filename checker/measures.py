@@ -63,7 +63,8 @@ class Measures:
             not end, or none sends a message.
         overtaken: the most undelivered messages of one sender that it sent before one that is
             delivered everywhere, whoever the receivers are.
-        at_rest: the witnesses that some actor shows in a final state.
+        at_rest: what the protocol declares of final states -> whether every actor respects it in
+            all of them.
     """
 
     states: int
@@ -78,7 +79,7 @@ class Measures:
     buffered: int
     control_packets: Fraction | None
     overtaken: int
-    at_rest: tuple[str, ...]
+    at_rest: Mapping[str, bool]
 
     @property
     def packet_integers(self) -> int:
@@ -221,7 +222,6 @@ class _Measuring:
 
     def _result(self, states: int) -> Measures:
         longest = self._longest(states)
-        witnesses = self.system.protocol.witnesses
         return Measures(
             states=states,
             final_states=len(self.finals),
@@ -235,11 +235,10 @@ class _Measuring:
             buffered=self.buffered,
             control_packets=None if longest is None else self._per_message(longest),
             overtaken=self.overtaken,
-            at_rest=tuple(
-                name
-                for name, shows in witnesses.items()
-                if any(shows(local) for state in self.finals for local in state.actors)
-            ),
+            at_rest={
+                name: all(respects(local) for state in self.finals for local in state.actors)
+                for name, respects in self.system.protocol.at_rest.items()
+            },
         )
 
     def _per_message(self, longest: array[int]) -> Fraction | None:
@@ -294,7 +293,7 @@ def as_object(found: Measures) -> dict[str, Any]:
         if found.control_packets is None
         else float(found.control_packets),
         "overtaken_per_sender": found.overtaken,
-        "witnesses_at_rest": list(found.at_rest),
+        "at_rest": dict(found.at_rest),
     }
 
 
@@ -322,7 +321,8 @@ def _lines(found: Measures) -> Iterator[tuple[str, str]]:
     yield "messages held by one actor at most", str(found.buffered)
     yield "integers in one actor's state at most", str(found.state_integers)
     yield "messages of a sender overtaken by its later ones at most", str(found.overtaken)
-    yield "witnesses shown at rest", ", ".join(found.at_rest) or "none"
+    for name, respected in found.at_rest.items():
+        yield f"every actor at rest is {name}", "yes" if respected else "no"
 
 
 def _ratio(found: Measures) -> str:

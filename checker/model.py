@@ -81,6 +81,8 @@ class Protocol:
         receive: (state, src, packet) -> Step; an envelope reaches its actor.
         timeout: state -> Step or None; only for protocols that retransmit.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
+        at_rest: name -> predicate that every actor's state respects in a final state, where nothing
+            can happen any more; `check --measures` tells which do not.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
     """
 
@@ -92,6 +94,7 @@ class Protocol:
     receive: Callable[[LocalState, int, Packet], Step]
     timeout: Callable[[LocalState], Step | None] | None = None
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
 
 

@@ -207,9 +207,14 @@ INVARIANTS = {
     "buffer-waits-for-ack-or-yct": buffer_waits_for_ack_or_yct,
     "buffer-in-sending-order": buffer_is_in_sending_order,
 }
+AT_REST = {
+    "acknowledged": lambda state: not any(state.UNACK),  # Lemma 3.3
+    "told": lambda state: not any(state.EAGER_SENT),  # Lemma 3.4
+    "normal-mode": lambda state: state.MODE == 0,  # Lemma 3.5
+    "sent": lambda state: not state.OB,  # Proposition 3.2
+}
 WITNESSES = {
     "waited": lambda state: bool(state.OB),
-    "unacknowledged": lambda state: any(state.UNACK),
     "eager-send": lambda state: any(state.EAGER_SENT),
     "secret-mode": lambda state: state.MODE > 0,
 }
@@ -222,5 +227,6 @@ CYKAS = Protocol(
     causal_send=application_send,
     receive=receive,
     invariants=INVARIANTS,
+    at_rest=AT_REST,
     witnesses=WITNESSES,
 )

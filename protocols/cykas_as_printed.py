@@ -71,5 +71,6 @@ CYKAS_AS_PRINTED = Protocol(
     causal_send=application_send,
     receive=receive,
     invariants=cykas.INVARIANTS,
+    at_rest=cykas.AT_REST,
     witnesses=cykas.WITNESSES,
 )

@@ -56,5 +56,6 @@ CYKAS_SECRET_MODE = Protocol(
     causal_send=application_send,
     receive=receive,
     invariants=cykas.INVARIANTS,
+    at_rest=cykas.AT_REST,
     witnesses=cykas.WITNESSES,
 )

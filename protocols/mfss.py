@@ -85,9 +85,9 @@ INVARIANTS = {
     "buffer-waits-for-an-ack": buffer_waits_for_an_ack,
     "buffer-in-sending-order": buffer_is_in_sending_order,
 }
-WITNESSES = {
-    "waited": lambda state: bool(state.OB),
-    "unacknowledged": lambda state: state.unacknowledged > 0,
+AT_REST = {
+    "acknowledged": lambda state: state.unacknowledged == 0,
+    "sent": lambda state: not state.OB,  # section 3.3, liveness
 }
 
 MFSS = Protocol(
@@ -98,5 +98,6 @@ MFSS = Protocol(
     causal_send=causal_send,
     receive=receive,
     invariants=INVARIANTS,
-    witnesses=WITNESSES,
+    at_rest=AT_REST,
+    witnesses={"waited": lambda state: bool(state.OB)},
 )

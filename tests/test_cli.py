@@ -151,7 +151,7 @@ WRONG = [
     (("check", "mfss", "--property", "causal"), "unknown property 'causal'"),
     (
         ("check", "mfss", "--property", "witness:x"),
-        "unknown witness of mfss 'x'; available: unacknowledged, waited",
+        "unknown witness of mfss 'x'; available: waited",
     ),
     (
         ("check", "mfss", "--property", "invariant:x"),
