@@ -621,7 +621,8 @@ def claims_command(
         text = formats.text(claims_report.as_object(found, files, quick=quick))
         (_print if json_file == "-" else partial(write_whole, json_file))(text)
     say(claims_report.summary(found))
-    return INCOMPLETE if any(judged.reason for judged in found) else 0
+    undecided = judge.interrupted or any(judged.reason for judged in found)
+    return INCOMPLETE if undecided else 0
 
 
 @commands.command("sweep")

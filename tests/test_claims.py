@@ -175,10 +175,32 @@ def test_a_space_too_large_to_be_measured_leaves_the_claim_open(
 ) -> None:
     from checker.measures import measure
 
-    monkeypatch.setattr("checker.claims.judge.measure", lambda system: measure(system, most=20))
+    monkeypatch.setattr("checker.claims.judge.measure", lambda system, _: measure(system, most=20))
     found = finding(at_most(1, "messages_per_pair", "mfss", (2, 2)))
     assert Ruling.UNDECIDED == found.ruling
     assert "not measured: more than 20 states" in found.text
+
+
+def test_a_measurement_that_takes_too_long_leaves_the_claim_open() -> None:
+    found = Judge(PLAIN, Bounds(max_seconds=1e-9)).finding(exactly(1, "buffered", "mfss", (2, 2)))
+    assert (Ruling.UNDECIDED, "not measured: --max-seconds 1e-09 reached") == (
+        found.ruling,
+        found.text,
+    )
+
+
+def test_who_interrupts_gets_what_was_decided_so_far(
+    causalcheck: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("checker.claims.judge.measure", interrupted)
+    ran = causalcheck("claims", "--source", "tree", "--quick", "--engine", "plain")
+    assert 3 == ran.code
+    lines = ran.out.splitlines()
+    assert "interrupted by the user" in lines[-2]
+    assert lines[-1].startswith("2 claims: 1 CONFIRMED")
 
 
 def test_one_refutation_outweighs_what_is_open_and_that_what_agrees() -> None:

@@ -182,13 +182,23 @@ class Judge:
         command = command_of(evolve(evidence.spec, actors=max(sizes)), measures=True)
         return Finding(Ruling.CONFIRMED if agrees else Ruling.UNDECIDED, command, text)
 
+    def _tick(self) -> Callable[[], None]:
+        """Return what gives up on a measurement that takes too long."""
+        started, most = time.monotonic(), self.bounds.max_seconds
+
+        def tick() -> None:
+            if most is not None and time.monotonic() - started >= most:
+                raise CapacityError(f"--max-seconds {most:g} reached")
+
+        return tick
+
     def _measured(self, spec: Spec) -> Measures | str:
         """Return the measures, or why there are none."""
         key = _key(evolve(spec, properties=()))
         if key not in self._measures:
             system = system_of(spec, self.named(spec.protocol))
             try:
-                self._measures[key] = measure(system)
+                self._measures[key] = measure(system, self._tick())
             except CapacityError as limit:
                 self._measures[key] = str(limit)
             except KeyboardInterrupt:
