@@ -84,7 +84,7 @@ class AtRest:
 
 @frozen
 class Growth:
-    """A measurement for 2, 3 and 4 actors: never more than `factor` times what a law allows.
+    """A measurement for several sizes: never more than `factor` times what a law allows.
 
     Few sizes cannot refute a law, for a greater constant may do; nor do they prove it.
 
@@ -93,12 +93,14 @@ class Growth:
         name: an attribute of `Measures`.
         law: one of LAWS.
         factor: the constant.
+        sizes: numbers of actors; `--quick` leaves out the last one.
     """
 
     spec: Spec
     name: str
     law: str
     factor: int = 1
+    sizes: tuple[int, ...] = (2, 3, 4)
 
 
 @frozen
@@ -235,6 +237,15 @@ def at_rest(protocol: str, *names: str, size: Size = (3, 2), quick: Size = (3, 1
     return AtRest(_spec(protocol, size, {}), names, quick)
 
 
-def grows(name: str, law: str, protocol: str, *, factor: int = 1, **values: Any) -> Growth:
-    """Return the evidence that a measure grows no faster than a law, with one message each."""
-    return Growth(_spec(protocol, (2, 1), values), name, law, factor)
+def grows(
+    name: str,
+    law: str,
+    protocol: str,
+    *,
+    factor: int = 1,
+    messages: int = 1,
+    sizes: tuple[int, ...] = (2, 3, 4),
+    **values: Any,
+) -> Growth:
+    """Return the evidence that a measure grows no faster than a law."""
+    return Growth(_spec(protocol, (2, messages), values), name, law, factor, sizes)

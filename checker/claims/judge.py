@@ -34,9 +34,6 @@ from checker.result import Verdict
 from checker.search import Bounds, Progress
 from checker.spec import Spec, system_of
 
-MOST_ACTORS, QUICK_ACTORS = 4, 3
-"""Growth is measured up to so many actors."""
-
 
 @frozen(eq=False)
 class Finding:
@@ -167,7 +164,7 @@ class Judge:
     def _growth(self, evidence: Growth) -> Finding:
         """Measure for every size; what exceeds the law may do so by a constant, so it is open."""
         values, agrees = [], True
-        sizes = range(2, (QUICK_ACTORS if self.quick else MOST_ACTORS) + 1)
+        sizes = (evidence.sizes[:-1] if self.quick else ()) or evidence.sizes
         for actors in sizes:
             found = self._measured(evolve(evidence.spec, actors=actors))
             if isinstance(found, str):

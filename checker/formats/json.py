@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
@@ -103,11 +104,15 @@ def versions() -> dict[str, str]:
 
 
 def own_version() -> str:
-    """Return the version of causalcheck, if it is installed."""
+    """Return the version of causalcheck; if it is not installed, what its project says."""
     try:
         return importlib.metadata.version("causalcheck")
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        project = FilePath(__file__).resolve().parents[2] / "pyproject.toml"
+        if not project.is_file():
+            return "not installed"
+        table = tomllib.loads(project.read_text(encoding="utf-8"))
+        return f"{table['project']['version']}, not installed"
 
 
 def counterexample_object(path: Path) -> dict[str, Any]:
