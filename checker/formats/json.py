@@ -112,7 +112,7 @@ def own_version() -> str:
         if not project.is_file():
             return "not installed"
         table = tomllib.loads(project.read_text(encoding="utf-8"))
-        return f"{table['project']['version']}, not installed"
+        return str(table["project"]["version"])
 
 
 def counterexample_object(path: Path) -> dict[str, Any]:
