@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 
 from checker.engine import Options, explorer_for
 from checker.errors import CapacityError, ProtocolError, ReplayError
+from checker.measures import Measures, measure
 from checker.minimise import minimise
 from checker.model import Protocol
 from checker.path import confirm
@@ -40,6 +41,8 @@ class CheckReport:
         system: what was explored.
         result: what was found.
         differences: from the expectation, in sentences; none if the verdict decides nothing.
+        measures: what the protocol costs, where that was asked for.
+        unmeasured: why it was not measured, in a sentence, where it was asked for and could not be.
     """
 
     spec: Spec
@@ -47,6 +50,8 @@ class CheckReport:
     system: System
     result: Result
     differences: tuple[str, ...]
+    measures: Measures | None = None
+    unmeasured: str | None = None
 
     @property
     def as_expected(self) -> bool:
@@ -83,6 +88,7 @@ def check(
     protocol: Protocol | None = None,
     selfcheck: str = "on",
     minimised: bool = False,
+    measured: bool = False,
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> CheckReport:
     """Run the check that `spec` describes.
@@ -94,6 +100,7 @@ def check(
         protocol: in place of the one that `spec` names.
         selfcheck: which of the protocol's calls to check for determinism and purity.
         minimised: shorten the counterexample, and bring its steps into a clear order.
+        measured: measure what the protocol costs, too.
         watch: called now and then with the progress.
 
     Raises:
@@ -117,7 +124,8 @@ def check(
     result = evolve(result, statistics={**result.statistics, **_repeat(options)})
     if minimised and result.counterexample is not None:
         result = evolve(result, counterexample=minimise(result.counterexample))
-    return CheckReport(spec, options, system, result, differences(spec, result))
+    report = CheckReport(spec, options, system, result, differences(spec, result))
+    return _measured(report, bounds, watch) if measured else report
 
 
 def check_all(
@@ -127,6 +135,7 @@ def check_all(
     *,
     selfcheck: str = "on",
     minimised: bool = False,
+    measured: bool = False,
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
 ) -> Iterator[CheckReport]:
     """Run several checks, each as `check` does; an interruption ends them all."""
@@ -137,6 +146,7 @@ def check_all(
             bounds,
             selfcheck=selfcheck,
             minimised=minimised,
+            measured=measured,
             watch=partial(watch, spec),
         )
         yield report
@@ -177,16 +187,7 @@ def _with_recovery(
     props = [p for p in system.properties if p.recoverable is not None]
     if not props or result.stopped_by or result.error or result.counterexample is not None:
         return result
-    started = time.monotonic()
-
-    def tick() -> None:
-        seconds = result.seconds + time.monotonic() - started
-        watch(Progress(result.counts, 0, seconds, memory_bytes()))
-        if bounds.max_seconds is not None and seconds >= bounds.max_seconds:
-            raise CapacityError(f"--max-seconds {bounds.max_seconds:g} reached")
-        if bounds.max_memory is not None and memory_bytes() >= bounds.max_memory:
-            raise CapacityError(f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached")
-
+    started, tick = time.monotonic(), _tick(result, bounds, watch)
     verdicts, path = dict(result.properties), None
     try:
         for prop in props:
@@ -206,6 +207,34 @@ def _with_recovery(
         counterexample=path,
         seconds=result.seconds + time.monotonic() - started,
     )
+
+
+def _tick(result: Result, bounds: Bounds, watch: Callable[[Progress], None]) -> Callable[[], None]:
+    """Return what a pass after the search calls now and then; it raises CapacityError."""
+    started = time.monotonic()
+
+    def tick() -> None:
+        seconds = result.seconds + time.monotonic() - started
+        watch(Progress(result.counts, 0, seconds, memory_bytes()))
+        if bounds.max_seconds is not None and seconds >= bounds.max_seconds:
+            raise CapacityError(f"--max-seconds {bounds.max_seconds:g} reached")
+        if bounds.max_memory is not None and memory_bytes() >= bounds.max_memory:
+            raise CapacityError(f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached")
+
+    return tick
+
+
+def _measured(
+    report: CheckReport, bounds: Bounds, watch: Callable[[Progress], None]
+) -> CheckReport:
+    """Return `report` with the measures, or with the reason why there are none."""
+    result = report.result
+    if result.verdict not in (Verdict.HOLDS, Verdict.VIOLATED):
+        return evolve(report, unmeasured=f"the check is {result.verdict}")
+    try:
+        return evolve(report, measures=measure(report.system, _tick(result, bounds, watch)))
+    except CapacityError as limit:
+        return evolve(report, unmeasured=str(limit))
 
 
 def _repeat(options: Options) -> dict[str, Any]:

@@ -100,6 +100,8 @@ class Protocol:
         on_request: (per actor, what its application asks for, in order) -> the protocol that
             delivers only what is asked for; only for protocols that can choose what to deliver.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
+        at_rest: name -> predicate that every actor's state respects in a final state, where nothing
+            can happen any more; `check --measures` tells which do not.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
     """
 
@@ -112,6 +114,7 @@ class Protocol:
     timeout: Callable[[LocalState], Step | None] | None = None
     on_request: Callable[[tuple[tuple[Request, ...], ...]], Protocol] | None = None
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
 
 

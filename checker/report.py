@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
+from checker import measures
 from checker.check import CheckReport
 from checker.diagram import Diagram, diagram
 from checker.engine import ENGINES
@@ -87,9 +88,18 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
     parts += _advice(report.result)
+    if (measured := measures_text(report)) is not None:
+        parts.append(measured)
     if statistics and (text := statistics_text(report.result)):
         parts.append(text)
     return "\n\n".join(parts)
+
+
+def measures_text(report: CheckReport) -> str | None:
+    """Return what was measured, or why nothing was; None if it was not asked for."""
+    if report.unmeasured is not None:
+        return f"  not measured: {report.unmeasured}"
+    return None if report.measures is None else measures.text(report.measures)
 
 
 def headline(report: CheckReport) -> str:

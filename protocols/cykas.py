@@ -157,6 +157,62 @@ def _with_queue(
     return (*rows[:receiver], queue, *rows[receiver + 1 :])
 
 
+def at_most_one_is_unacknowledged_per_receiver(state: Cykas) -> bool:
+    """Proposition 3.1, second key aspect: nothing is sent to a receiver that has yet to ACK.
+
+    The first aspect and this one leave no other trace in a state: UNACK has one bit per receiver,
+    but an Eager Send to a receiver with its bit set would keep that bit in its own bit vector.
+    """
+    return not any(bits[j] for j, queue in enumerate(state.EAGER_SENT) for bits in queue)
+
+
+def eager_sends_wait_for_unacknowledged(state: Cykas) -> bool:
+    """Algorithm 4, lines 4-6: an Eager Send waits for no ACK that has arrived."""
+    return all(
+        unacknowledged or not waiting
+        for queue in state.EAGER_SENT
+        for bits in queue
+        for waiting, unacknowledged in zip(bits, state.UNACK, strict=True)
+    )
+
+
+def eager_sends_are_told_at_once(state: Cykas) -> bool:
+    """Lemma 3.4: once the ACKs are there, nothing but them held the YCT back."""
+    return all(
+        not queue or any(queue[0]) or state.UNACK[j] for j, queue in enumerate(state.EAGER_SENT)
+    )
+
+
+def mode_counts(state: Cykas) -> bool:
+    """Section 2.2.1 and Lemma 3.5: MODE is nonnegative, for no YCT comes twice."""
+    return state.MODE >= 0
+
+
+def buffer_waits_for_ack_or_yct(state: Cykas) -> bool:
+    """Proposition 3.2: the head of OB waits only in secret mode or for its receiver's ACK."""
+    return not state.OB or state.MODE > 0 or state.UNACK[state.OB[0].receiver]
+
+
+def buffer_is_in_sending_order(state: Cykas) -> bool:
+    """Section 2.2.1: OB is a FIFO queue."""
+    numbers = [m.number for m in state.OB]
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True
+
+
+INVARIANTS = {
+    "one-unacknowledged-per-receiver": at_most_one_is_unacknowledged_per_receiver,
+    "eager-sends-wait-for-unacknowledged": eager_sends_wait_for_unacknowledged,
+    "eager-sends-told-at-once": eager_sends_are_told_at_once,
+    "mode-counts": mode_counts,
+    "buffer-waits-for-ack-or-yct": buffer_waits_for_ack_or_yct,
+    "buffer-in-sending-order": buffer_is_in_sending_order,
+}
+AT_REST = {
+    "acknowledged": lambda state: not any(state.UNACK),  # Lemma 3.3
+    "told": lambda state: not any(state.EAGER_SENT),  # Lemma 3.4
+    "normal-mode": lambda state: state.MODE == 0,  # Lemma 3.5
+    "sent": lambda state: not state.OB,  # Proposition 3.2
+}
 WITNESSES = {
     "waited": lambda state: bool(state.OB),
     "eager-send": lambda state: any(state.EAGER_SENT),
@@ -170,5 +226,7 @@ CYKAS = Protocol(
     initial=initial,
     causal_send=application_send,
     receive=receive,
+    invariants=INVARIANTS,
+    at_rest=AT_REST,
     witnesses=WITNESSES,
 )

@@ -70,5 +70,7 @@ CYKAS_AS_PRINTED = Protocol(
     initial=initial,
     causal_send=application_send,
     receive=receive,
+    invariants=cykas.INVARIANTS,
+    at_rest=cykas.AT_REST,
     witnesses=cykas.WITNESSES,
 )

@@ -55,5 +55,7 @@ CYKAS_SECRET_MODE = Protocol(
     initial=initial,
     causal_send=application_send,
     receive=receive,
+    invariants=cykas.INVARIANTS,
+    at_rest=cykas.AT_REST,
     witnesses=cykas.WITNESSES,
 )

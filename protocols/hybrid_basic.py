@@ -226,6 +226,11 @@ def permits_are_for_delivered(state: LocalState) -> bool:
     return all(p.mid <= state.ld[p.snd] for p in state.p)
 
 
+def later_messages_need_permits(state: LocalState) -> bool:
+    """Line 34: every unacked message but the oldest was sent while another was unacked."""
+    return all(m.per for m in list(state.u)[1:])
+
+
 def ids_are_indexes(state: LocalState) -> bool:
     """Section 5.2: ids number the sent and then the buffered messages; the oldest is unacked."""
     ids = [m.mid for m in (*state.u, *state.sb)]
@@ -242,6 +247,7 @@ def is_pipelined(state: LocalState) -> bool:
 INVARIANTS: dict[str, Predicate] = {
     "waits-for-permits": waits_for_permits,
     "permits-are-for-delivered": permits_are_for_delivered,
+    "later-need-permits": later_messages_need_permits,
     "ids-are-indexes": ids_are_indexes,
 }
 

@@ -7,7 +7,8 @@ enforcement of causal message delivery, section 2.1.
 
 Differences: the input buffer IB is not modelled, for a non-selective receiver takes messages from
 it in the order of their arrival, so `get` and `deliver` are one event; and an ACK does not name the
-message it acknowledges, for at most one is unacknowledged.
+message it acknowledges, for at most one is unacknowledged. Unacknowledged messages are counted, so
+that this is an invariant that a check decides, rather than a matter of types.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from checker.model import Message, Protocol, Step
 
 @frozen
 class Mfss:
-    """The output buffer OB, and whether its last posted message is still unacknowledged."""
+    """The output buffer OB, and how many messages that it posted are still unacknowledged."""
 
     OB: tuple[Message, ...] = ()
-    awaiting_ack: bool = False
+    unacknowledged: int = 0
 
 
 @frozen
@@ -50,17 +51,44 @@ def causal_send(state: Mfss, message: Message) -> Step:
 def receive(state: Mfss, src: int, packet: Data | Ack) -> Step:
     """Section 3.2: acknowledge and deliver a message; on an acknowledgement post the next."""
     if isinstance(packet, Ack):
-        return _post(evolve(state, awaiting_ack=False))
+        return _post(evolve(state, unacknowledged=max(state.unacknowledged - 1, 0)))
     return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
 
 
 def _post(state: Mfss) -> Step:
     """Section 3.2, posting messages: transmit the head of OB, then wait for its acknowledgement."""
-    if state.awaiting_ack or not state.OB:
+    if state.unacknowledged or not state.OB:
         return Step(state)
     head, *rest = state.OB
-    return Step(Mfss(OB=tuple(rest), awaiting_ack=True), sends=((head.receiver, Data(head)),))
+    after = Mfss(OB=tuple(rest), unacknowledged=state.unacknowledged + 1)
+    return Step(after, sends=((head.receiver, Data(head)),))
 
+
+def at_most_one_is_unacknowledged(state: Mfss) -> bool:
+    """Lemma 2: the next message is posted when the one before it was acknowledged."""
+    return state.unacknowledged <= 1
+
+
+def buffer_waits_for_an_ack(state: Mfss) -> bool:
+    """Section 3.3, liveness: nothing but a missing acknowledgement keeps a message from posting."""
+    return not state.OB or state.unacknowledged > 0
+
+
+def buffer_is_in_sending_order(state: Mfss) -> bool:
+    """Lemma 3: OB is a FIFO buffer, so messages are posted in the order of their sends."""
+    numbers = [m.number for m in state.OB]
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True
+
+
+INVARIANTS = {
+    "one-unacknowledged": at_most_one_is_unacknowledged,
+    "buffer-waits-for-an-ack": buffer_waits_for_an_ack,
+    "buffer-in-sending-order": buffer_is_in_sending_order,
+}
+AT_REST = {
+    "acknowledged": lambda state: state.unacknowledged == 0,
+    "sent": lambda state: not state.OB,  # section 3.3, liveness
+}
 
 MFSS = Protocol(
     name="mfss",
@@ -69,5 +97,7 @@ MFSS = Protocol(
     initial=initial,
     causal_send=causal_send,
     receive=receive,
+    invariants=INVARIANTS,
+    at_rest=AT_REST,
     witnesses={"waited": lambda state: bool(state.OB)},
 )

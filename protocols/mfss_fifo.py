@@ -53,6 +53,16 @@ def _post(state: MfssFifo) -> Step:
     return Step(state, sends=tuple(sends))
 
 
+def buffer_waits_for_another_receiver(state: MfssFifo) -> bool:
+    """Footnote 4: a message waits only for acknowledgements of messages to somebody else."""
+    return not state.OB or state.receiver not in (None, state.OB[0].receiver)
+
+
+def receiver_is_of_the_unacknowledged(state: MfssFifo) -> bool:
+    """Footnote 4: there is a receiver if, and only if, something is unacknowledged."""
+    return (state.receiver is not None) == (state.unacknowledged > 0)
+
+
 MFSS_FIFO = Protocol(
     name="mfss-fifo",
     summary="mfss where messages to the same receiver need not wait; for FIFO networks",
@@ -60,6 +70,10 @@ MFSS_FIFO = Protocol(
     initial=initial,
     causal_send=causal_send,
     receive=receive,
+    invariants={
+        "buffer-waits-for-another-receiver": buffer_waits_for_another_receiver,
+        "receiver-of-the-unacknowledged": receiver_is_of_the_unacknowledged,
+    },
     witnesses={
         "waited": lambda state: bool(state.OB),
         "pipelined": lambda state: state.unacknowledged > 1,

@@ -1,8 +1,9 @@
 """RST without DELIV: the matrix source's question whether DELIV is redundant.
 
-Column i of SENT_i stands for DELIV_i, which stays empty. That the two agree at every state is the
-invariant `deliv-is-column-of-sent` of `rst`. They do not agree where an actor sends to itself: it
-counts such a message at the send, before it is delivered. All else as in `protocols.rst`.
+Column i of SENT_i stands for DELIV_i, which stays empty. `rst-ghost-deliv` keeps DELIV_i beside it
+and never looks at it: that the two agree at every state is its invariant, and that of `rst`,
+`deliv-is-column-of-sent`. They do not agree where an actor sends to itself: it counts such a
+message at the send, before it is delivered. All else as in `protocols.rst`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,11 @@ def receive(state: Rst, src: int, packet: Stamped) -> Step:
     return rst.receive(state, src, packet, deliverable, after_delivery)
 
 
+def receive_with_ghost(state: Rst, src: int, packet: Stamped) -> Step:
+    """As `receive`; DELIV is kept up (step 1) and not looked at."""
+    return rst.receive(state, src, packet, deliverable, rst.after_delivery)
+
+
 RST_NO_DELIV = Protocol(
     name="rst-no-deliv",
     summary="rst with column i of SENT in the place of DELIV",
@@ -42,5 +48,15 @@ RST_NO_DELIV = Protocol(
     initial=initial,
     causal_send=rst.causal_send,
     receive=receive,
+    witnesses=rst.WITNESSES,
+)
+RST_GHOST_DELIV = Protocol(
+    name="rst-ghost-deliv",
+    summary="rst-no-deliv with a DELIV beside it that decides nothing",
+    source="matrix source, the question whether DELIV is redundant",
+    initial=rst.initial,
+    causal_send=rst.causal_send,
+    receive=receive_with_ghost,
+    invariants=rst.INVARIANTS,
     witnesses=rst.WITNESSES,
 )

@@ -153,7 +153,11 @@ WRONG = [
         ("check", "mfss", "--property", "witness:x"),
         "unknown witness of mfss 'x'; available: waited",
     ),
-    (("check", "mfss", "--property", "invariant:x"), "'mfss' declares no invariant"),
+    (
+        ("check", "mfss", "--property", "invariant:x"),
+        "unknown invariant of mfss 'x'; available: buffer-in-sending-order, ",
+    ),
+    (("check", "fifo", "--property", "invariant:x"), "'fifo' declares no invariant"),
     (("check", "mfss", "--walks", "0"), "0 is not in the range x>=1"),
     (("check", "mfss", "--max-states", "0"), "0 is not in the range x>=1"),
     (("check", "mfss", "--max-depth", "-1"), "-1 is not in the range x>=1"),
@@ -855,7 +859,7 @@ def test_every_command_of_the_readme_can_be_typed(causalcheck: Command, tmp_path
     for command in commands:
         arguments = shlex.split(command, comments=True)[1:]
         assert 2 != causalcheck(*arguments, "--help", cwd=tmp_path).code
-    assert 14 == len(commands)
+    assert 15 == len(commands)
 
 
 def test_the_documentation_names_every_key_of_a_result(causalcheck: Command) -> None:

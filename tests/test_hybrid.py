@@ -26,6 +26,7 @@ from protocols.hybrid_basic_as_printed import HYBRID_BASIC_AS_PRINTED
 from protocols.hybrid_basic_no_timeout import HYBRID_BASIC_NO_TIMEOUT
 from protocols.hybrid_multicast import HYBRID_MULTICAST
 from protocols.hybrid_sps import HYBRID_SPS, HYBRID_SPS_AS_PRINTED, HybridSps
+from protocols.sliding import SlidingArray
 from tests.conftest import search
 
 ALICE, BOB, CAROL, DAVE = range(4)
@@ -652,6 +653,10 @@ def test_states_before_they_are_broken_satisfy_every_invariant() -> None:
     [
         ("waits-for-permits", {"p": HYBRID_BASIC.initial(ALICE, 3).p}),
         ("permits-are-for-delivered", {"ld": (0, 1, 0)}),
+        (
+            "later-need-permits",
+            {"u": SlidingArray(1, (msg(ALICE, 1, to=BOB), msg(ALICE, 2, to=BOB)))},
+        ),
         ("ids-are-indexes", {"ck": 7}),
     ],
 )

@@ -142,7 +142,7 @@ def test_fifo_is_overtaken_by_a_chain_through_a_third_actor() -> None:
 def test_mfss_transmits_at_once_from_an_empty_output_buffer() -> None:
     alice = At(MFSS)
     assert [(BOB, mfss.Data(Message(ALICE, 1, (BOB,))))] == alice.send(BOB)
-    assert Mfss(OB=(), awaiting_ack=True) == alice.state
+    assert Mfss(OB=(), unacknowledged=1) == alice.state
 
 
 def test_mfss_keeps_messages_to_anybody_while_one_is_unacknowledged() -> None:
@@ -150,7 +150,7 @@ def test_mfss_keeps_messages_to_anybody_while_one_is_unacknowledged() -> None:
     alice.send(BOB)
     assert [] == alice.send(CAROL)
     assert [] == alice.send(BOB)
-    assert Mfss(OB=tuple(alice.messages[1:]), awaiting_ack=True) == alice.state
+    assert Mfss(OB=tuple(alice.messages[1:]), unacknowledged=1) == alice.state
     assert MFSS.witnesses["waited"](alice.state)
 
 
@@ -160,7 +160,7 @@ def test_mfss_acknowledgement_lets_exactly_one_message_go_in_order() -> None:
         alice.send(to)
     _, m2, m3 = alice.messages
     assert [(CAROL, mfss.Data(m2))] == alice.sends_on(BOB, mfss.Ack())
-    assert Mfss(OB=(m3,), awaiting_ack=True) == alice.state
+    assert Mfss(OB=(m3,), unacknowledged=1) == alice.state
     assert [(BOB, mfss.Data(m3))] == alice.sends_on(CAROL, mfss.Ack())
     assert [] == alice.sends_on(BOB, mfss.Ack())
     assert Mfss() == alice.state

@@ -293,7 +293,7 @@ def test_causal_send_creates_the_next_message_and_moves_its_actor_only() -> None
     assert ((1, mfss.Data(message)),) == outcome.step.sends
     assert () == outcome.deliveries
     assert (1, 0) == outcome.state.workload
-    assert (mfss.Mfss(awaiting_ack=True), mfss.Mfss()) == outcome.state.actors
+    assert (mfss.Mfss(unacknowledged=1), mfss.Mfss()) == outcome.state.actors
     assert ((), (mfss.Data(message),), (), ()) == outcome.state.channels
     assert Message(0, 2, (1,)) == next_message(system, outcome.state, first)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import attrs
 from attrs import evolve
 
+from checker import measures
 from checker.canonical import canonical
 from checker.check import CheckReport, exit_code_of
 from checker.errors import InputError, ReplayError, unknown
@@ -62,8 +64,15 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "error": result.error,
         "counterexample": None if path is None else counterexample_object(path),
         "statistics": dict(result.statistics),
+        "measures": _measures(report),
         "versions": versions(),
     }
+
+
+def _measures(report: CheckReport) -> dict[str, Any] | None:
+    if report.unmeasured is not None:
+        return {"problem": report.unmeasured}
+    return None if report.measures is None else measures.as_object(report.measures)
 
 
 def results_object(reports: Sequence[CheckReport]) -> dict[str, Any]:
@@ -95,11 +104,15 @@ def versions() -> dict[str, str]:
 
 
 def own_version() -> str:
-    """Return the version of causalcheck, if it is installed."""
+    """Return the version of causalcheck; if it is not installed, what its project says."""
     try:
         return importlib.metadata.version("causalcheck")
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        project = FilePath(__file__).resolve().parents[2] / "pyproject.toml"
+        if not project.is_file():
+            return "not installed"
+        table = tomllib.loads(project.read_text(encoding="utf-8"))
+        return str(table["project"]["version"])
 
 
 def counterexample_object(path: Path) -> dict[str, Any]:

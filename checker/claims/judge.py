@@ -1,0 +1,291 @@
+"""Decides claims within bounds: runs the checks and measurements that they rest on."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+from checker.check import CheckReport, check, differences
+from checker.claims.claim import (
+    LAWS,
+    AtRest,
+    Check,
+    Claim,
+    ControlPackets,
+    Evidence,
+    Growth,
+    Measured,
+    Relation,
+    Ruling,
+    Size,
+    Source,
+    Unchecked,
+)
+from checker.engine import Options
+from checker.errors import CapacityError, InputError
+from checker.measures import Measures, measure
+from checker.model import Protocol
+from checker.registry import protocol_named
+from checker.result import Verdict
+from checker.search import Bounds, Progress
+from checker.spec import Spec, system_of
+
+
+@frozen(eq=False)
+class Finding:
+    """What one piece of evidence came to.
+
+    Attributes:
+        ruling: what it alone says of the claim.
+        command: what to run to see it again; empty if nothing was run.
+        text: what was found.
+        report: of the check, if it found a counterexample.
+        seconds: how long it took.
+    """
+
+    ruling: Ruling
+    command: str
+    text: str
+    report: CheckReport | None = None
+    seconds: float = 0.0
+
+
+@frozen(eq=False)
+class Judged:
+    """A claim with what was found of it."""
+
+    source: str
+    claim: Claim
+    findings: tuple[Finding, ...]
+
+    @property
+    def ruling(self) -> Ruling:
+        """REFUTED if something refutes it, else UNDECIDED if something is open, else CONFIRMED."""
+        rulings = {finding.ruling for finding in self.findings}
+        for worst in (Ruling.REFUTED, Ruling.UNDECIDED):
+            if worst in rulings:
+                return worst
+        return Ruling.CONFIRMED
+
+    @property
+    def reason(self) -> str:
+        """Why it is undecided; empty if it is decided."""
+        if self.ruling is not Ruling.UNDECIDED:
+            return ""
+        return "; ".join(f.text for f in self.findings if f.ruling is Ruling.UNDECIDED)
+
+
+Named = Callable[[str], Protocol]
+"""Finds a protocol by name; tests put seeded bugs here."""
+
+
+@define(eq=False)
+class Judge:
+    """Runs evidence; what was run once is not run again.
+
+    Attributes:
+        options: how to check.
+        bounds: when to give up on one check.
+        quick: use the smaller bounds.
+        watch: called now and then.
+        named: finds the protocols.
+    """
+
+    options: Options
+    bounds: Bounds
+    quick: bool = False
+    watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None
+    named: Named = protocol_named
+    interrupted: bool = False
+    _reports: dict[Any, CheckReport] = field(factory=dict)
+    _measures: dict[Any, Measures | str] = field(factory=dict)
+
+    def judged(self, source: Source) -> Iterator[Judged]:
+        """Decide the claims of a source one by one; an interruption ends it."""
+        for claim in source.claims:
+            findings = tuple(self.finding(evidence) for evidence in claim.evidence)
+            yield Judged(source.name, claim, findings)
+            if self.interrupted:
+                return
+
+    def finding(self, evidence: Evidence) -> Finding:
+        """Run one piece of evidence.
+
+        A name that this version does not know leaves the claim open.
+        """
+        if isinstance(evidence, Unchecked):
+            return Finding(Ruling.UNDECIDED, "", evidence.reason)
+        started = time.monotonic()
+        try:
+            found = self._run(evidence)
+        except InputError as error:
+            found = Finding(Ruling.UNDECIDED, "", str(error))
+        return evolve(found, seconds=time.monotonic() - started)
+
+    def _run(self, evidence: Evidence) -> Finding:
+        if isinstance(evidence, Check):
+            return self._check(self._sized(evidence.spec, evidence.quick))
+        if isinstance(evidence, Growth):
+            return self._growth(evidence)
+        assert not isinstance(evidence, Unchecked)
+        spec = self._sized(evidence.spec, evidence.quick)
+        found = self._measured(spec)
+        command = command_of(spec, measures=True)
+        if isinstance(found, str):
+            return Finding(Ruling.UNDECIDED, command, f"not measured: {found}")
+        ruling, text = _compared(evidence, found)
+        return Finding(ruling, command, f"{text} ({found.states:,} states)")
+
+    def _sized(self, spec: Spec, quick: Size | None) -> Spec:
+        if not self.quick or quick is None:
+            return spec
+        return evolve(spec, actors=quick[0], messages=quick[1])
+
+    def _check(self, spec: Spec) -> Finding:
+        key = _key(spec)
+        if key not in self._reports:
+            self._reports[key] = check(
+                spec,
+                self.options,
+                self.bounds,
+                protocol=self.named(spec.protocol),
+                selfcheck="off",
+                watch=lambda progress: self.watch(spec, progress),
+            )
+        known = self._reports[key]
+        report = evolve(known, spec=spec, differences=differences(spec, known.result))
+        self.interrupted = self.interrupted or report.interrupted
+        return _judged_check(report)
+
+    def _growth(self, evidence: Growth) -> Finding:
+        """Measure for every size; what exceeds the law may do so by a constant, so it is open."""
+        values, agrees = [], True
+        sizes = (evidence.sizes[:-1] if self.quick else ()) or evidence.sizes
+        for actors in sizes:
+            found = self._measured(evolve(evidence.spec, actors=actors))
+            if isinstance(found, str):
+                command = command_of(evolve(evidence.spec, actors=actors), measures=True)
+                return Finding(Ruling.UNDECIDED, command, f"not measured: {found}")
+            value = getattr(found, evidence.name)
+            most = evidence.factor * LAWS[evidence.law](actors, found)
+            agrees = agrees and value <= most
+            values.append(f"{value} of {most} for {actors} actors")
+        law = evidence.law if evidence.factor == 1 else f"{evidence.factor}·({evidence.law})"
+        text = f"{evidence.name.replace('_', ' ')}, at most {law}: {', '.join(values)}"
+        command = command_of(evolve(evidence.spec, actors=max(sizes)), measures=True)
+        return Finding(Ruling.CONFIRMED if agrees else Ruling.UNDECIDED, command, text)
+
+    def _tick(self) -> Callable[[], None]:
+        """Return what gives up on a measurement that takes too long."""
+        started, most = time.monotonic(), self.bounds.max_seconds
+
+        def tick() -> None:
+            if most is not None and time.monotonic() - started >= most:
+                raise CapacityError(f"--max-seconds {most:g} reached")
+
+        return tick
+
+    def _measured(self, spec: Spec) -> Measures | str:
+        """Return the measures, or why there are none."""
+        key = _key(evolve(spec, properties=()))
+        if key not in self._measures:
+            system = system_of(spec, self.named(spec.protocol))
+            try:
+                self._measures[key] = measure(system, self._tick())
+            except CapacityError as limit:
+                self._measures[key] = str(limit)
+            except KeyboardInterrupt:
+                self.interrupted = True
+                return "interrupted by the user"
+        return self._measures[key]
+
+
+def _key(spec: Spec) -> tuple[Any, ...]:
+    return (
+        spec.protocol,
+        spec.actors,
+        spec.messages,
+        spec.network,
+        spec.workload,
+        spec.history,
+        spec.properties,
+    )
+
+
+def _judged_check(report: CheckReport) -> Finding:
+    """Compare a check with what the claim implies."""
+    result, spec = report.result, report.spec
+    command = command_of(spec)
+    counts = result.unreduced or result.counts
+    path = result.counterexample
+    if result.verdict is Verdict.INCOMPLETE:
+        text = f"INCOMPLETE: {result.stopped_by}"
+        return Finding(Ruling.UNDECIDED, command, text)
+    if result.verdict is Verdict.ERROR:
+        return Finding(Ruling.UNDECIDED, command, f"ERROR: {result.error}")
+    as_claimed = Ruling.CONFIRMED if report.as_expected else Ruling.REFUTED
+    if result.verdict is Verdict.HOLDS:
+        if spec.expect.verdict is Verdict.VIOLATED:
+            text = f"no violation within these bounds ({counts.unique_states:,} states)"
+            return Finding(Ruling.UNDECIDED, command, text)
+        return Finding(as_claimed, command, f"HOLDS ({counts.unique_states:,} states)")
+    names = [name for name, verdict in result.properties.items() if verdict is Verdict.VIOLATED]
+    length = "" if path is None else f" after {path.length} transitions"
+    text = f"{', '.join(names)} VIOLATED{length}"
+    return Finding(as_claimed, command, text, report if path is not None else None)
+
+
+def _compared(evidence: Measured | ControlPackets | AtRest, found: Measures) -> tuple[Ruling, str]:
+    """Compare measures with what the claim implies."""
+    if isinstance(evidence, Measured):
+        return _compared_value(evidence, getattr(found, evidence.name))
+    if isinstance(evidence, ControlPackets):
+        return _compared_kinds(set(evidence.kinds), found)
+    broken = [name for name in evidence.names if not found.at_rest[name]]
+    if broken:
+        return Ruling.REFUTED, f"an actor at rest is not {', not '.join(broken)}"
+    if not found.acyclic:
+        return Ruling.UNDECIDED, "runs need not end"
+    return Ruling.CONFIRMED, f"every run ends, and every actor is then {', '.join(evidence.names)}"
+
+
+def _compared_value(evidence: Measured, value: int) -> tuple[Ruling, str]:
+    text = f"{evidence.name.replace('_', ' ')}: {value}, claimed {evidence.relation} "
+    text += f"{evidence.value}"
+    if value > evidence.value and evidence.relation is not Relation.REACHES:
+        return Ruling.REFUTED, text
+    if value < evidence.value and evidence.relation is not Relation.AT_MOST:
+        return Ruling.UNDECIDED, text
+    return Ruling.CONFIRMED, text
+
+
+def _compared_kinds(claimed: set[str], found: Measures) -> tuple[Ruling, str]:
+    kinds = set(found.control_kinds)
+    text = f"control packets: {', '.join(sorted(kinds)) or 'none'}"
+    if kinds - claimed:
+        return Ruling.REFUTED, text
+    if claimed - kinds:
+        return Ruling.UNDECIDED, f"{text}; no {', '.join(sorted(claimed - kinds))} in these bounds"
+    return Ruling.CONFIRMED, text
+
+
+def command_of(spec: Spec, *, measures: bool = False) -> str:
+    """Return the command that runs a check again."""
+    words = ["causalcheck", "check", spec.protocol, "--actors", str(spec.actors)]
+    if not spec.workload.startswith(("script:", "reaction:")):
+        words += ["--messages", str(spec.messages)]
+    if spec.network != "unordered":
+        words += ["--network", spec.network]
+    if spec.workload != "any":
+        words += ["--workload", spec.workload]
+    for name in () if measures else spec.properties:
+        words += ["--property", name]
+    if measures:
+        words.append("--measures")
+    elif spec.expect.verdict is Verdict.VIOLATED:
+        words += ["--expect", "violated"]
+    return shlex.join(words)

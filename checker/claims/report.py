@@ -1,0 +1,242 @@
+"""Reports what checks say of claims: lines, Markdown, JSON, and the counterexamples beside them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from checker.claims import SOURCES
+from checker.claims.claim import Cell, Ruling, Source
+from checker.claims.hybrid import COLUMNS, ROWS
+from checker.claims.judge import Finding, Judged
+from checker.errors import InputError, unknown
+from checker.formats.json import versions
+from checker.formats.registry import write_trace
+from checker.report import elapsed
+
+SCHEMA = "causalcheck/claims/1"
+
+SIGNS: Mapping[Ruling, str] = {
+    Ruling.CONFIRMED: "✓",
+    Ruling.REFUTED: "✗",
+    Ruling.UNDECIDED: "?",
+}
+
+
+@frozen(eq=False)
+class Saved:
+    """The files of a finding's counterexample, relative to the report."""
+
+    trace: str
+    picture: str
+
+
+Files = Mapping[Finding, Saved]
+
+
+def chosen(name: str | None) -> tuple[Source, ...]:
+    """Return the source of that name, or all.
+
+    Raises:
+        InputError: there is no such source.
+    """
+    if name is None:
+        return tuple(SOURCES.values())
+    if name not in SOURCES:
+        raise unknown("source", name, SOURCES)
+    return (SOURCES[name],)
+
+
+def folder_beside(output: str) -> Path:
+    """Return the folder for the counterexamples of a report: its name without the ending.
+
+    Raises:
+        InputError: that is no folder, or the report has no ending.
+    """
+    file = Path(output)
+    if not file.suffix:
+        raise InputError(f"--output {output!r} has no ending; give a name such as claims.md")
+    folder = file.with_suffix("")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"counterexamples would go to {str(folder)!r}, which is no folder")
+    return folder
+
+
+def save(found: Iterable[Judged], folder: Path) -> dict[Finding, Saved]:
+    """Write each counterexample as a trace and as a picture; return the files' names.
+
+    What an earlier report left in the folder and this one has no use for stays there.
+
+    Raises:
+        InputError: they cannot be written.
+    """
+    files: dict[Finding, Saved] = {}
+    for judged in found:
+        shown = [f for f in judged.findings if f.report is not None]
+        for number, finding in enumerate(shown, 1):
+            assert finding.report is not None
+            path = finding.report.result.counterexample
+            assert path is not None
+            try:
+                folder.mkdir(exist_ok=True)
+            except OSError as error:
+                raise InputError(f"cannot make {str(folder)!r}: {error.strerror}") from None
+            name = judged.claim.key if number == 1 else f"{judged.claim.key}-{number}"
+            for ending in (".json", ".svg"):
+                write_trace(path, str(folder / f"{name}{ending}"), report=finding.report)
+            files[finding] = Saved(f"{folder.name}/{name}.json", f"{folder.name}/{name}.svg")
+    return files
+
+
+def line(judged: Judged) -> str:
+    """Return the line of one claim for a terminal."""
+    seconds = sum(finding.seconds for finding in judged.findings)
+    return (
+        f"{judged.ruling:<9}  {judged.source:<6}  {elapsed(seconds):>7}  {judged.claim.place}"
+        + (f": {judged.reason}" if judged.reason else "")
+    )
+
+
+def summary(found: Sequence[Judged]) -> str:
+    """Return how many claims came out how."""
+    counts = {ruling: sum(j.ruling is ruling for j in found) for ruling in Ruling}
+    return f"{len(found)} claims: " + ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
+
+
+# JSON
+
+
+def as_object(found: Sequence[Judged], files: Files, *, quick: bool) -> dict[str, Any]:
+    """Return the report for JSON."""
+    return {
+        "schema": SCHEMA,
+        "date": time.strftime("%Y-%m-%d"),
+        "versions": versions(),
+        "quick": quick,
+        "counts": {str(r): sum(j.ruling is r for j in found) for r in Ruling},
+        "claims": [_claim_object(judged, files) for judged in found],
+    }
+
+
+def _claim_object(judged: Judged, files: Files) -> dict[str, Any]:
+    claim = judged.claim
+    cell = claim.cell
+    return {
+        "key": claim.key,
+        "source": judged.source,
+        "place": claim.place,
+        "cell": None
+        if cell is None
+        else {"row": cell.row, "column": cell.column, "printed": cell.printed},
+        "claim": claim.text,
+        "verdict": str(judged.ruling),
+        "reason": judged.reason,
+        "note": claim.note,
+        "checks": [_finding_object(finding, files.get(finding)) for finding in judged.findings],
+    }
+
+
+def _finding_object(finding: Finding, saved: Saved | None) -> dict[str, Any]:
+    return {
+        "command": finding.command,
+        "found": finding.text,
+        "verdict": str(finding.ruling),
+        "trace": None if saved is None else saved.trace,
+        "picture": None if saved is None else saved.picture,
+        "seconds": round(finding.seconds, 3),
+    }
+
+
+# Markdown
+
+HEAD = """# What the papers claim, and what checks say of it
+
+This page is the output of `{command}`, {date}, {versions}.
+
+* CONFIRMED: all that was checked is as claimed, within the bounds of each command. A claim about
+  every run, or about every number of processes, is not proved by that.
+* REFUTED: a run, or a state, contradicts it; a run is saved beside this page, as a trace for
+  `causalcheck replay` and as a picture.
+* UNDECIDED: nothing that was checked decides it; the reason is given. A claim that something goes
+  wrong somewhere is open as long as nothing does within the bounds.
+
+A claim that something goes wrong is confirmed by a run in which it does; that run is saved, too.
+Each check is given as a command of `causalcheck`; those with `--measures` measure all reachable
+states. Claims are in our words.
+
+{summary}.
+"""
+
+
+def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
+    """Return the report as a page."""
+    used = ", ".join(f"{name} {version}" for name, version in versions().items())
+    parts = [
+        HEAD.format(
+            command=command,
+            date=time.strftime("%Y-%m-%d"),
+            versions=used,
+            summary=summary(found),
+        )
+    ]
+    for source in SOURCES.values():
+        of_source = [judged for judged in found if judged.source == source.name]
+        if of_source:
+            parts.append(_section(source, of_source, files))
+    return "\n".join(parts)
+
+
+def _section(source: Source, found: Sequence[Judged], files: Files) -> str:
+    lines = [f"## {source.name}", "", f"{source.citation}. {source.remark}".strip(), ""]
+    if source.name == "hybrid":
+        lines += [*_table_1(found), ""]
+    lines += ["| place | claim | verdict | checked |", "| --- | --- | --- | --- |"]
+    lines += [_row(judged, files) for judged in found]
+    return "\n".join([*lines, ""])
+
+
+def _table_1(found: Sequence[Judged]) -> list[str]:
+    """Return the hybrid paper's Table 1 with a sign in each cell that was checked."""
+    cells: dict[tuple[str, str], str] = {}
+    for judged in found:
+        if judged.claim.cell is not None:
+            cell: Cell = judged.claim.cell
+            cells[cell.row, cell.column] = f"{cell.printed} {SIGNS[judged.ruling]}"
+    signs = ", ".join(f"{sign} {ruling}" for ruling, sign in SIGNS.items())
+    lines = [f"Its Table 1, as printed there, with what was found of each cell: {signs}.", ""]
+    lines += ["| | " + " | ".join(COLUMNS) + " |", "| --- |" + " --- |" * len(COLUMNS)]
+    return lines + [
+        f"| {row} | " + " | ".join(cells.get((row, column), "") for column in COLUMNS) + " |"
+        for row in ROWS
+    ]
+
+
+def _row(judged: Judged, files: Files) -> str:
+    note = f"<br>*{judged.claim.note}*" if judged.claim.note else ""
+    checked = "<br>".join(_checked(finding, files.get(finding)) for finding in judged.findings)
+    return f"| {judged.claim.place} | {judged.claim.text}{note} | {judged.ruling} | {checked} |"
+
+
+def _checked(finding: Finding, saved: Saved | None) -> str:
+    command = finding.command.removeprefix("causalcheck ").replace("|", "\\|")
+    text = f"`{command}`: {finding.text}" if command else finding.text
+    if saved is not None:
+        text += f" ([trace]({saved.trace}), [picture]({saved.picture}))"
+    return text
+
+
+def checked_output(output: str | None, json_file: str | None) -> None:
+    """Refuse files of the same name.
+
+    Raises:
+        InputError: both files are the same.
+    """
+    if output is not None and json_file not in (None, "-"):
+        assert json_file is not None
+        if os.path.abspath(output) == os.path.abspath(json_file):
+            raise InputError(f"--json and --output both name {output!r}; give two files")

@@ -1,0 +1,41 @@
+"""RST that attaches only the receiver's column of the matrix: the matrix source asks why not.
+
+The condition of `protocols.rst` reads nothing else, but the receiver has to pass the rest on.
+Violates causal delivery: Bob never tells Carol of Alice's message to her. All else as in
+`protocols.rst`.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from checker.model import Message, Protocol, Step
+from protocols import rst
+from protocols.rst import Matrix, Rst
+
+
+def column_only(matrix: Matrix, k: int) -> Matrix:
+    """Return `matrix` with nothing in the columns other than `k`."""
+    return tuple(tuple(n if j == k else 0 for j, n in enumerate(row)) for row in matrix)
+
+
+def causal_send(state: Rst, message: Message) -> Step:
+    """Sending messages; of SENT_i only the receiver's column is attached."""
+    step = rst.causal_send(state, message)
+    sends = tuple(
+        (j, evolve(packet, SENT=column_only(packet.SENT, j)))  # the variant
+        for j, packet in step.sends
+    )
+    return evolve(step, sends=sends)
+
+
+RST_COLUMN = Protocol(
+    name="rst-column",
+    summary="rst that attaches only the receiver's column of the matrix (broken)",
+    source="matrix source, Bob's fateful message: why the whole matrix is sent",
+    initial=rst.initial,
+    causal_send=causal_send,
+    receive=rst.receive,
+    invariants=rst.INVARIANTS,
+    witnesses=rst.WITNESSES,
+)

@@ -1,0 +1,35 @@
+"""RST without step 2 of the matrix source: the receiver does not count the message itself.
+
+The source says that the receiver must count it, for its matrix was attached before the sender did.
+With DELIV kept that makes no difference here: what i tells others of messages to i was delivered at
+i. Column i of SENT_i is then no DELIV_i, and a message to oneself is counted once, at the send. All
+else as in `protocols.rst`.
+"""
+
+from __future__ import annotations
+
+from checker.model import Protocol, Step
+from protocols import rst
+from protocols.rst import Held, Rst, Stamped
+
+
+def after_delivery(state: Rst, held: Held) -> Rst:
+    """After delivering a message, steps 1 and 3."""
+    return rst.merge_past(rst.count_delivered(state, held.src), held.packet)  # the variant: no 2
+
+
+def receive(state: Rst, src: int, packet: Stamped) -> Step:
+    """Put the packet in the mail room; deliver from there as long as possible."""
+    return rst.receive(state, src, packet, update=after_delivery)
+
+
+RST_NO_STEP_2 = Protocol(
+    name="rst-no-step-2",
+    summary="rst whose receiver does not count the message that it delivers",
+    source="matrix source, after delivering a message, without step 2",
+    initial=rst.initial,
+    causal_send=rst.causal_send,
+    receive=receive,
+    invariants=rst.INVARIANTS,
+    witnesses=rst.WITNESSES,
+)
