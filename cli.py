@@ -699,13 +699,12 @@ def explore_command(
 
     tree, numbers = start.opened(target, _given(**values))
     site = Site(tree, Bounds(max_states=max_states, max_seconds=max_seconds))
-    with Server(site, port) as server:
+    with Server(site, port) as server, contextlib.suppress(KeyboardInterrupt):
         address = start.address_of(server.address, numbers)
         _say(f"Exploring {tree.spec.protocol} at {address}\nCtrl-C ends it.")
         if not no_browser:
             start.show(address)
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
+        server.serve_forever()
     return 0
 
 

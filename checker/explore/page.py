@@ -49,6 +49,13 @@ class Place:
     judgements: tuple[Judgement, ...]
 
     @property
+    def searched(self) -> tuple[Judgement, ...]:
+        """What can be searched for from here: what is not decided, while something can happen."""
+        decided = (VIOLATED, SHOWN)
+        left = (j for j in self.judgements if searchable(j.prop) and j.verdict not in decided)
+        return tuple(left) if self.choices else ()
+
+    @property
     def wrong_steps(self) -> dict[int, str]:
         """The steps at which a property was violated, with its name."""
         found = [j for j in self.judgements if j.verdict == VIOLATED and j.step is not None]
@@ -171,17 +178,13 @@ def _moves(place: Place) -> Markup:
 
 def _search(place: Place) -> Markup:
     """Return the search for any violation; the buttons beside the properties belong to it, too."""
-    left = [j for j in place.judgements if j.prop.witness is None and _may_be_searched(j)]
+    left = [j for j in place.searched if j.prop.witness is None]
     hidden = tag("input", type="hidden", name="path", value=text_of(place.numbers))
     button = tag(
         "button", "Take me to a violation ", tag("kbd", "v"), id="violation", name="property",
         value="", aria_keyshortcuts="V",
     )  # fmt: skip
     return tag("form", hidden, button if left else "", method="post", action="/search", id="search")
-
-
-def _may_be_searched(judgement: Judgement) -> bool:
-    return searchable(judgement.prop) and judgement.verdict not in (VIOLATED, SHOWN)
 
 
 def _box(name: str, words: str, key: str, *, checked: bool) -> Markup:
@@ -249,20 +252,25 @@ def _choices(place: Place) -> Markup:
 
 def _choice(here: Numbers, choice: Choice) -> Markup:
     wrong = choice.fails or choice.violates
-    said = [tag("span", f"{choice.number}", class_="number")]
+    number = tag("span", f"{choice.number}", class_="number")
     words = [choice.text]
     if choice.fails:
         words.append(tag("span", "fails", class_="flag"))
     words += [tag("span", f"violates {name}", class_="flag") for name in choice.violates]
-    said.append(tag("span", joined(*words, by=" ")))
     return tag(
-        "button", *said, name="path", value=text_of((*here, choice.number)),
-        class_="choice wrong" if wrong else "choice", disabled=choice.fails,
-    )  # fmt: skip
+        "button",
+        number,
+        " ",
+        tag("span", joined(*words, by=" ")),
+        name="path",
+        value=text_of((*here, choice.number)),
+        class_="choice wrong" if wrong else "choice",
+        disabled=choice.fails,
+    )
 
 
 def _properties(place: Place) -> Markup:
-    lines = [_property(judgement) for judgement in place.judgements]
+    lines = [_property(judgement, place.searched) for judgement in place.judgements]
     heads = [tag("th", name, scope="col") for name in ("property", "so far")]
     search = tag("td", tag("span", "search", class_="unseen"))
     table = tag(
@@ -274,11 +282,11 @@ def _properties(place: Place) -> Markup:
     return tag("section", tag("h2", "Properties", id="properties"), table)
 
 
-def _property(judgement: Judgement) -> Markup:
+def _property(judgement: Judgement, searched: Sequence[Judgement]) -> Markup:
     name, verdict = judgement.prop.name, judgement.verdict
     mark = tag("span", MARKS.get(verdict, "✓"), aria_hidden="true", class_="sign")
     button = Markup("")
-    if _may_be_searched(judgement):
+    if judgement in searched:
         sought = "Show me" if judgement.prop.witness is not None else "Violate it"
         button = tag(
             "button", sought, form="search", name="property", value=name,
@@ -326,6 +334,7 @@ def _step(place: Place, number: int, words: str) -> Markup:
     link = tag(
         "a",
         tag("span", f"{number}", class_="number"),
+        " ",
         tag("span", words),
         href=f"/?path={text_of(place.numbers[:number])}",
         aria_current="step" if here else None,

@@ -20,7 +20,6 @@ from attrs import field, frozen
 
 from checker.errors import InputError, ReplayError
 from checker.explore.ahead import BOUNDS, look_ahead
-from checker.explore.judgement import SHOWN, VIOLATED
 from checker.explore.page import (
     SAVED_AS,
     Note,
@@ -139,10 +138,8 @@ class Site:
         name = query.get("property", "")
         asked = tuple(
             j.prop
-            for j in place.judgements
-            if j.prop.recoverable is None
-            and j.verdict not in (VIOLATED, SHOWN)
-            and (j.prop.name == name if name else j.prop.witness is None)
+            for j in place.searched
+            if (j.prop.name == name if name else j.prop.witness is None)
         )
         if not asked:
             note = Note("There is nothing left to search for.", wrong=True)
@@ -276,7 +273,6 @@ class Handler(BaseHTTPRequestHandler):
     """Reads one request, refuses what is foreign, and writes the answer."""
 
     server: Server
-    server_version, sys_version = "causalcheck", ""
     error_message_format, error_content_type = "%(message)s\n", "text/plain;charset=utf-8"
     timeout = 30
 
@@ -302,8 +298,8 @@ class Handler(BaseHTTPRequestHandler):
         return self.server.site.post(address, query, self._body())
 
     def _target(self) -> tuple[str, dict[str, str]]:
-        if not self.path.startswith("/") or self.path.startswith("//"):
-            raise Refused(HTTPStatus.BAD_REQUEST, "the address must begin with one slash")
+        if not self.path.startswith("/"):
+            raise Refused(HTTPStatus.BAD_REQUEST, "the address must begin with a slash")
         parts = urlsplit(self.path)
         return parts.path, _query(parts.query)
 
@@ -373,6 +369,10 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
+
+    def version_string(self) -> str:
+        """Return what the server calls itself; its versions are nobody's business."""
+        return "causalcheck"
 
     def log_message(self, format: str, *args: Any) -> None:
         """Keep the terminal quiet."""
