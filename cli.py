@@ -695,7 +695,8 @@ def explore_command(
     """
     # Only this command needs a web server.
     from checker.explore import start
-    from checker.explore.server import Server, Site
+    from checker.explore.server import Server
+    from checker.explore.site import Site
 
     tree, numbers = start.opened(target, _given(**values))
     site = Site(tree, Bounds(max_states=max_states, max_seconds=max_seconds))

@@ -12,7 +12,8 @@ from typing import Any
 from attrs import Factory, define, frozen
 
 from checker.explore.ahead import BOUNDS
-from checker.explore.server import HOST, Server, Site
+from checker.explore.server import HOST, Server
+from checker.explore.site import Site
 from checker.explore.tree import Tree
 from checker.model import Protocol
 from checker.search import Bounds

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 from attrs import define, field
@@ -45,13 +47,21 @@ SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Start the Chromium of this machine."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    asked = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else NAMES
+    found = next(filter(_runs, map(shutil.which, asked)), None)
     if found is None:
         pytest.skip("there is no Chromium; install it (apt-get install chromium) or set CHROMIUM")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield browser
         browser.close()
+
+
+def _runs(program: str | None) -> bool:
+    """Return whether a program is there and is more than a hint at where to get it."""
+    if program is None:
+        return False
+    return not subprocess.run([program, "--version"], capture_output=True, check=False).returncode
 
 
 @define
@@ -62,9 +72,9 @@ class Tabs:
     contexts: list[BrowserContext] = field(factory=list)
     wrong: list[str] = field(factory=list)
 
-    def open(self, address: str, *, scheme: str = "light", **options: object) -> Page:
+    def open(self, address: str, *, scheme: str = "light", **options: Any) -> Page:
         """Open a page in a browser of its own."""
-        context = self.browser.new_context(color_scheme=scheme, **options)  # type: ignore[arg-type]
+        context = self.browser.new_context(**{"color_scheme": scheme, **options})
         context.set_default_timeout(20_000)
         self.contexts.append(context)
         page = context.new_page()
@@ -114,7 +124,8 @@ def at(page: Page, path: str) -> None:
 
 def focused(page: Page) -> str | None:
     """Return the path that the button with the focus leads to."""
-    return page.locator(":focus").get_attribute("value")
+    value: str | None = page.locator(":focus").get_attribute("value")
+    return value
 
 
 # Walking
@@ -263,7 +274,7 @@ def test_a_file_that_is_no_trace_is_told_and_one_stays(
     tabs = Tabs(browser)
     page = tabs.open(f"{unordered.address}?path=0")
     page.get_by_label("Load a trace").set_input_files(tmp_path / "t.json")
-    expect(page.locator("#note")).to_contain_text("the file is not valid JSON")
+    expect(page.locator("#note")).to_contain_text("The file is not valid JSON")
     at(page, "0")
     page.context.close()
     assert ["422"] == [m[1] for m in map(re.compile(r"status of (\d+)").search, tabs.wrong) if m]

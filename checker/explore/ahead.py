@@ -22,8 +22,8 @@ class Ahead:
         prop: the property that is violated, or the witness that is shown; None: none was found.
         transitions: from the initial state to there.
         unique_states: how many states were explored.
-        stopped_by: the bound that was hit; None: a path was found, or all that can be reached was
-            explored.
+        stopped_by: the bound that was hit; None: a shortest path was found, or all that can be
+            reached was explored.
     """
 
     prop: Property | None
@@ -58,4 +58,4 @@ def look_ahead(
     if not shown:
         return Ahead(None, (), unique, result.stopped_by)
     prop = min(shown, key=lambda p: len(found[p.name].transitions))
-    return Ahead(prop, found[prop.name].transitions, unique, None)
+    return Ahead(prop, found[prop.name].transitions, unique, result.stopped_by)

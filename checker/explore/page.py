@@ -98,12 +98,20 @@ def text(tree: Tree, place: Place, note: Note | None = None) -> str:
     )
 
 
-def refusal(sentence: str, name: str, before: Numbers = ()) -> str:
-    """Return the page that says why there is nothing to show; `before` leads to where there is."""
+def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
+    """Return the page that says why there is nothing to show.
+
+    Args:
+        sentence: why.
+        name: of the protocol.
+        before: the part of the path that leads somewhere, if the path is to blame.
+    """
+    heading = "This cannot be shown" if before is None else "There is no such state"
     where = "the start" if not before else f"step {len(before)}"
-    back = tag("a", f"Go to {where}", href=f"/?path={text_of(before)}")
-    content = tag("main", tag("h2", "There is no such state"), tag("p", sentence), tag("p", back))
-    return _page("Nothing here", tag("h1", f"Exploring {name}"), view=[content])
+    back = tag("a", f"Go to {where}", href=f"/?path={text_of(before or ())}")
+    said = tag("p", f"{sentence[:1].upper()}{sentence[1:]}")
+    content = tag("main", tag("section", tag("h2", heading), said, tag("p", back)))
+    return _page(heading, tag("h1", f"Exploring {name}"), view=[content])
 
 
 def style_sheet() -> str:
