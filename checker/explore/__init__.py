@@ -2,5 +2,5 @@
 
 `tree` says where a path of numbers leads, `judgement` what the properties say there, `ahead` what a
 bounded search finds from there, `page` shows it, `site` answers requests, and `server` speaks HTTP.
-Nothing is remembered between two requests, except to be quicker: where one stands is in the address.
+Between two requests nothing is remembered, except to be quicker: the address says where one stands.
 """

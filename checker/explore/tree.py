@@ -24,7 +24,7 @@ from checker.words import Words
 
 Numbers: TypeAlias = tuple[int, ...]
 
-MOST_STEPS = 500
+MOST_STEPS = 300
 """The longest path; nobody walks further, and its diagram could not be read."""
 
 REMEMBERED = 1024
