@@ -138,7 +138,7 @@
   const keys = {
     j: () => choose(1), ArrowDown: () => choose(1), k: () => choose(-1), ArrowUp: () => choose(-1),
     u: back, Backspace: back, c: () => flip("control"), o: () => flip("changed"),
-    v: () => document.getElementById("violation")?.click(),
+    v: () => view().hasAttribute("aria-busy") || document.getElementById("violation")?.click(),
   };
 
   document.addEventListener("keydown", (event) => {
