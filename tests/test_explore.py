@@ -515,6 +515,7 @@ def test_a_witness_is_searched_for_by_its_own_button() -> None:
     names = ("causal-delivery", "witness:waited")
     with serving(tree_of("mfss", 2, 2, properties=names)) as server:
         page = post(server, "/search", f"path=&property={quote('witness:waited')}")
+        assert "A shortest way to show witness:waited: 2 steps on" in page.one("p", id="note").words
         assert "shown at step" in verdicts(server, page.path)["witness:waited"]
         again = post(server, "/search", f"path={page.path}&property={quote('witness:waited')}")
         assert "There is nothing left to search for." == again.one("p", id="note").words

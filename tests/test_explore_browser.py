@@ -41,6 +41,9 @@ FLAGS = (
     "--host-resolver-rules=MAP evil.example 127.0.0.1",
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 30_000
+"""Milliseconds; a search takes its time on a machine that has other work."""
+
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
 
@@ -52,6 +55,7 @@ def browser() -> Iterator[Browser]:
     if found is None:
         pytest.skip("there is no Chromium; install it (apt-get install chromium) or set CHROMIUM")
     with sync_api.sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield browser
         browser.close()
@@ -75,7 +79,7 @@ class Tabs:
     def open(self, address: str, *, scheme: str = "light", **options: Any) -> Page:
         """Open a page in a browser of its own."""
         context = self.browser.new_context(**{"color_scheme": scheme, **options})
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         self.contexts.append(context)
         page = context.new_page()
         own = re.match(r"file:|http://[^/]+/", address)

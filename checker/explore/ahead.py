@@ -58,4 +58,6 @@ def look_ahead(
     if not shown:
         return Ahead(None, (), unique, result.stopped_by)
     prop = min(shown, key=lambda p: len(found[p.name].transitions))
-    return Ahead(prop, found[prop.name].transitions, unique, result.stopped_by)
+    # The first witness found is a nearest one; a violation later in the same level may be nearer.
+    stopped_by = result.stopped_by if prop.witness is None else None
+    return Ahead(prop, found[prop.name].transitions, unique, stopped_by)
