@@ -17,7 +17,7 @@ import attrs
 import click
 
 from checker import audit as audits
-from checker import kinds
+from checker import kinds, logs
 from checker import report as reports
 from checker import sweep as sweeps
 from checker import table as tables
@@ -32,7 +32,7 @@ from checker.check import (
 )
 from checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
 from checker.errors import CapacityError, InputError
-from checker.formats import check_writable, junit, write_whole
+from checker.formats import check_writable, junit, sarif, write_whole
 from checker.formats import json as formats
 from checker.formats.registry import FORMATS, format_of, write_trace
 from checker.history import CLOCK_AT, HISTORIES
@@ -289,6 +289,13 @@ OUTPUT = options(
         "--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML, for CI."
     ),
     click.option(
+        "--sarif",
+        "sarif_file",
+        metavar="FILE",
+        help="Write what is not as expected as SARIF, for code scanning: the steps of a "
+        "counterexample point at the protocol's lines.",
+    ),
+    click.option(
         "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
     ),
     click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict."),
@@ -313,6 +320,7 @@ def check_command(
     trace_file: str | None,
     trace_format: str | None,
     junit_file: str | None,
+    sarif_file: str | None,
     graph_file: str | None,
     minimise: bool,
     wanted: int,
@@ -332,11 +340,13 @@ def check_command(
     bounds, method = _taken(values, Bounds), _taken(values, Options)
     specs = _specs(target, values)
     _check_outputs(json_file, trace_file, trace_format, many=many)
+    _check_distinct(json=json_file, trace=trace_file, junit=junit_file, sarif=sarif_file)
     _check_checkpoints(method, many=many)
     if many and wanted > 1:
         raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
-    if junit_file is not None:
-        check_writable(junit_file)
+    for file in (junit_file, sarif_file):
+        if file is not None:
+            check_writable(file)
     if graph_file is not None:
         _draw(graph_file, specs)
     say = _discard if json_file == "-" else _say
@@ -362,6 +372,8 @@ def check_command(
     _write_result(json_file, done, many=many)
     if junit_file is not None:
         write_whole(junit_file, junit.text(done))
+    if sarif_file is not None:
+        write_whole(sarif_file, sarif.text(done))
     if trace_file is not None:
         _write_trace(trace_file, trace_format, done[0], say)
     return exit_code_of(done)
@@ -422,13 +434,20 @@ def _check_outputs(
         if many:
             raise InputError("--trace saves one counterexample; give one spec, not a folder")
         format_of(trace_file, trace_format)
-        if trace_file == json_file:
-            raise InputError(f"--json and --trace both name {trace_file!r}; give two files")
     elif trace_format is not None:
         raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
     for file in (json_file, trace_file):
         if file not in (None, "-"):
             check_writable(file)
+
+
+def _check_distinct(**files: str | None) -> None:
+    """Refuse to write two things to one file."""
+    options: dict[str, str] = {}
+    for option, file in _given(**files).items():
+        if file in options:
+            raise InputError(f"--{options[file]} and --{option} both name {file!r}; give two files")
+        options[file] = option
 
 
 def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
@@ -589,21 +608,40 @@ def sweep_command(
 
 
 @commands.command("audit")
-@click.argument("log", metavar="LOG.jsonl")
+@click.argument("log", metavar="LOG")
+@click.option(
+    "--log-format",
+    type=click.Choice(logs.FORMATS),
+    help="[default: what the first line looks like]",
+)
+@click.option(
+    "--event",
+    metavar="REGEX",
+    help="What is a causal-send or a delivery in the texts of a ShiViz log: named groups message, "
+    "event (or send and deliver), to.  [default: clauses such as 'causal-sends m1 to bob' and "
+    "'delivers m1']",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
 @click.option(
     "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
 )
-def audit_command(log: str, json_file: str | None, unfinished: bool) -> int:
+def audit_command(
+    log: str,
+    log_format: str | None,
+    event: str | None,
+    json_file: str | None,
+    unfinished: bool,
+) -> int:
     """Judge the log of a real system by the same causality as a check.
 
-    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}.
+    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}; or the log
+    is one of ShiViz, whose vector clocks are judged, too.
 
     Exit codes: 0 nothing is wrong, 1 something is, 2 the log cannot be read.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))
-    found = audits.audit(Path(log))
+    found = audits.audit(Path(log), log_format, event)
     if unfinished:
         found = attrs.evolve(found, undelivered=())
     if json_file is not None:

@@ -1918,7 +1918,11 @@ def slot_of(slots, figures, flat, at, flat_words):
 def mark(flat, flat_words, slots, figures, marks):
     """Mark the slots of a set whose rows are among some flat rows."""
     flat, slots, marks = borrow(flat), borrow(slots), borrow(marks)
-    for r in range(flat.shape[0] // flat_words):
+    count = flat.shape[0] // flat_words
+    for r in range(count):
+        if r + 12 < count:
+            later = home(hash_words(flat, (r + 12) * flat_words, flat_words), figures[0])
+            prefetch(slots, later * flat_words)
         slot = slot_of(slots, figures, flat, r * flat_words, flat_words)
         if slot >= 0:
             marks[slot] = 1

@@ -43,7 +43,7 @@ def about(path: Path, report: CheckReport | None = None) -> About:
     """Return what is to be said of `path`; `report` is the check that found it, if one did."""
     return About(
         headline=_headline(path),
-        question=_question(path, report),
+        question=question(path.system, protocol_reference(path, report)),
         violates=path.violates,
         length="1 transition" if path.length == 1 else f"{path.length} transitions",
         explanation=explanation_of(path),
@@ -90,12 +90,12 @@ def model_variant(system: System) -> str | None:
     return ", ".join(parts) or None
 
 
-def _question(path: Path, report: CheckReport | None) -> str:
-    system = path.system
+def question(system: System, reference: str) -> str:
+    """Return what was asked: the protocol, called `reference`, and the bounds."""
     most = "at most " if system.workload.kind in ("script", "reaction") else ""
     each = "message" if system.messages == 1 else "messages"
     parts = [
-        protocol_reference(path, report),
+        reference,
         f"{system.actors} actors",
         f"{most}{system.messages} {each} each",
         f"network {system.network.name}",
