@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test slow bench lint types clean
+.PHONY: demo test slow bench lint types chromium clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/causalcheck check mfss --actors 3 --messages 2
@@ -16,7 +16,7 @@ demo: $(VENV)/installed ## the three protocols of the paper's table; the last on
 	@echo
 	$(BIN)/causalcheck check cykas-secret-mode --actors 3 --messages 2 --expect violated
 
-test: $(VENV)/installed-dev
+test: $(VENV)/installed-dev chromium
 	$(BIN)/python -m pytest
 
 slow: $(VENV)/installed-dev
@@ -24,6 +24,12 @@ slow: $(VENV)/installed-dev
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/run.py
+
+chromium: ## for the tests in a browser; where it cannot be installed, they are skipped
+	@[ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  echo 'Chromium is missing; installing it'; \
+	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium; \
+	} || echo 'Chromium cannot be installed; the tests in a browser will be skipped'
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -105,7 +106,7 @@ VARIANTS = (
         help="The event of a message that causality orders.  [default: causal-send]",
     ),
 )
-QUESTION = options(
+MODEL = options(
     click.option("--actors", type=int, help="How many actors; at least 2.  [default: 3]"),
     click.option(
         "--messages", type=int, help="How many messages each actor causal-sends.  [default: 2]"
@@ -123,6 +124,9 @@ QUESTION = options(
         metavar="NAME",
         help="A property to check; may be given several times.  [default: see list]",
     ),
+)
+QUESTION = options(
+    MODEL,
     click.option("--expect", type=click.Choice(["holds", "violated"]), help="[default: holds]"),
 )
 METHOD = options(
@@ -763,6 +767,63 @@ def replay_command(
     else:
         _say(reports.replay_text(path, prop, trace))
     return 0 if path.violates is None else 1
+
+
+@commands.command("explore")
+@click.argument("target", metavar="NAME|FILE.py:OBJECT|SPEC.toml|TRACE.json")
+@MODEL
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8642,
+    show_default=True,
+    help="Of the page, on this machine only; 0 for any that is free.",
+)
+@click.option("--no-browser", is_flag=True, help="Say the address, and open no browser.")
+@click.option(
+    "--max-states",
+    type=AT_LEAST_1,
+    default=100_000,
+    show_default=True,
+    help="A search from a state gives up at so many unique states.",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=finite,
+    default=20.0,
+    show_default=True,
+    help="It gives up after so long.",
+)
+def explore_command(
+    target: str,
+    port: int,
+    no_browser: bool,
+    max_states: int,
+    max_seconds: float,
+    **values: Any,
+) -> int:
+    """Walk through the state space by hand, on a web page of this machine.
+
+    The address names the state, so that it can be sent to somebody who runs the same command.
+    Ctrl-C ends it.
+
+    Exit codes: 0 ended by Ctrl-C, 2 wrong usage or input.
+    """
+    # Only this command needs a web server.
+    from checker.explore import start
+    from checker.explore.server import Server
+    from checker.explore.site import Site
+
+    tree, numbers = start.opened(target, _given(**values))
+    site = Site(tree, Bounds(max_states=max_states, max_seconds=max_seconds))
+    with Server(site, port) as server, contextlib.suppress(KeyboardInterrupt):
+        address = start.address_of(server.address, numbers)
+        _say(f"Exploring {tree.spec.protocol} at {address}\nCtrl-C ends it.")
+        if not no_browser:
+            start.show(address)
+        server.serve_forever()
+    return 0
 
 
 def _read() -> str | None:

@@ -71,6 +71,11 @@ class Path:
         return len(self.steps)
 
     @property
+    def last(self) -> State:
+        """The state at the end."""
+        return self.steps[-1].state if self.steps else self.initial
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The messages causal-sent, in the order of their causal-sends."""
         return tuple(s.message for s in self.steps if s.message is not None)
@@ -115,6 +120,12 @@ def replay_keys(system: System, keys: Iterable[str]) -> Path:
         steps.append(step)
         state = step.state
     return Path(system, start, tuple(steps))
+
+
+def extended(path: Path, transition: Transition) -> Path:
+    """Return a replayed path with one more transition, which must be enabled at its end."""
+    step = _step(path.system, path.last, path.length + 1, transition)
+    return evolve(path, steps=(*path.steps, step), violates=None)
 
 
 def _not_enabled(system: System, state: State, number: int, key: str) -> str:

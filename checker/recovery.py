@@ -31,10 +31,20 @@ def wanted(prop: Property, state: State) -> bool:
     )
 
 
-def recovers(system: System, state: State, prop: Property) -> bool:
-    """Return whether a state as wanted can be reached from `state`."""
+def recovers(
+    system: System, state: State, prop: Property, tick: Callable[[int], None] = lambda _states: None
+) -> bool:
+    """Return whether a state as wanted can be reached from `state`.
+
+    Args:
+        system: what to explore, breadth-first in plain Python.
+        state: where to begin.
+        prop: says what is wanted.
+        tick: called with the number of states met, before each is looked at.
+    """
     seen, waiting = {state}, deque([state])
     while waiting:
+        tick(len(seen))
         here = waiting.popleft()
         if wanted(prop, here):
             return True

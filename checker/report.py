@@ -428,8 +428,10 @@ def summary(reports: Sequence[CheckReport], planned: int) -> str:
     return f"{specs}: {', '.join(tallies)}; {elapsed(seconds)}"
 
 
-def replay_text(path: Path, prop: str, file: str) -> str:
+def replay_text(path: Path, prop: str | None, file: str) -> str:
     """Return the report on a replayed trace."""
+    if prop is None:
+        return f"{file}: all {path.length} transitions of this run can still be taken"
     if path.violates is None:
         return (
             f"{file}: the {path.length} transitions can still be taken and no longer violate {prop}"

@@ -277,19 +277,26 @@ class PlainExplorer:
 
 @define(eq=False)
 class BreadthFirst(PlainExplorer):
-    """Level by level; a round is a level, so that counterexamples are shortest."""
+    """Level by level; a round is a level, so that counterexamples are shortest.
+
+    Attributes:
+        before: transitions that lead from the initial state to where the search starts.
+    """
 
     exhaustive: bool = True
+    before: tuple[Transition, ...] = ()
     level: list[State] = field(factory=list)
     parents: dict[State, tuple[State, Transition] | None] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        """Start from the initial state."""
+        """Start from the initial state, or from where `before` leads."""
         start = initial_state(self.system)
+        for transition in self.before:
+            start = successor(self.system, start, transition).state
         self.parents[start] = None
         self.level = [start]
         self.unique = self.total = 1
-        self._judge_state(start, tuple)
+        self._judge_state(start, lambda: self.before)
 
     @property
     def frontier(self) -> int:
@@ -333,7 +340,7 @@ class BreadthFirst(PlainExplorer):
             state, transition = link
             transitions.append(transition)
             link = self.parents[state]
-        return tuple(reversed(transitions))
+        return (*self.before, *reversed(transitions))
 
 
 def _apply(

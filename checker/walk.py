@@ -106,7 +106,7 @@ def choice_text(walk: Walk, transition: Transition) -> str:
 HELP = """Enter, n   one step forward        p   one step back
 g NUMBER   go to a step            b   list what else can happen here
 b NUMBER   let that happen         c   only what changed, or everything
-s FILE     save the path up to here (.json if it violates something, .svg, .html, .txt, …)
+s FILE     save the path up to here (.json, .svg, .html, .txt, …)
 h   help                           q   quit"""
 
 

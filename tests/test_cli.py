@@ -677,6 +677,7 @@ def test_a_damaged_trace_gets_a_sentence(
         ('{"schema": ', "is not valid JSON: Expecting value at line 1, column 12"),
         ("[1, 2]", "is not a trace that this version reads"),
         ("[" * 100_000, "is not a trace: it is nested too deeply"),
+        ("[" + "9" * 5000 + "]", "is not a trace: a number in it is too long"),
         ("\udcff", "is not a UTF-8 text file"),
     ],
 )

@@ -85,10 +85,16 @@ def test_a_trace_is_written_as_its_text_and_leaves_nothing_beside_it(
     assert trace_text(runs.secret_mode(), name) == file.read_text(encoding="utf-8")
 
 
-def test_a_trace_that_cannot_be_made_leaves_the_old_file(tmp_path: FilePath) -> None:
+def test_a_trace_that_cannot_be_made_leaves_the_old_file(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> str:
+        raise InputError("no")
+
+    monkeypatch.setattr("checker.formats.json.trace_text", fail)
     file = tmp_path / "trace.json"
     file.write_text("old")
-    with pytest.raises(InputError, match="this run violates nothing; choose another format"):
+    with pytest.raises(InputError, match="no"):
         write_trace(runs.long_run(), str(file))
     assert "old" == file.read_text()
     assert [file] == list(tmp_path.iterdir())
@@ -123,6 +129,19 @@ def test_the_own_format_replays_to_the_same_path(path: Path, tmp_path: FilePath)
     again, prop = own.replay_file(str(file))
     assert path.violates == prop == again.violates
     assert [transition_key(s.transition) for s in path.steps] == [
+        transition_key(s.transition) for s in again.steps
+    ]
+
+
+@pytest.mark.parametrize("run", [runs.long_run, runs.lossy, runs.to_oneself, runs.empty])
+def test_a_run_that_violates_nothing_is_saved_and_replayed_too(
+    run: Callable[[], Path], tmp_path: FilePath
+) -> None:
+    file = tmp_path / "run.json"
+    write_trace(run(), str(file))
+    again, prop = own.replay_file(str(file))
+    assert prop is None is again.violates
+    assert [transition_key(s.transition) for s in run().steps] == [
         transition_key(s.transition) for s in again.steps
     ]
 

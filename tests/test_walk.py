@@ -80,10 +80,15 @@ def test_the_command_walks_until_the_input_ends(
 ) -> None:
     trace, picture = tmp_path / "t.json", tmp_path / "p.svg"
     causalcheck("check", "unordered", "--actors", "2", "--engine", "plain", "--trace", trace)
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"n\ns {picture}\ns {tmp_path}/x.png\n"))
+    run = tmp_path / "run.json"
+    typed = f"n\ns {picture}\ns {run}\ns {tmp_path}/x.png\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     ran = causalcheck("replay", trace, "--interactive")
     assert 1 == ran.code
     assert "1 of 4. Alice causal-sends m1 to Bob" in ran.out
     assert f"saved {picture}" in ran.out
     assert "tells no trace format" in ran.out
     assert picture.read_text().startswith("<svg")
+    again = causalcheck("replay", run)
+    assert 0 == again.code
+    assert "all 1 transitions of this run can still be taken" in again.out

@@ -196,6 +196,8 @@ def crosses(line: tuple[Point, Point], box: Box) -> bool:
     """Return whether a line meets a box, at some of its points at least."""
     (x1, y1), (x2, y2) = line
     left, top, right, bottom = box
+    if max(y1, y2) < top or min(y1, y2) > bottom or max(x1, x2) < left or min(x1, x2) > right:
+        return False
     for at in range(25):
         x, y = x1 + (x2 - x1) * at / 24, y1 + (y2 - y1) * at / 24
         if left <= x <= right and top <= y <= bottom:

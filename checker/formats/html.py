@@ -180,15 +180,16 @@ def _article(
     return tag(
         "article",
         tag("h3", heading),
-        _actors(path, words, before, after, acts),
+        actors_table(path, words, before, after, acts),
         tag("h4", "In flight"),
-        _network(path, words, before, after),
+        network_list(path, words, before, after),
         id=f"step-{number}",
         data_step=number,
     )
 
 
-def _actors(path: Path, words: Words, before: State, after: State, acts: int | None) -> Markup:
+def actors_table(path: Path, words: Words, before: State, after: State, acts: int | None) -> Markup:
+    """Return the actors' fields and clocks in `after`, compared with `before`; one actor `acts`."""
     names = [
         tag("th", actor_name(i), scope="col", class_="acts" if i == acts else None)
         for i in range(path.system.actors)
@@ -231,7 +232,8 @@ def _local(words: Words, local: Any) -> dict[str, str]:
     return {a.name: words.value(getattr(local, a.name)) for a in attrs.fields(type(local))}
 
 
-def _network(path: Path, words: Words, before: State, after: State) -> Markup:
+def network_list(path: Path, words: Words, before: State, after: State) -> Markup:
+    """Return what is in flight in `after`, compared with `before`."""
     was, now = Counter(_envelopes(path, words, before)), Counter(_envelopes(path, words, after))
     lines = []
     for text in {**was, **now}:

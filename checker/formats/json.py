@@ -15,13 +15,13 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import attrs
-from attrs import evolve
+from attrs import evolve, frozen
 
 from checker import measures
 from checker.canonical import canonical
 from checker.check import CheckReport, exit_code_of
 from checker.errors import InputError, ReplayError, unknown
-from checker.explanation import explain
+from checker.formats.about import explanation_of
 from checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
 from checker.path import Path, PathStep, holds_along, key_text, replay_keys
 from checker.payload import message_in
@@ -116,8 +116,8 @@ def own_version() -> str:
 
 
 def counterexample_object(path: Path) -> dict[str, Any]:
-    """Return a path that violates a property, and why it does."""
-    words, explanation = Words.of(path), explain(path)
+    """Return a path, and why it violates a property if it does one."""
+    words, explanation = Words.of(path), explanation_of(path)
     return {
         "property": path.violates,
         "length": path.length,
@@ -151,6 +151,23 @@ def _transition(words: Words, step: PathStep) -> dict[str, Any]:
     }
 
 
+def trace_text(path: Path, protocol: str) -> str:
+    """Return a path as a trace, which `replay_file` reads; `protocol` is a name, or a file."""
+    trace = {
+        "schema": TRACE_SCHEMA,
+        "protocol": protocol,
+        "actors": path.system.actors,
+        "messages": path.system.messages,
+        "network": path.system.network.name,
+        "workload": path.system.workload.text,
+        "sends": path.system.sends,
+        "clock_at": path.system.clock_at,
+        **counterexample_object(path),
+        "versions": versions(),
+    }
+    return text(trace)
+
+
 def _message(words: Words, message: Message) -> dict[str, Any]:
     return {
         "name": words.names.get(message),
@@ -160,41 +177,90 @@ def _message(words: Words, message: Message) -> dict[str, Any]:
     }
 
 
-def replay_file(file: str) -> tuple[Path, str]:
+@frozen
+class Trace:
+    """What a trace says, before it is replayed.
+
+    Attributes:
+        spec: the question; its properties are the one that is violated, or none.
+        keys: of the transitions, as `checker.path` makes them.
+    """
+
+    spec: Spec
+    keys: tuple[str, ...]
+
+
+def replay_file(file: str) -> tuple[Path, str | None]:
     """Replay a saved trace through plain Python.
 
     Returns:
-        The path, whose `violates` is None if it no longer violates the property, and the property.
+        The path, whose `violates` is None if it no longer violates the property, and the property;
+        None if the trace was saved as a run that violates nothing.
 
     Raises:
         ReplayError: it does not fit the protocol any more; names the step.
         InputError: the file is not a trace.
     """
-    table = _read(file)
+    trace = trace_in_file(file)
     try:
-        name = _get(table, "property", str)
-        system = system_of(_spec(table, file, name))
-        keys = [_key(table, number) for number in range(1, len(_transitions(table)) + 1)]
-        path = replay_keys(system, keys)
+        system = system_of(trace.spec)
+        path = replay_keys(system, trace.keys)
     except ReplayError as error:
-        name = table["protocol"]
-        raise ReplayError(f"{file} does not fit the protocol {name!r} any more: {error}") from None
+        raise misfit(file, trace, error) from None
     except InputError as error:
         raise type(error)(f"{file}: {error}") from None
+    if not trace.spec.properties:
+        return path, None
     (prop,) = system.properties
-    return (path if holds_along(path, prop) else evolve(path, violates=name)), name
+    return (path if holds_along(path, prop) else evolve(path, violates=prop.name)), prop.name
 
 
-def _read(file: str) -> Mapping[str, Any]:
+def misfit(file: str, trace: Trace, error: ReplayError) -> ReplayError:
+    """Return the error of a trace whose transitions cannot be taken."""
+    name = trace.spec.protocol
+    return ReplayError(f"{file} does not fit the protocol {name!r} any more: {error}")
+
+
+def trace_in_file(file: str) -> Trace:
+    """Read a trace; a protocol that is a file may also stand relative to the trace's folder.
+
+    Raises:
+        InputError: the file is not a trace.
+    """
     try:
-        table = json.loads(FilePath(file).read_text(encoding="utf-8"))
+        content = FilePath(file).read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read the trace {file!r}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"the trace {file!r} is not a UTF-8 text file") from None
+    trace = trace_in(content, file)
+    protocol = _found_protocol(trace.spec.protocol, FilePath(file).parent)
+    return evolve(trace, spec=evolve(trace.spec, protocol=protocol))
+
+
+def trace_in(content: str, file: str) -> Trace:
+    """Return what a trace says; `file` is what it is called in errors.
+
+    Raises:
+        InputError: it is not a trace.
+    """
+    table = _table(content, file)
+    try:
+        prop = None if table.get("property", "") is None else _get(table, "property", str)
+        keys = (_key(table, number) for number in range(1, len(_transitions(table)) + 1))
+        return Trace(_spec(table, prop), tuple(keys))
+    except InputError as error:
+        raise type(error)(f"{file}: {error}") from None
+
+
+def _table(content: str, file: str) -> Mapping[str, Any]:
+    try:
+        table = json.loads(content)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{file} is not valid JSON: {error.msg} at {where}") from None
+    except ValueError:
+        raise InputError(f"{file} is not a trace: a number in it is too long") from None
     except RecursionError:
         raise InputError(f"{file} is not a trace: it is nested too deeply") from None
     schema = table.get("schema") if isinstance(table, dict) else None
@@ -227,16 +293,16 @@ def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any
     return value
 
 
-def _spec(table: Mapping[str, Any], file: str, prop: str) -> Spec:
+def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
     return Spec(
-        protocol=_found_protocol(_get(table, "protocol", str), FilePath(file).parent),
+        protocol=_get(table, "protocol", str),
         actors=_get(table, "actors", int),
         messages=_get(table, "messages", int),
         network=_get(table, "network", str),
         workload=_get(table, "workload", str),
         sends=str(table.get("sends", "joint")),
         clock_at=str(table.get("clock_at", "causal-send")),
-        properties=(prop,),
+        properties=() if prop is None else (prop,),
     )
 
 

@@ -42,7 +42,7 @@ def tag(name: str, /, *content: str, **attributes: str | float | bool | None) ->
     return Markup(f"<{name}{written}>{inner}</{name}>")
 
 
-_VOID = {"br", "circle", "input", "line", "meta", "path", "polygon", "polyline", "rect"}
+_VOID = {"br", "circle", "input", "line", "link", "meta", "path", "polygon", "polyline", "rect"}
 """Elements that have no content."""
 
 

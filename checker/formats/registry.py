@@ -33,29 +33,8 @@ class Format:
 
 
 def own_text(path: Path, report: CheckReport | None = None) -> str:
-    """Return `path` in the own format, which `causalcheck replay` reads.
-
-    Raises:
-        InputError: the path violates nothing; a trace says what it violates.
-    """
-    if path.violates is None:
-        raise InputError(
-            "the own format (json) keeps counterexamples, and this run violates nothing; choose "
-            f"another format: {', '.join(name for name in FORMATS if name != 'json')}"
-        )
-    trace = {
-        "schema": json.TRACE_SCHEMA,
-        "protocol": protocol_reference(path, report),
-        "actors": path.system.actors,
-        "messages": path.system.messages,
-        "network": path.system.network.name,
-        "workload": path.system.workload.text,
-        "sends": path.system.sends,
-        "clock_at": path.system.clock_at,
-        **json.counterexample_object(path),
-        "versions": json.versions(),
-    }
-    return json.text(trace)
+    """Return `path` in the own format, which `causalcheck replay` reads."""
+    return json.trace_text(path, protocol_reference(path, report))
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(

@@ -1,0 +1,189 @@
+"""Hands the page to a browser on this machine.
+
+Only the loopback address is listened on. A page of another site cannot get at the answers: a
+request must name this server as its host (else a name that resolves to 127.0.0.1 would do: DNS
+rebinding), one that makes the server work must come from this very page (Origin), and nothing may
+be framed or loaded by others. The page loads nothing from elsewhere, and runs one script, its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from checker.errors import InputError
+from checker.explore.page import refusal
+from checker.explore.site import Answer, Refused, Site, query_in
+from checker.explore.tree import NoSuchState
+
+HOST, PORT = "127.0.0.1", 8642
+"""Where the page is: a fixed port, so that an address can be sent to somebody."""
+
+LARGEST = 16 * 2**20
+"""Bytes of a trace that is loaded."""
+
+HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+        "img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+)
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one site on the loopback address.
+
+    Args:
+        site: the answers.
+        port: where; 0 for any that is free.
+
+    Raises:
+        InputError: the port cannot be used.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, site: Site, port: int = PORT) -> None:
+        self.site = site
+        try:
+            super().__init__((HOST, port), Handler)
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on port {port}: {error.strerror}; give another one with --port, or "
+                "0 for any that is free"
+            ) from None
+
+    @property
+    def address(self) -> str:
+        """The address of the page."""
+        return f"http://{HOST}:{self.server_port}/"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """What the browser may call this server."""
+        names = (HOST, "localhost")
+        named = tuple(f"{name}:{self.server_port}" for name in names)
+        return (*named, *names) if self.server_port == 80 else named
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: a browser that goes away while it is answered is nobody's business."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Reads one request, refuses what is foreign, and writes the answer."""
+
+    server: Server
+    error_message_format, error_content_type = "%(message)s\n", "text/plain;charset=utf-8"
+    timeout = 30
+
+    def do_GET(self) -> None:
+        """Answer a request that only looks."""
+        self._answer(self._get)
+
+    def do_HEAD(self) -> None:
+        """Answer the same without the content."""
+        self._answer(self._get)
+
+    def do_POST(self) -> None:
+        """Answer a request that searches or loads."""
+        self._answer(self._post)
+
+    def _get(self) -> Answer:
+        address, query = self._target()
+        return self.server.site.get(address, query)
+
+    def _post(self) -> Answer:
+        self._check_origin()
+        address, query = self._target()
+        return self.server.site.post(address, query, self._body())
+
+    def _target(self) -> tuple[str, dict[str, str]]:
+        if not self.path.startswith("/"):
+            raise Refused(HTTPStatus.BAD_REQUEST, "the address must begin with a slash")
+        parts = urlsplit(self.path)
+        return parts.path, query_in(parts.query)
+
+    def _answer(self, answer: Callable[[], Answer]) -> None:
+        name = self.server.site.tree.system.protocol.name
+        try:
+            self._check_host()
+            self._check_site()
+            answered = answer()
+        except Refused as refused:
+            answered = Answer(f"{refused}\n", "text/plain", refused.status)
+        except NoSuchState as error:
+            page = refusal(f"{error}.", name, error.before)
+            answered = Answer(page, status=HTTPStatus.NOT_FOUND)
+        except InputError as error:
+            answered = Answer(refusal(f"{error}.", name), status=HTTPStatus.BAD_REQUEST)
+        except Exception as error:
+            sentence = f"Internal error: {type(error).__name__}: {error}"
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            answered = Answer(refusal(sentence, name), status=status)
+        self._write(answered)
+
+    def _check_host(self) -> None:
+        hosts = self.headers.get_all("Host") or []
+        if len(hosts) != 1:
+            raise Refused(HTTPStatus.BAD_REQUEST, "a request names its host, once")
+        if hosts[0].lower() not in self.server.hosts:
+            raise Refused(HTTPStatus.FORBIDDEN, f"this is not {hosts[0][:80]!r}")
+
+    def _check_site(self) -> None:
+        """Refuse what another site's page loads, as an image or a script; links are welcome."""
+        site, mode = self.headers.get("Sec-Fetch-Site"), self.headers.get("Sec-Fetch-Mode")
+        if site in ("cross-site", "same-site") and mode != "navigate":
+            raise Refused(HTTPStatus.FORBIDDEN, "another site asks for this")
+
+    def _check_origin(self) -> None:
+        origins = self.headers.get_all("Origin") or []
+        own = f"http://{self.headers.get('Host', '').lower()}"
+        if [origin.lower() for origin in origins] != [own]:
+            raise Refused(HTTPStatus.FORBIDDEN, "only this server's own page may ask for this")
+
+    def _body(self) -> str:
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()) or "Transfer-Encoding" in self.headers:
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the length of what is sent must be given")
+        if len(length) > 12 or int(length) > LARGEST:
+            said = f"more than {LARGEST // 2**20} MB are not read"
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
+        try:
+            return self.rfile.read(int(length)).decode()
+        except UnicodeDecodeError:
+            raise Refused(HTTPStatus.BAD_REQUEST, "what is sent is no UTF-8 text") from None
+
+    def _write(self, answer: Answer) -> None:
+        body = answer.content.encode(errors="replace")
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", f"{answer.kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def end_headers(self) -> None:
+        """Send what protects the page with every answer, errors included."""
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def version_string(self) -> str:
+        """Return what the server calls itself; its versions are nobody's business."""
+        return "causalcheck"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep the terminal quiet."""

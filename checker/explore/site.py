@@ -1,0 +1,219 @@
+"""The answers to all requests, without HTTP: what is shown, searched for, saved and loaded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from attrs import field, frozen
+
+from checker.errors import InputError, ReplayError
+from checker.explore.ahead import BOUNDS, Ahead, look_ahead
+from checker.explore.page import (
+    SAVED_AS,
+    Note,
+    Place,
+    place_at,
+    script,
+    style_sheet,
+    text,
+    transitions_to,
+)
+from checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
+from checker.formats import html, svg
+from checker.formats.json import misfit, trace_in, trace_text
+from checker.model import Property
+from checker.path import Path
+from checker.search import Bounds
+from checker.spec import Spec
+
+MOST_SAID = 600
+"""Characters of what is said of a file or handler that fails; it may quote any amount of it."""
+
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
+    '<path d="M3 1v14M13 1v14M3 4l10 7" stroke="#0063a3" stroke-width="2" fill="none"/></svg>'
+)
+
+
+@frozen
+class Answer:
+    """What goes back to the browser."""
+
+    content: str
+    kind: str = "text/html"
+    status: int = HTTPStatus.OK
+    headers: Mapping[str, str] = field(factory=dict)
+
+
+class Refused(Exception):
+    """A request that is not answered; the status says of which sort, the text why."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+@frozen(eq=False)
+class Site:
+    """The answers to all requests; knows nothing of HTTP but paths, queries and bodies.
+
+    Attributes:
+        tree: what is explored.
+        bounds: of a search.
+    """
+
+    tree: Tree
+    bounds: Bounds = BOUNDS
+    _searching: threading.Lock = field(factory=threading.Lock, init=False)
+
+    def get(self, address: str, query: Mapping[str, str]) -> Answer:
+        """Answer what only looks."""
+        answers: dict[str, Callable[[], Answer]] = {
+            "/": lambda: Answer(text(self.tree, self._place(query))),
+            "/trace": lambda: self._saved(query),
+            "/explore.css": lambda: Answer(style_sheet(), "text/css"),
+            "/explore.js": lambda: Answer(script(), "text/javascript"),
+            "/explore.svg": lambda: Answer(ICON, "image/svg+xml"),
+        }
+        if address not in answers:
+            raise Refused(HTTPStatus.NOT_FOUND, f"there is no page {address[:80]!r}")
+        return answers[address]()
+
+    def post(self, address: str, query: Mapping[str, str], body: str) -> Answer:
+        """Answer what searches, or reads a trace."""
+        if address == "/search":
+            return self._searched(query_in(body))
+        if address == "/load":
+            return self._loaded(query, body)
+        raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
+
+    def _place(self, query: Mapping[str, str]) -> Place:
+        return place_at(self.tree, numbers_in(query.get("path", "")))
+
+    def _saved(self, query: Mapping[str, str]) -> Answer:
+        name, path = query.get("format", "json"), self._place(query).path
+        writers: dict[str, tuple[str, Callable[[Path], str]]] = {
+            "json": ("application/json", lambda p: trace_text(p, self.tree.spec.protocol)),
+            "svg": ("image/svg+xml", svg.text),
+            "html": ("text/html", html.text),
+        }
+        if name not in writers:
+            choices = ", ".join(SAVED_AS)
+            raise Refused(HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}")
+        kind, write = writers[name]
+        file = f'attachment; filename="trace.{name}"'
+        return Answer(write(path), kind, headers={"Content-Disposition": file})
+
+    def _searched(self, query: Mapping[str, str]) -> Answer:
+        place = self._place(query)
+        asked = _asked(place, query.get("property", ""))
+        if not asked:
+            note = Note("There is nothing left to search for.", wrong=True)
+            return Answer(text(self.tree, place, note))
+        try:
+            with self._searching:
+                ahead = look_ahead(self.tree.system, transitions_to(place.path), asked, self.bounds)
+        except InputError as error:
+            return self._unchanged(place, error)
+        if ahead.prop is None:
+            return Answer(text(self.tree, place, _not_found(ahead)))
+        there = place_at(self.tree, self.tree.numbers_of(ahead.transitions))
+        more = there.path.length - place.path.length
+        return Answer(text(self.tree, there, _found(ahead, ahead.prop, more)))
+
+    def _loaded(self, query: Mapping[str, str], body: str) -> Answer:
+        try:
+            numbers = self._numbers_of_trace(body)
+            place = place_at(self.tree, numbers)
+        except InputError as error:
+            return self._unchanged(self._place(query), error)
+        return Answer(text(self.tree, place, Note(f"Loaded a trace of {len(numbers)} steps.")))
+
+    def _unchanged(self, place: Place, error: InputError) -> Answer:
+        """Return the page where one is, with what went wrong."""
+        said = str(error)
+        note = Note(f"{said[:1].upper()}{said[1:MOST_SAID]}.", wrong=True)
+        return Answer(text(self.tree, place, note), status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+    def _numbers_of_trace(self, body: str) -> Numbers:
+        trace = trace_in(body, "the file")
+        _check_question(trace.spec, self.tree)
+        if len(trace.keys) > MOST_STEPS:
+            raise InputError(
+                f"the trace has {len(trace.keys)} steps; this page goes to {MOST_STEPS} at most"
+            )
+        try:
+            return self.tree.numbers_of_keys(trace.keys)
+        except ReplayError as error:
+            raise misfit("the file", trace, error) from None
+
+
+def _asked(place: Place, name: str) -> tuple[Property, ...]:
+    """Return the property of this name, or all that can be violated, if it is left to decide."""
+    left = [judgement.prop for judgement in place.searched]
+    return tuple(p for p in left if (p.name == name if name else not p.sought))
+
+
+def _found(ahead: Ahead, prop: Property, more: int) -> Note:
+    """Say what was found, so many steps on; a level that was not finished may hide less."""
+    way = "A shortest way" if ahead.stopped_by is None else "A way"
+    what = f"{'show' if prop.sought else 'violate'} {prop.name}"
+    steps = "1 step" if more == 1 else f"{more} steps"
+    return Note(f"{way} to {what}: {steps} on, found among {ahead.unique_states:,} states.")
+
+
+def _not_found(ahead: Ahead) -> Note:
+    states = f"{ahead.unique_states:,} states"
+    if ahead.stopped_by is None:
+        return Note(f"There is none: all {states} that can be reached from here were explored.")
+    return Note(
+        f"None was found among {states} ({ahead.stopped_by}); there may be one beyond them."
+    )
+
+
+def _check_question(asked: Spec, tree: Tree) -> None:
+    """Refuse a trace of another system; loading one never imports a protocol.
+
+    Raises:
+        InputError: says what differs.
+    """
+    system = tree.system
+    own = {
+        "protocol": _last_part(tree.spec.protocol),
+        "actors": system.actors,
+        "messages": system.messages,
+        "network": system.network.name,
+        "workload": system.workload.text,
+        "sends": system.sends,
+        "clock_at": system.clock_at,
+    }
+    for name, value in own.items():
+        theirs = getattr(asked, name)
+        if (_last_part(theirs) if name == "protocol" else theirs) != value:
+            raise InputError(
+                f"the file is a trace with {name} {theirs!r}, and this page explores {name} "
+                f"{value!r}; start causalcheck explore with the file"
+            )
+
+
+def _last_part(protocol: str) -> str:
+    return protocol.rpartition("/")[2]
+
+
+def query_in(encoded: str) -> dict[str, str]:
+    """Return the fields of a query.
+
+    Raises:
+        Refused: one is given twice, or there are too many.
+    """
+    try:
+        fields = parse_qs(encoded, keep_blank_values=True, max_num_fields=16, errors="replace")
+    except ValueError:
+        raise Refused(HTTPStatus.BAD_REQUEST, "the query cannot be read") from None
+    for name, values in fields.items():
+        if len(values) > 1:
+            raise Refused(HTTPStatus.BAD_REQUEST, f"{name[:40]!r} is given more than once")
+    return {name: value for name, (value,) in fields.items()}

@@ -1,0 +1,65 @@
+"""What the command explores, and where it starts: a protocol, a spec, or the end of a trace."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from attrs import evolve
+
+from checker.errors import InputError, ReplayError
+from checker.explore.tree import Numbers, Tree, text_of
+from checker.formats.json import misfit, trace_in_file
+from checker.registry import default_properties
+from checker.spec import Spec, load_spec, overridden
+
+
+def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
+    """Return the tree to explore and the path to start at.
+
+    Args:
+        target: a protocol's name or file, a spec, or a trace.
+        given: what takes the place of what these say, by the names of a spec's fields.
+
+    Raises:
+        InputError: there is no such thing, or it cannot be explored.
+    """
+    if target.endswith(".json"):
+        return _trace(target, given)
+    tree = Tree(overridden(_spec(target), given))
+    tree.path(())
+    return tree, ()
+
+
+def _spec(target: str) -> Spec:
+    if FilePath(target).is_dir():
+        raise InputError(f"{target!r} is a folder; give one spec, protocol or trace to explore")
+    return load_spec(FilePath(target)) if target.endswith(".toml") else Spec(protocol=target)
+
+
+def _trace(file: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
+    """Return the tree and the path of a trace; its property is judged besides the usual ones."""
+    trace = trace_in_file(file)
+    names = tuple(dict.fromkeys((*trace.spec.properties, *default_properties())))
+    try:
+        tree = Tree(overridden(evolve(trace.spec, properties=names), given))
+        return tree, tree.numbers_of_keys(trace.keys)
+    except ReplayError as error:
+        raise misfit(file, trace, error) from None
+    except InputError as error:
+        raise type(error)(f"{file}: {error}") from None
+
+
+def address_of(server: str, numbers: Numbers) -> str:
+    """Return the address of the page of a path."""
+    return f"{server}?path={text_of(numbers)}" if numbers else server
+
+
+def show(address: str) -> None:
+    """Open the page where there is a desktop; a browser for terminals would take this one over."""
+    if sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+        webbrowser.open(address)

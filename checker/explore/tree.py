@@ -1,0 +1,168 @@
+"""Where a path of numbers leads: the tree of all runs of one system.
+
+A path is written as the numbers of its transitions in their enabled order, such as 0.2.1. That
+order is the same in every process, so a path names the same state everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TypeAlias
+
+from attrs import evolve, field, frozen
+
+from checker.errors import InputError, ProtocolError
+from checker.explore.judgement import violated_by
+from checker.formats.about import explanation_of
+from checker.model import State, Transition
+from checker.path import Path, extended, replay_keys
+from checker.spec import Spec, system_of
+from checker.transition import System, enabled, initial_state, successor
+from checker.words import Words
+
+Numbers: TypeAlias = tuple[int, ...]
+
+MOST_STEPS = 300
+"""The longest path; nobody walks further, and its diagram could not be read."""
+
+REMEMBERED = 1024
+"""How many paths are kept, so that a step does not replay all that came before it."""
+
+
+class NoSuchState(InputError):
+    """A path of numbers leads nowhere; `before` is its part that leads somewhere."""
+
+    def __init__(self, text: str, before: Numbers) -> None:
+        super().__init__(text)
+        self.before = before
+
+
+@frozen
+class Choice:
+    """A transition that is enabled where a path ends.
+
+    Attributes:
+        number: its place in the enabled order.
+        text: what it does, in words; or why the protocol cannot take it.
+        violates: the properties that are violated by it.
+        fails: the protocol raises an error.
+    """
+
+    number: int
+    text: str
+    violates: tuple[str, ...] = ()
+    fails: bool = False
+
+
+@frozen(eq=False)
+class Tree:
+    """All runs of the system that `spec` describes."""
+
+    spec: Spec
+    system: System = field()
+    _at: Callable[[Numbers], Path] = field(init=False)
+
+    @system.default
+    def _described(self) -> System:
+        return system_of(self.spec)
+
+    @_at.default
+    def _remembering(self) -> Callable[[Numbers], Path]:
+        return lru_cache(maxsize=REMEMBERED)(self._one_step_on)
+
+    def path(self, numbers: Numbers) -> Path:
+        """Return the path that `numbers` name, without a judgement.
+
+        Raises:
+            NoSuchState: one of them is no number of an enabled transition.
+            ProtocolError: a handler of the protocol fails.
+        """
+        if len(numbers) > MOST_STEPS:
+            raise NoSuchState(
+                f"the path has {len(numbers)} steps; this page goes to {MOST_STEPS} at most",
+                numbers[:MOST_STEPS],
+            )
+        for length in range(len(numbers)):  # each is remembered, so that none recurs deeply
+            self._at(numbers[:length])
+        return self._at(numbers)
+
+    def _one_step_on(self, numbers: Numbers) -> Path:
+        if not numbers:
+            return replay_keys(self.system, ())
+        *before, number = numbers
+        path = self._at(tuple(before))
+        transitions = enabled(path.system, path.last)
+        if number >= len(transitions):
+            raise NoSuchState(
+                f"step {len(numbers)} of the path is {number}, but {_how_many(len(transitions))}",
+                tuple(before),
+            )
+        return extended(path, transitions[number])
+
+    def choices(self, numbers: Numbers) -> tuple[Choice, ...]:
+        """Return what can happen where `numbers` lead."""
+        path = self.path(numbers)
+        transitions = enabled(path.system, path.last)
+        return tuple(
+            self._choice(path, number, transition) for number, transition in enumerate(transitions)
+        )
+
+    def _choice(self, path: Path, number: int, transition: Transition) -> Choice:
+        try:
+            after = extended(path, transition)
+        except ProtocolError as error:
+            return Choice(number, str(error), fails=True)
+        violates = violated_by(after)
+        shown = evolve(after, violates=violates[0]) if violates else after
+        text = Words.of(after).step(after.steps[-1], explanation_of(shown).remarks)
+        return Choice(number, text, violates)
+
+    def numbers_of(self, transitions: Iterable[Transition]) -> Numbers:
+        """Return the path of numbers that `transitions` from the initial state have."""
+        found: Numbers = ()
+        for transition in transitions:
+            path = self.path(found)
+            found = (*found, enabled(path.system, path.last).index(transition))
+        return found
+
+    def numbers_of_keys(self, keys: Iterable[str]) -> Numbers:
+        """Return the path of numbers of transitions known by their keys, as a trace has them.
+
+        Raises:
+            ReplayError: a transition is not enabled where it stands; names the step.
+        """
+        return self.numbers_of(step.transition for step in replay_keys(self.system, keys).steps)
+
+    def own_state(self, path: Path) -> State:
+        """Return the state at the end of `path` in the history of the spec; see `for_replay`."""
+        state = initial_state(self.system)
+        for step in path.steps:
+            state = successor(self.system, state, step.transition).state
+        return state
+
+
+def numbers_in(text: str) -> Numbers:
+    """Return the path that a text such as 0.2.1 names; the empty text names the initial state.
+
+    Raises:
+        InputError: it is no such text.
+    """
+    if text and not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})*", text):
+        short = text if len(text) <= 40 else f"{text[:40]}…"
+        raise InputError(f"the path {short!r} is not made of numbers with points, such as 0.2.1")
+    return tuple(map(int, text.split("."))) if text else ()
+
+
+def text_of(numbers: Numbers) -> str:
+    """Return how a path is written."""
+    return ".".join(map(str, numbers))
+
+
+def _how_many(transitions: int) -> str:
+    if not transitions:
+        return "the run is over there"
+    if transitions == 1:
+        return "only transition 0 is enabled there"
+    return f"the transitions enabled there are 0 to {transitions - 1}"

@@ -1,0 +1,164 @@
+"""A real server of the explore page, and its pages read back; shared by two files of tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from http.client import HTTPConnection
+from typing import Any
+
+from attrs import Factory, define, frozen
+
+from checker.explore.ahead import BOUNDS
+from checker.explore.server import HOST, Server
+from checker.explore.site import Site
+from checker.explore.tree import Tree
+from checker.model import Protocol
+from checker.search import Bounds
+from checker.spec import Spec, system_of
+
+
+def tree_of(protocol: Protocol | str, actors: int = 2, messages: int = 1, **values: Any) -> Tree:
+    """Return what is explored, given in the command line's terms."""
+    name = protocol if isinstance(protocol, str) else protocol.name
+    spec = Spec(protocol=name, actors=actors, messages=messages, **values)
+    return Tree(spec, system_of(spec, None if isinstance(protocol, str) else protocol))
+
+
+@contextmanager
+def serving(tree: Tree, bounds: Bounds = BOUNDS) -> Iterator[Server]:
+    """Serve `tree` on a free port for as long as the block runs."""
+    with Server(Site(tree, bounds), 0) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@frozen
+class Element:
+    """An element of a page."""
+
+    name: str
+    attributes: dict[str, str]
+    text: list[str] = Factory(list)
+
+    @property
+    def words(self) -> str:
+        """All text inside."""
+        return " ".join("".join(self.text).split())
+
+
+VOID = {"meta", "link", "input", "br"}
+
+
+@define
+class Reader(HTMLParser):
+    """Collects the elements of a page, in order, each with all the text inside."""
+
+    elements: list[Element] = Factory(list)
+    inside: list[Element] = Factory(list)
+
+    def __attrs_post_init__(self) -> None:
+        HTMLParser.__init__(self)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, {key: value or "" for key, value in attrs})
+        self.elements.append(element)
+        if tag not in VOID:
+            self.inside.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(Element(tag, {key: value or "" for key, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag == self.inside.pop().name, "elements are nested"
+        if tag in ("td", "th", "p", "li", "h2"):
+            self.handle_data(" ")
+
+    def handle_data(self, data: str) -> None:
+        for element in self.inside:
+            element.text.append(data)
+
+
+@frozen
+class Got:
+    """An answer of the server."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+    @property
+    def elements(self) -> list[Element]:
+        """All elements of the page, in order."""
+        reader = Reader()
+        reader.feed(self.body)
+        assert [] == reader.inside
+        return reader.elements
+
+    def found(self, name: str, **attributes: str) -> list[Element]:
+        """Return the elements of a name that have these attributes; a class may be one of many."""
+        return [
+            each
+            for each in self.elements
+            if name == each.name
+            and all(
+                value in each.attributes.get(key.rstrip("_"), "").split()
+                if key == "class_"
+                else value == each.attributes.get(key)
+                for key, value in attributes.items()
+            )
+        ]
+
+    def one(self, name: str, **attributes: str) -> Element:
+        """Return the only such element."""
+        (element,) = self.found(name, **attributes)
+        return element
+
+    @property
+    def path(self) -> str:
+        """The path that the page shows."""
+        return self.one("main").attributes["data-path"]
+
+    @property
+    def choices(self) -> list[Element]:
+        """The buttons of what can happen."""
+        return self.found("button", class_="choice")
+
+
+def fetch(
+    server: Server,
+    target: str = "/",
+    *,
+    method: str = "GET",
+    body: str | bytes | None = None,
+    headers: tuple[tuple[str, str], ...] | None = None,
+) -> Got:
+    """Send a request as it is: `headers` are all there are, by default those of a browser."""
+    own = server.address.rstrip("/")
+    if headers is None:
+        headers = (("Host", own.removeprefix("http://")), ("Origin", own))
+    content = body.encode() if isinstance(body, str) else body
+    connection = HTTPConnection(HOST, server.server_port, timeout=60)
+    try:
+        connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers:
+            connection.putheader(name, value)
+        if content is not None and not any(name == "Content-Length" for name, _ in headers):
+            connection.putheader("Content-Length", str(len(content)))
+        connection.endheaders(content)
+        answer = connection.getresponse()
+        return Got(answer.status, dict(answer.getheaders()), answer.read().decode())
+    finally:
+        connection.close()
+
+
+def post(server: Server, target: str, body: str | bytes) -> Got:
+    """Send what the page's own script sends."""
+    return fetch(server, target, method="POST", body=body)
