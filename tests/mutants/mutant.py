@@ -36,7 +36,7 @@ ROOT = Path(__file__).parent.parent.parent
 FILES = sorted(
     Path(__file__).parent.glob("*.toml"), key=lambda file: list(REGISTRY).index(file.stem)
 )
-BOUNDS = Bounds(max_states=10_000_000, max_seconds=120)
+BOUNDS = Bounds(max_states=10_000_000, max_seconds=300)
 EXPLANATIONS = ("equivalent: ", "needs ")
 MOST_SECONDS = 1.0
 """Of processor time, for one call of a handler; all calls of a handler that is right take less."""
@@ -102,15 +102,24 @@ def mutants_in(file: Path) -> Mutants:
 
 
 def checks_from(protocol: str, tables: Sequence[Mapping[str, Any]]) -> tuple[Spec, ...]:
-    """Return a check per size of each table; without properties, the default and all invariants."""
+    """Return the checks that `tables` describe, each for every size, workload and network.
+
+    Without properties they have the default ones and all invariants.
+    """
     invariants = [f"invariant:{name}" for name in protocol_named(protocol).invariants]
     properties = (*default_properties(), *invariants)
     found = []
     for table in tables:
         values = {"protocol": protocol, "properties": properties, **table}
         values["properties"] = tuple(values["properties"])
-        for actors, messages in values.pop("sizes"):
-            found.append(Spec(actors=actors, messages=messages, **values))
+        networks = values.pop("networks", [values.pop("network", "unordered")])
+        workloads = values.pop("workloads", [values.pop("workload", "any")])
+        found += [
+            Spec(actors=actors, messages=messages, workload=workload, network=network, **values)
+            for actors, messages in values.pop("sizes")
+            for workload in workloads
+            for network in networks
+        ]
     return tuple(found)
 
 
@@ -161,8 +170,6 @@ class _OneModule(MetaPathFinder, InspectLoader):
 
     def get_code(self, _fullname: str) -> Any:
         return compile(self.source, f"changed {self.file}", "exec")
-
-    exec_module = InspectLoader.exec_module
 
 
 @contextmanager
@@ -247,8 +254,8 @@ def _outcome(spec: Spec, result: Result) -> Outcome:
 
 
 def label(spec: Spec) -> str:
-    """Return a check in few words."""
-    words = [spec.title or f"{spec.actors}×{spec.messages}", spec.network]
-    words += [spec.workload] if spec.workload != "any" and not spec.title else []
-    words += ["can-deliver"] if "can-deliver" in spec.properties else []
+    """Return a check in few words; a script has its own numbers of messages."""
+    sized = [f"{spec.actors}×{spec.messages}", *([spec.workload] if spec.workload != "any" else [])]
+    words = [spec.workload] if ":" in spec.workload else sized
+    words += [spec.network, *(["can-deliver"] if "can-deliver" in spec.properties else [])]
     return " ".join(words)

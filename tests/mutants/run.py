@@ -195,12 +195,13 @@ def section(protocol: str, found: Sequence[Judged]) -> list[str]:
     checks = ", ".join(dict.fromkeys(map(label, mutants_in(file).checks)))
     lines = ["", f"## {protocol}", "", f"Checks, in this order: {checks}.", ""]
     lines += ["| mutant | what it breaks | detected by |", "| --- | --- | --- |"]
-    lines += [
-        f"| {one.mutant.name} | {one.mutant.breaks} | {one.words} |"
-        for one in found
-        if one.mutant is not None
-    ]
-    return lines
+    return lines + [row(one) for one in found if one.mutant is not None]
+
+
+def row(one: Judged) -> str:
+    """Return the row of one mutant."""
+    assert one.mutant is not None
+    return f"| {one.mutant.name} | {one.mutant.breaks} | {one.words} |"
 
 
 def main() -> int:
