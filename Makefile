@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test slow bench lint types chromium clean
+.PHONY: demo test slow bench mutants lint types chromium clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/causalcheck check mfss --actors 3 --messages 2
@@ -24,6 +24,9 @@ slow: $(VENV)/installed-dev
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/run.py
+
+mutants: $(VENV)/installed-dev ## would the checks notice? writes docs/mutants.md
+	$(BIN)/python -m tests.mutants.run
 
 chromium: ## for the tests in a browser; where it cannot be installed, they are skipped
 	@[ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \

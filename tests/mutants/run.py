@@ -1,0 +1,226 @@
+"""Runs all mutants, and writes docs/mutants.md: which check detects which.
+
+python -m tests.mutants.run          # minutes on two cores
+python -m tests.mutants.run cykas    # one protocol; writes nothing
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from attrs import frozen
+
+from checker.formats import write_whole
+from checker.registry import protocol_named
+from tests.mutants.mutant import (
+    FILES,
+    ROOT,
+    Mutant,
+    Mutants,
+    Outcome,
+    detected,
+    label,
+    mutants_in,
+    mutated,
+)
+
+PAGE = ROOT / "docs" / "mutants.md"
+LEAST_SCORE = 0.95
+
+HEAD = """# Would the checks notice?
+
+A check that holds says as much as it would notice. So the protocols are changed here, one small
+thing at a time (a guard dropped, an order swapped, one too many, an update forgotten), and checked
+within the bounds in which the real ones hold. A mutant is detected when a check is violated or a
+handler fails. One that survives says why: *equivalent* means that no property can tell it from the
+real one, *needs* that it takes the larger check that is named, which then does detect it. The score
+is the part of the others that are detected, at least 95 %.
+
+`make mutants` runs them all and writes this page. It fails where the real protocol does not hold,
+where a mutant survives without an explanation, and where an explanation is no longer true. The
+mutants are data, in [tests/mutants](../tests/mutants).
+"""
+
+
+@frozen
+class Judged:
+    """What the checks said of one mutant; of the real protocol, if `mutant` is None.
+
+    Attributes:
+        outcome: what detects it, or None.
+        deeper: what its larger checks find, or None.
+        unfinished: the checks that came to no end.
+    """
+
+    protocol: str
+    mutant: Mutant | None
+    outcome: Outcome | None
+    deeper: Outcome | None
+    unfinished: tuple[str, ...]
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, in words; empty if nothing is."""
+        if self.mutant is None:
+            bad = bool(self.outcome or self.unfinished)
+            return f"the real protocol: {self.words}" if bad else ""
+        explanation = self.mutant.survives
+        if self.outcome is not None:
+            return f"it is detected, but said to survive: {explanation}" if explanation else ""
+        if not explanation:
+            return f"it survives unexplained {'; '.join(self.unfinished)}".strip()
+        if self.unfinished:
+            return f"it survives what came to no end: {'; '.join(self.unfinished)}"
+        if explanation.startswith("needs ") and self.deeper is None:
+            return "it survives the larger check, too"
+        return ""
+
+    @property
+    def words(self) -> str:
+        """What detects it, or why nothing does."""
+        if self.outcome is not None:
+            return found_by(self.outcome)
+        explanation = "" if self.mutant is None else self.mutant.survives
+        if self.deeper is not None:
+            return f"*{explanation}*; then: {found_by(self.deeper)}"
+        return f"*{explanation}*" if explanation else "; ".join(self.unfinished)
+
+
+def found_by(outcome: Outcome) -> str:
+    """Return a check and what it found."""
+    length = "" if outcome.length is None else f", {outcome.length} transitions"
+    return f"{label(outcome.spec)}: {outcome.found}{length}"
+
+
+def judged(protocol: str, mutants: Mutants, mutant: Mutant | None) -> Judged:
+    """Check one mutant, or the real protocol."""
+    made = protocol_named(protocol) if mutant is None else mutated(protocol, mutant)
+    outcome, unfinished = detected(made, mutants.checks)
+    deeper = None
+    if outcome is None and mutant is not None and mutant.deeper:
+        deeper, more = detected(made, mutant.deeper)
+        unfinished += more
+    return Judged(protocol, mutant, outcome, deeper, unfinished)
+
+
+def run(files: Sequence[Path], processes: int) -> list[Judged]:
+    """Check all mutants in `files` on several processes; return them in their order."""
+    jobs = [
+        (mutants.protocol, mutants, mutant)
+        for mutants in map(mutants_in, files)
+        for mutant in (None, *mutants.mutants)
+    ]
+    if processes == 1:
+        return [judged(*job) for job in jobs]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        futures = [pool.submit(judged, *job) for job in jobs]
+        for done, future in enumerate(as_completed(futures), 1):
+            found = future.result()
+            name = found.mutant.name if found.mutant else "(real)"
+            problem = f"  {found.problem}" if found.problem else ""
+            progress = f"{done}/{len(jobs)} {found.protocol} {name}{problem}"
+            print(progress, file=sys.stderr, flush=True)
+        return [future.result() for future in futures]
+
+
+@frozen
+class Score:
+    """How many mutants there are, and how many of those that are not equivalent are detected."""
+
+    mutants: int
+    equivalent: int
+    detected: int
+
+    @property
+    def score(self) -> float:
+        """The part detected of those that are not equivalent."""
+        return self.detected / max(1, self.mutants - self.equivalent)
+
+    @property
+    def cells(self) -> str:
+        """For the table."""
+        survivors = self.mutants - self.equivalent - self.detected
+        numbers = (self.mutants, self.equivalent, self.detected, survivors)
+        return " | ".join(map(str, numbers)) + f" | {100 * self.score:.0f} %"
+
+
+def score_of(found: Sequence[Judged]) -> Score:
+    """Return the score of the mutants among what was judged."""
+    mutants = [one for one in found if one.mutant is not None]
+    equivalent = [
+        one for one in mutants if one.mutant and one.mutant.survives.startswith("equivalent: ")
+    ]
+    caught = [one for one in mutants if one.outcome is not None and one not in equivalent]
+    return Score(len(mutants), len(equivalent), len(caught))
+
+
+def problems(found: Sequence[Judged]) -> list[str]:
+    """Return all that is wrong, in words."""
+    wrong = [
+        f"{one.protocol}, {one.mutant.name if one.mutant else 'unchanged'}: {one.problem}"
+        for one in found
+        if one.problem
+    ]
+    for protocol in dict.fromkeys(one.protocol for one in found):
+        score = score_of([one for one in found if one.protocol == protocol]).score
+        if score < LEAST_SCORE:
+            wrong.append(f"{protocol}: the score is {100 * score:.0f} %")
+    return wrong
+
+
+def page(found: Sequence[Judged]) -> str:
+    """Return the page: the scores, then a table per protocol."""
+    protocols = tuple(dict.fromkeys(one.protocol for one in found))
+    parts = [HEAD, "| protocol | mutants | equivalent | detected | survive | score |"]
+    parts.append("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for protocol in protocols:
+        cells = score_of([one for one in found if one.protocol == protocol]).cells
+        parts.append(f"| [{protocol}](#{protocol}) | {cells} |")
+    parts.append(f"| all | {score_of(found).cells} |")
+    for protocol in protocols:
+        parts += section(protocol, [one for one in found if one.protocol == protocol])
+    return "\n".join(parts) + "\n"
+
+
+def section(protocol: str, found: Sequence[Judged]) -> list[str]:
+    """Return the lines on one protocol."""
+    file = next(file for file in FILES if file.stem == protocol)
+    checks = ", ".join(dict.fromkeys(map(label, mutants_in(file).checks)))
+    lines = ["", f"## {protocol}", "", f"Checks, in this order: {checks}.", ""]
+    lines += ["| mutant | what it breaks | detected by |", "| --- | --- | --- |"]
+    return lines + [row(one) for one in found if one.mutant is not None]
+
+
+def row(one: Judged) -> str:
+    """Return the row of one mutant."""
+    assert one.mutant is not None
+    return f"| {one.mutant.name} | {one.mutant.breaks} | {one.words} |"
+
+
+def main() -> int:
+    """Run what is asked for; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("protocols", nargs="*", help="only these; then nothing is written")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    files = [file for file in FILES if not arguments.protocols or file.stem in arguments.protocols]
+    found = run(files, arguments.processes)
+    text = page(found)
+    if arguments.protocols:
+        print(text)
+    else:
+        write_whole(str(PAGE), text)
+    wrong = problems(found)
+    print("\n".join(wrong) or "everything as it should be", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
