@@ -121,7 +121,7 @@ class Cluster:
         running = SparkContext._active_spark_context
         folder = Path(tempfile.mkdtemp(prefix="causalcheck-spark-"))
         try:
-            if running is None:
+            if running is None and SparkContext._gateway is None:
                 provide_java(folder)
             sc = running or _started(options, folder)
             if not sc.getCheckpointDir():
@@ -153,9 +153,7 @@ def _started(options: SparkOptions, folder: Path) -> Any:
         "spark.ui.showConsoleProgress": "false",
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
         "spark.driver.memory": "4g",
-        "spark.driver.host": "127.0.0.1"
-        if conf.get("spark.master", "").startswith("local")
-        else None,
+        "spark.driver.host": "127.0.0.1" if on_this_machine(conf.get("spark.master", "")) else None,
     }.items():
         if value is not None and not conf.contains(key):
             conf.set(key, value)
@@ -176,6 +174,11 @@ def _started(options: SparkOptions, folder: Path) -> Any:
             f"Spark cannot be started with master {conf.get('spark.master')!r}: "
             f"{reason or first_line(error)} (--spark-log shows more)"
         ) from None
+
+
+def on_this_machine(master: str) -> bool:
+    """Return whether all of a cluster is here, so that nothing else need reach the driver."""
+    return master.startswith(("local", "spark://127.0.0.1:", "spark://localhost:"))
 
 
 def first_line(error: BaseException) -> str:
