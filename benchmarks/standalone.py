@@ -1,6 +1,6 @@
 """Starts a Spark standalone cluster on this machine, runs a command on it, and stops it again.
 
-python benchmarks/standalone.py --workers 2 -- causalcheck check cykas --engine spark --master {master}
+python benchmarks/standalone.py -- causalcheck check cykas --engine spark --master {master}
 python benchmarks/standalone.py     # tells the master's URL and runs until Ctrl-C
 
 It consists of a master and workers as in a real cluster, each a process of its own, from the

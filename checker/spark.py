@@ -113,7 +113,7 @@ class Cluster:
         """
         if find_spec("pyspark") is None:
             raise InputError(
-                "--engine spark needs PySpark, and it is not installed; install it with: "
+                "Spark needs the package PySpark, and it is not installed; install it with: "
                 "pip install 'causalcheck[spark]'"
             )
         from pyspark import SparkContext
@@ -207,7 +207,7 @@ def _standard_error_to(file: Path | None) -> Iterator[None]:
 
 
 NO_JAVA = (
-    "--engine spark needs a Java runtime (17 or newer), and there is none: install one with "
+    "Spark needs a Java runtime (17 or newer), and there is none: install one with "
     "'apt-get install openjdk-17-jre-headless' or 'pip install causalcheck[java]', or set JAVA_HOME"
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,15 @@ from checker.engine import Options
 from checker.errors import InputError
 from checker.search import Bounds
 from checker.spec import Spec
-from checker.sweep import Axes, combined, matrix, row_of, saved, sweep
+from checker.sweep import Axes, combined, in_processes, matrix, row_of, saved, sweep
 from tests.conftest import ROOT, Command, in_a_process
 
 PLAIN = Options(engine="plain")
 
 
 def swept(specs: list[Spec], file: Path) -> list[dict[str, object]]:
-    return list(sweep(specs, PLAIN, Bounds(), 1, file))
+    run = partial(in_processes, options=PLAIN, bounds=Bounds(), processes=1)
+    return list(sweep(specs, run, file))
 
 
 def test_every_combination_once_and_small_ones_first() -> None:
