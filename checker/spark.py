@@ -16,11 +16,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -64,6 +67,9 @@ THRESHOLD = 300_000
 OFF = {"on": False, "reason": "--engine spark does without"}
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
+
+PATIENCE = 300.0
+"""Seconds without any executor after which a cluster is given up: none comes, or all were lost."""
 
 
 @frozen
@@ -159,9 +165,10 @@ def _started(options: SparkOptions, folder: Path) -> Any:
             conf.set(key, value)
     log = folder / "spark.log"
     try:
-        with _standard_error_to(None if options.log else log):
+        with _standard_error_to(None if options.log else log), _own_interrupts():
             sc = SparkContext(conf=conf)
-            sc.parallelize([0], 1).count()
+        with _standard_error_to(None if options.log else log):
+            wait_for(sc, sc.parallelize([0], 1).count)
             sc.setLogLevel("WARN" if options.log else "OFF")
         return sc
     except Exception as error:
@@ -197,7 +204,7 @@ def _standard_error_to(file: Path | None) -> Iterator[None]:
     sys.stderr.flush()
     before = os.dup(2)
     try:
-        with file.open("wb") as log:
+        with file.open("ab") as log:
             os.dup2(log.fileno(), 2)
         yield
     finally:
@@ -240,6 +247,61 @@ def provide_java(folder: Path) -> None:
     )
     wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
     os.environ["JAVA_HOME"] = str(wrapper.parent.parent)
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Undo what Spark sets for Ctrl-C: a call to the Java process in the middle of another one."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
+def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda: None) -> None:
+    """Run a job in a thread of its own, so that bounds and Ctrl-C can end it.
+
+    Args:
+        sc: the Spark context.
+        job: what to do.
+        tick: called every second meanwhile; it may raise.
+
+    Raises:
+        ClusterError: Spark gave up, or there are no executors.
+    """
+    tag = f"causalcheck-{time.monotonic_ns()}"
+
+    def tagged() -> None:
+        with failing_clearly():
+            sc.addJobTag(tag)
+            job()
+
+    seen = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(tagged)
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    return future.result(timeout=1)
+                tick()
+                now = time.monotonic()
+                # The driver counts as one, in local mode as the only one.
+                if sc.master.startswith("local") or _block_managers(sc) > 1:
+                    seen = now
+                elif now - seen > PATIENCE:
+                    raise ClusterError(f"no executor of {sc.master} for {PATIENCE:.0f} seconds")
+        finally:
+            if not future.done():
+                with suppress(Exception):  # if the connection is lost, so is the job
+                    sc.cancelJobsWithTag(tag)
+
+
+def _block_managers(sc: Any) -> int:
+    """Return how many processes of the cluster are known to hold data."""
+    with failing_clearly():
+        return int(sc._jsc.sc().getExecutorMemoryStatus().size())
 
 
 class _Reports:
@@ -413,8 +475,7 @@ class SparkBreadthFirst:
         shares = self._first_shares()
         self._shares = sc.parallelize(shares, self._owners).partitionBy(self._owners, owner_of)
         self._shares.persist()
-        with failing_clearly():
-            self._shares._jrdd.count()
+        wait_for(sc, self._shares._jrdd.count)
 
     def _first_shares(self) -> list[tuple[int, Share]]:
         """Return the partitions' shares of what the local engine has visited."""
@@ -541,7 +602,7 @@ class SparkBreadthFirst:
         jobs, advances = 0, True
         while True:
             codec = self._own.codec
-            first, second = self._job(advances=advances)
+            first, second = self._job(tick, advances=advances)
             if advances:
                 self._settle_late(second)
             advances, jobs = False, jobs + 1
@@ -636,7 +697,9 @@ class SparkBreadthFirst:
         totals.merge(found)
         return True
 
-    def _job(self, *, advances: bool) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
+    def _job(
+        self, tick: Callable[[], None], *, advances: bool
+    ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports."""
         assert self.cluster is not None
         self._jobs += 1
@@ -654,8 +717,7 @@ class SparkBreadthFirst:
         self._shares.persist()
         if self._jobs % CHECKPOINT_EVERY == 0:
             self._shares.checkpoint()
-        with failing_clearly():
-            self._shares._jrdd.count()
+        wait_for(sc, self._shares._jrdd.count, tick)
         before.unpersist()
         return self._taken(0), self._taken(1)
 

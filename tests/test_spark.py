@@ -204,12 +204,12 @@ def executors():
             open(f"/proc/{pid}/cmdline").read()]
 
 class Killing(SparkBreadthFirst):
-    def _job(self, *, advances):
+    def _job(self, tick, *, advances):
         if self._jobs == 3:
             (first, *_) = executors()
             os.kill(first, signal.SIGKILL)
             killed.append(first)
-        return super()._job(advances=advances)
+        return super()._job(tick, advances=advances)
 
 if __name__ == "__main__":
     system = small("mfss", 3, 2, history="clocks")

@@ -58,11 +58,11 @@ master, victim = sys.argv[1], int(sys.argv[2])
 killed = []
 
 class Killing(SparkBreadthFirst):
-    def _job(self, *, advances):
+    def _job(self, tick, *, advances):
         if self._jobs == 3:
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
-        return super()._job(advances=advances)
+        return super()._job(tick, advances=advances)
 
 if __name__ == "__main__":
     system = small("mfss", 3, 2, history="clocks")
