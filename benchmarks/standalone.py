@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 from attrs import define, field
 
@@ -49,7 +49,10 @@ def spark_home() -> str:
         raise InputError("a Spark cluster needs PySpark: pip install 'causalcheck[spark]'")
     from pyspark.find_spark_home import _find_spark_home
 
-    return str(_find_spark_home())
+    home = str(_find_spark_home())
+    if not Path(home, "bin/spark-class").is_file():
+        raise InputError(f"SPARK_HOME is {home!r}, and there is no bin/spark-class in it")
+    return home
 
 
 @define(eq=False)
@@ -88,7 +91,8 @@ class Standalone:
 
     def workers_alive(self) -> int:
         """Return how many workers the master knows to be alive."""
-        with urlopen(f"{self.page}/json/", timeout=PATIENCE) as answer:
+        direct = build_opener(ProxyHandler({}))
+        with direct.open(f"{self.page}/json/", timeout=PATIENCE) as answer:
             state: dict[str, Any] = json.load(answer)
         return int(state["aliveworkers"])
 

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,11 @@ from pyspark import SparkContext, TaskContext
 
 from checker import kernels, shares, spark
 from checker.blocks import Codec, unseen, widened
-from checker.errors import InputError
+from checker.errors import ClusterError, InputError
 from checker.local import LocalBreadthFirst, LocalOptions
 from checker.result import Counts, Result, Verdict
-from checker.search import explore
-from checker.spark import Cluster, SparkBreadthFirst, SparkOptions, provide_java
+from checker.search import Bounds, explore
+from checker.spark import Cluster, SparkBreadthFirst, SparkOptions, provide_java, wait_for
 from checker.supply import wrapping
 from checker.transition import System
 from tests.conftest import ROOT, Command, in_a_process
@@ -231,6 +233,46 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
     )
     expected = locally(small("mfss", 3, 2, history="clocks")).counts
     assert f"1 HOLDS {expected} None" == done.stdout.strip(), done.stderr[-2000:]
+
+
+def test_a_bound_ends_a_round_that_takes_long(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        return lambda partition, parts: time.sleep(600)
+
+    monkeypatch.setattr(spark, "expand_task", tasks)
+    system = small("mfss", 2, 2)
+    explorer = SparkBreadthFirst(system, options=SparkOptions(threshold=5))
+    began = time.monotonic()
+    result = explore(system, explorer, Bounds(max_seconds=2))
+    assert 300 > time.monotonic() - began
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "--max-seconds 2 reached" == result.stopped_by
+
+
+class Waiting:
+    """A context whose jobs end only when they are cancelled."""
+
+    master = "spark://somewhere:7077"
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+
+    def addJobTag(self, tag: str) -> None:
+        pass
+
+    def cancelJobsWithTag(self, tag: str) -> None:
+        self.cancelled.set()
+
+
+def test_a_cluster_without_executors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "_block_managers", lambda sc: 1)
+    monkeypatch.setattr(spark, "PATIENCE", 1.5)
+    waiting = Waiting()
+    with pytest.raises(ClusterError, match="no executor of spark://somewhere:7077 for"):
+        wait_for(waiting, waiting.cancelled.wait)
+    assert waiting.cancelled.is_set()
 
 
 # Parts
