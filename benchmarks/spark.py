@@ -147,9 +147,14 @@ def cells(row: Measured, first: Measured, last: Measured) -> list[str]:
         f"{row.seconds:,.1f}",
         str(row.rounds or "–"),
         f"{row.rate:,.0f}",
-        f"{row.rate / first.rate:.3g}",
-        f"{row.rate / last.rate:.3g}",
+        ratio(row.rate / first.rate),
+        ratio(row.rate / last.rate),
     ]
+
+
+def ratio(value: float) -> str:
+    """Return a ratio with two digits or more."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def text_of(rows: list[Measured]) -> str:
