@@ -227,7 +227,7 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
         [sys.executable, str(tmp_path / "kill.py")],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env={**os.environ, "PYTHONPATH": str(Path(spark.__file__).parent.parent)},
         check=False,
     )

@@ -81,7 +81,7 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
             [sys.executable, str(script), cluster.master, str(victim.pid)],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             check=False,
         )
@@ -100,7 +100,7 @@ def test_the_script_stops_its_cluster_and_tells_how_the_command_ended(tmp_path: 
         text=True,
         cwd=tmp_path,
         env={**os.environ, "TMPDIR": str(tmp_path)},
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert 7 == done.returncode, done.stderr

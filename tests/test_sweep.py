@@ -127,7 +127,7 @@ def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     assert process.stderr is not None
     assert "mfss 3x1 unordered any full: HOLDS" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert 3 == process.returncode
     assert "Interrupted; there is no result." == err.strip()
     assert [1] == [row["messages"] for row in saved(file)]
