@@ -16,7 +16,7 @@ import attrs
 import click
 
 from checker import audit as audits
-from checker import kinds, parquet
+from checker import kinds, logs, parquet
 from checker import report as reports
 from checker import sweep as sweeps
 from checker import table as tables
@@ -31,14 +31,15 @@ from checker.check import (
 )
 from checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
 from checker.errors import CapacityError, InputError
-from checker.formats import check_writable, junit, write_whole
+from checker.formats import check_writable, junit, sarif, write_whole
 from checker.formats import json as formats
 from checker.formats.registry import FORMATS, format_of, write_trace
-from checker.history import HISTORIES
+from checker.history import CLOCK_AT, HISTORIES
 from checker.path import Path as Run
 from checker.search import Bounds
 from checker.selfcheck import MODES
 from checker.spec import SEARCHES, Spec, expected_verdict, load_specs, overridden, system_of
+from checker.workload import SENDS
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -90,6 +91,19 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return apply
 
 
+VARIANTS = (
+    click.option(
+        "--sends",
+        type=click.Choice(list(SENDS)),
+        help="split: deciding to send, and choosing the destinations, are two transitions.  "
+        "[default: joint]",
+    ),
+    click.option(
+        "--clock-at",
+        type=click.Choice(list(CLOCK_AT)),
+        help="The event of a message that causality orders.  [default: causal-send]",
+    ),
+)
 QUESTION = options(
     click.option("--actors", type=int, help="How many actors; at least 2.  [default: 3]"),
     click.option(
@@ -100,6 +114,7 @@ QUESTION = options(
         "--workload", help="any, broadcast, script:JSON or reaction:JSON; see list.  [default: any]"
     ),
     click.option("--history", type=click.Choice(list(HISTORIES)), help="[default: knowledge]"),
+    *VARIANTS,
     click.option(
         "--property",
         "properties",
@@ -270,6 +285,13 @@ OUTPUT = options(
         "--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML, for CI."
     ),
     click.option(
+        "--sarif",
+        "sarif_file",
+        metavar="FILE",
+        help="Write what is not as expected as SARIF, for code scanning: the steps of a "
+        "counterexample point at the protocol's lines.",
+    ),
+    click.option(
         "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
     ),
     click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict."),
@@ -294,6 +316,7 @@ def check_command(
     trace_file: str | None,
     trace_format: str | None,
     junit_file: str | None,
+    sarif_file: str | None,
     graph_file: str | None,
     minimise: bool,
     wanted: int,
@@ -313,11 +336,13 @@ def check_command(
     bounds, method = _taken(values, Bounds), _taken(values, Options)
     specs = _specs(target, values)
     _check_outputs(json_file, trace_file, trace_format, many=many)
+    _check_distinct(json=json_file, trace=trace_file, junit=junit_file, sarif=sarif_file)
     _check_checkpoints(method, many=many)
     if many and wanted > 1:
         raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
-    if junit_file is not None:
-        check_writable(junit_file)
+    for file in (junit_file, sarif_file):
+        if file is not None:
+            check_writable(file)
     if graph_file is not None:
         _draw(graph_file, specs)
     say = _discard if json_file == "-" else _say
@@ -343,6 +368,8 @@ def check_command(
     _write_result(json_file, done, many=many)
     if junit_file is not None:
         write_whole(junit_file, junit.text(done))
+    if sarif_file is not None:
+        write_whole(sarif_file, sarif.text(done))
     if trace_file is not None:
         _write_trace(trace_file, trace_format, done[0], say)
     return exit_code_of(done)
@@ -360,9 +387,14 @@ def _targets(target: str) -> tuple[Spec, ...]:
     return load_specs(target) if is_spec else (Spec(protocol=target),)
 
 
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {key: value for key, value in values.items() if value not in (None, ())}
+
+
 def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
     """Return what to check: every spec that `target` names, with the options given."""
-    given = {key: value for key, value in values.items() if value not in (None, ())}
+    given = _given(**values)
     if "expect" in given:
         given["expect"] = expected_verdict(given["expect"])
     specs = tuple(overridden(spec, given) for spec in _targets(target))
@@ -398,13 +430,20 @@ def _check_outputs(
         if many:
             raise InputError("--trace saves one counterexample; give one spec, not a folder")
         format_of(trace_file, trace_format)
-        if trace_file == json_file:
-            raise InputError(f"--json and --trace both name {trace_file!r}; give two files")
     elif trace_format is not None:
         raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
     for file in (json_file, trace_file):
         if file not in (None, "-"):
             check_writable(file)
+
+
+def _check_distinct(**files: str | None) -> None:
+    """Refuse to write two things to one file."""
+    options: dict[str, str] = {}
+    for option, file in _given(**files).items():
+        if file in options:
+            raise InputError(f"--{options[file]} and --{option} both name {file!r}; give two files")
+        options[file] = option
 
 
 def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
@@ -458,6 +497,7 @@ def _write_trace(
     metavar="NAME|all",
     help=f"{', '.join(HISTORIES)}, or all.",
 )
+@options(*VARIANTS)
 @METHOD
 @BOUNDS
 @click.option(
@@ -468,6 +508,8 @@ def _write_trace(
 def table_command(
     size: str,
     history: str,
+    sends: str | None,
+    clock_at: str | None,
     form: str,
     output: str | None,
     quiet: bool,
@@ -486,9 +528,11 @@ def table_command(
             raise InputError(f"--{name} is for one check; the table makes several")
     if output is not None:
         check_writable(output)
+    model = _given(actors=actors, messages=messages, sends=sends, clock_at=clock_at)
+    specs = tables.specs(model, histories)
     ticker = reports.Ticker(quiet=quiet, many=True)
     found = []
-    for row in tables.rows(actors, messages, histories, method, bounds, ticker):
+    for row in tables.rows(specs, method, bounds, ticker):
         ticker.clear()
         found.append(row)
         if not quiet:
@@ -614,21 +658,40 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
 
 
 @commands.command("audit")
-@click.argument("log", metavar="LOG.jsonl")
+@click.argument("log", metavar="LOG")
+@click.option(
+    "--log-format",
+    type=click.Choice(logs.FORMATS),
+    help="[default: what the first line looks like]",
+)
+@click.option(
+    "--event",
+    metavar="REGEX",
+    help="What is a causal-send or a delivery in the texts of a ShiViz log: named groups message, "
+    "event (or send and deliver), to.  [default: clauses such as 'causal-sends m1 to bob' and "
+    "'delivers m1']",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
 @click.option(
     "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
 )
-def audit_command(log: str, json_file: str | None, unfinished: bool) -> int:
+def audit_command(
+    log: str,
+    log_format: str | None,
+    event: str | None,
+    json_file: str | None,
+    unfinished: bool,
+) -> int:
     """Judge the log of a real system by the same causality as a check.
 
-    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}.
+    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}; or the log
+    is one of ShiViz, whose vector clocks are judged, too.
 
     Exit codes: 0 nothing is wrong, 1 something is, 2 the log cannot be read.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))
-    found = audits.audit(Path(log))
+    found = audits.audit(Path(log), log_format, event)
     if unfinished:
         found = attrs.evolve(found, undelivered=())
     if json_file is not None:

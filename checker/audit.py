@@ -1,46 +1,30 @@
-"""The causality oracle on the log of a real system.
+"""The causality oracle on the log of a real system; `checker.logs` reads it.
 
-A log has a JSON object a line, the events of each actor in the order in which they happened there;
-the actors' lines may be interleaved in any way:
-
-    {"actor": "alice", "event": "causal-send", "message": "m1", "to": ["bob", "carol"]}
-    {"actor": "bob", "event": "deliver", "message": "m1"}
-
-An actor whose next event is the delivery of a message that the log has not sent yet waits for it.
-The log is read line by line, and never held as a whole: memory goes into the name of each message,
-a number per message and pair of actors, and the clocks of messages in transit (of messages without
-`to`, which never are known to have arrived everywhere, all clocks). It is read once more for each
-of the first violations, for the chain of messages.
+The events of each actor stand in the order in which they happened there; the actors' lines may be
+interleaved in any way. An actor whose next event is the delivery of a message that the log has not
+sent yet waits for it. The log is read line by line, and never held as a whole: memory goes into the
+name of each message, a number per message and pair of actors, and the clocks of messages in transit
+(of messages without `to`, which never are known to have arrived everywhere, all clocks). It is read
+once more for each of the first violations, for the chain of messages.
 """
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 from attrs import define, evolve, field, frozen
 
+from checker.clocks import Clocks
 from checker.errors import InputError
+from checker.logs import Event, Log, events, open_log
 
-EVENTS = ("causal-send", "deliver")
 MOST_CHAINS = 20
 """Violations whose chains are looked for; more of them are reported without."""
-
-
-@frozen
-class Event:
-    """A line of a log."""
-
-    line: int
-    actor: str
-    kind: str
-    message: str
-    to: tuple[str, ...] | None = None
 
 
 @frozen
@@ -48,7 +32,7 @@ class Finding:
     """Something wrong in a log.
 
     Attributes:
-        kind: `causal-delivery`, `integrity`, `impossible` or `undelivered`.
+        kind: `causal-delivery`, `integrity`, `impossible`, `clock` or `undelivered`.
         line: where it shows.
         text: in a sentence.
         actor: where it shows.
@@ -89,19 +73,32 @@ class Audit:
         return not self.findings
 
 
-def audit(path: Path) -> Audit:
+def audit(path: Path, format: str | None = None, event: str | None = None) -> Audit:
     """Read a log and judge it.
+
+    Args:
+        path: the log.
+        format: one of `checker.logs.FORMATS`; None: what the first line looks like.
+        event: what finds causal-sends and deliveries in the texts of a ShiViz log.
 
     Raises:
         InputError: the file cannot be read, or a line is no event; says which and why.
     """
-    oracle = _Oracle()
-    for event in events(path):
-        oracle.take(event)
+    log = open_log(path, format, event)
+    oracle, clocks = _Oracle(), Clocks()
+    for happened in events(log, clocks.take):
+        oracle.take(happened)
+    if log.format == "shiviz" and not oracle.lines:
+        raise InputError(
+            f"{path}: no event is a causal-send or a delivery, such as 'causal-sends m1 to bob' or "
+            "'delivers m1'; say with --event what they look like"
+        )
     oracle.finish()
-    findings = sorted(oracle.findings, key=lambda found: found.line)
+    clocks.finish()
+    impossible = [Finding("clock", at.line, at.text, at.host) for at in clocks.faults]
+    findings = sorted([*oracle.findings, *impossible], key=lambda found: found.line)
     return Audit(
-        findings=tuple(_with_chains(path, findings)),
+        findings=tuple(_with_chains(log, findings)),
         undelivered=tuple(oracle.undelivered()),
         actors=len(oracle.clocks),
         causal_sends=oracle.causal_sends,
@@ -110,60 +107,19 @@ def audit(path: Path) -> Audit:
     )
 
 
-def events(path: Path) -> Iterator[Event]:
-    """Yield the events of a log.
-
-    Raises:
-        InputError: as for `audit`.
-    """
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _event(path, number, line)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"cannot read {str(path)!r}: {reason}") from None
-
-
-def _event(path: Path, number: int, line: str) -> Event:
-    where = f"{path}, line {number}"
-    try:
-        found = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: no JSON ({error.msg} at column {error.colno})") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{where}: a line is an object with actor, event and message")
-    for key in ("actor", "event", "message"):
-        if not isinstance(found.get(key), str | int) or isinstance(found.get(key), bool):
-            raise InputError(f"{where}: {key!r} is {found.get(key)!r}; give a text or a number")
-    if found["event"] not in EVENTS:
-        raise InputError(
-            f"{where}: unknown event {found['event']!r}; available: {', '.join(EVENTS)}"
-        )
-    to = found.get("to")
-    if to is not None and (
-        not isinstance(to, list) or not all(isinstance(each, str | int) for each in to)
-    ):
-        raise InputError(f"{where}: 'to' is {to!r}; give a list of actors, or leave it out")
-    return Event(
-        number,
-        str(found["actor"]),
-        found["event"],
-        str(found["message"]),
-        None if to is None else tuple(map(str, to)),
-    )
-
-
 @define
 class _Sent:
-    """A message in transit: who sent it, as which of its messages, and with what in its past."""
+    """A message in transit: who sent it, as which of its messages, and with what in its past.
+
+    `clock` is what the log says of the causal-send, if it does.
+    """
 
     sender: str
     number: int
     line: int
     stamp: dict[str, int]
     waiting: set[str] | None
+    clock: Mapping[str, int] | None = None
     delivered: set[str] = field(factory=set)
 
 
@@ -217,7 +173,7 @@ class _Oracle:
         clock[event.actor] = clock.get(event.actor, 0) + 1
         waiting = None if event.to is None else set(event.to)
         self.sent[event.message] = _Sent(
-            event.actor, clock[event.actor], event.line, dict(clock), waiting
+            event.actor, clock[event.actor], event.line, dict(clock), waiting, event.clock
         )
 
     def _deliver(self, event: Event) -> None:
@@ -233,6 +189,7 @@ class _Oracle:
             self._find(
                 "integrity", event, f"{event.actor} delivers {event.message}, not sent to it"
             )
+        self._compare(event, message)
         self._judge(event, message)
         self._learn(event, message)
         message.delivered.add(event.actor)
@@ -241,6 +198,19 @@ class _Oracle:
             if not message.waiting:
                 del self.sent[event.message]
                 self.done.add(event.message)
+
+    def _compare(self, event: Event, message: _Sent) -> None:
+        """Report a delivery whose clock, in the log, does not know all that the causal-send did."""
+        if event.clock is None or message.clock is None:
+            return
+        for host, known in message.clock.items():
+            if event.clock.get(host, 0) < known:
+                text = (
+                    f"the clock of {event.actor}, which delivers {event.message}, does not know of "
+                    f"event {known} of {host}, which the causal-send in line {message.line} knows"
+                )
+                self._find("clock", event, text)
+                return
 
     def _judge(self, event: Event, message: _Sent) -> None:
         if self.known[event.actor].get(message.sender, 0) < message.number:
@@ -297,19 +267,19 @@ class _Oracle:
         self.findings.append(Finding(kind, event.line, text, event.actor, event.message))
 
 
-def _with_chains(path: Path, findings: list[Finding]) -> Iterator[Finding]:
+def _with_chains(log: Log, findings: list[Finding]) -> Iterator[Finding]:
     """Yield the findings, with the chains between the messages of the first violations."""
     wanted = [f for f in findings if f.kind == "causal-delivery"][:MOST_CHAINS]
-    chains = {id(f): _chain(path, str(f.first), str(f.second)) for f in wanted}
+    chains = {id(f): _chain(log, str(f.first), str(f.second)) for f in wanted}
     for finding in findings:
         yield evolve(finding, chain=chains.get(id(finding), ()))
 
 
-def _chain(path: Path, first: str, second: str) -> tuple[str, ...]:
+def _chain(log: Log, first: str, second: str) -> tuple[str, ...]:
     """Return the messages by which the causal-send of `first` happened before that of `second`."""
     via: dict[str, str] = {}
     before: dict[str, str | None] = {}
-    for event in _in_causal_order(path):
+    for event in _in_causal_order(log):
         if event.kind == "causal-send":
             if event.message == first:
                 before[first] = None
@@ -328,12 +298,12 @@ def _chain(path: Path, first: str, second: str) -> tuple[str, ...]:
     return tuple(reversed(chain))
 
 
-def _in_causal_order(path: Path) -> Iterator[Event]:
+def _in_causal_order(log: Log) -> Iterator[Event]:
     """Yield the events so that every message is causal-sent before it is delivered."""
     sent: set[str] = set()
     blocked: dict[str, deque[Event]] = {}
     awaited: dict[str, list[str]] = defaultdict(list)
-    for line in events(path):
+    for line in events(log):
         ready = deque([line])
         while ready:
             event = ready.popleft()

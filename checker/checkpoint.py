@@ -39,7 +39,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from checker.arena import Arena
-from checker.errors import InputError
+from checker.errors import ClusterError, InputError
 from checker.model import Protocol
 from checker.transition import System
 
@@ -67,12 +67,14 @@ class Contents:
         used: id of an arena -> how many of its elements to save.
         scratch: ids of arrays whose content does not matter.
         outside: id of an object -> its name, for objects that are given again when it is read.
+        others: writes further files into a folder; returns name -> size and checksum.
     """
 
     state: Mapping[str, Any]
     used: Mapping[int, int]
     scratch: frozenset[int]
     outside: Mapping[int, str]
+    others: Callable[[Path], Mapping[str, tuple[int, int]]] | None = None
 
 
 @define(eq=False)
@@ -153,6 +155,8 @@ class Checkpoints:
             self._write(partial, contents)
             partial.rename(self.folder / name)
             _force(self.folder)
+        except ClusterError as error:
+            self.problem = str(error)
         except OSError as error:
             self.problem = f"the disk does not take the checkpoint: {error.strerror}"
         except _UNPICKLABLE as error:
@@ -182,6 +186,8 @@ class Checkpoints:
         with _Checked(folder / _STATE) as file:
             _Pickler(file, contents, store).dump(contents.state)
         files[_STATE] = file.size, file.checksum
+        if contents.others is not None:
+            files |= contents.others(folder)
         manifest = {"format": FORMAT, "about": self.about, "files": files}
         with _Checked(folder / _MANIFEST) as file:
             file.write(_with_checksum(manifest))
@@ -378,6 +384,16 @@ class Saved:
         if checksum != self.files[name][1]:
             raise self.damaged(name)
 
+    def verify(self, name: str) -> None:
+        """Raise InputError if a file's checksum is wrong."""
+        self.check_sizes()
+        checksum = 0
+        with open(self.folder / name, "rb") as file:
+            while piece := file.read(PIECE):
+                checksum = zlib.crc32(piece, checksum)
+        if checksum != self.files[name][1]:
+            raise self.damaged(name)
+
     def check_sizes(self) -> None:
         """Raise InputError if a file is missing or has a wrong size, before much is read."""
         for name, (size, _) in self.files.items():
@@ -404,13 +420,8 @@ class Saved:
             CapacityError: there is too little memory.
         """
         self.check_sizes()
+        self.verify(_STATE)
         with open(self.folder / _STATE, "rb") as file:
-            checksum = 0
-            while piece := file.read(PIECE):
-                checksum = zlib.crc32(piece, checksum)
-            if checksum != self.files[_STATE][1]:
-                raise self.damaged(_STATE)
-            file.seek(0)
             state: dict[str, Any] = _Unpickler(file, self, make, outside).load()
         return state
 
@@ -503,6 +514,8 @@ def about(system: System, **engine: Any) -> dict[str, Any]:
         "messages": system.messages,
         "network": system.network.name,
         "workload": system.workload.text,
+        "sends": system.sends,
+        "clock_at": system.clock_at,
         "history": system.oracle.name,
         "properties": [prop.name for prop in system.properties],
         "sources": _sources(system),
@@ -511,6 +524,7 @@ def about(system: System, **engine: Any) -> dict[str, Any]:
 
 
 _CHECKER = (
+    "blocks",
     "canonical",
     "history",
     "kernels",
@@ -518,6 +532,8 @@ _CHECKER = (
     "local",
     "model",
     "network",
+    "payload",
+    "shares",
     "supply",
     "symmetry",
     "tabulate",

@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 from attrs import define, evolve, frozen
 
-from checker.model import CausalSend, Lose, Message, Packet, Receive, Timeout
+from checker.model import Arm, CausalSend, Lose, Message, Packet, Receive, Timeout
 from checker.path import Path, PathStep
-from checker.words import Remarks, Words, actor_name, contains, message_in, waiting
+from checker.payload import contains, message_in
+from checker.words import Remarks, Words, actor_name, waiting
 
 MARGIN = 5
 """Columns for the step numbers."""
@@ -176,6 +177,8 @@ def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
     if isinstance(step.transition, CausalSend):
         assert step.message is not None
         notes.append(f"causal-sends {words.message(step.message)}")
+    if isinstance(step.transition, Arm):
+        notes.append("decides to send")
     if isinstance(step.transition, Timeout):
         notes.append("times out")
     if isinstance(step.transition, Lose):

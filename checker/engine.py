@@ -51,9 +51,9 @@ class Options:
         traces: keep what counterexamples are traced back by; if not, a second search finds them.
         spill: for `local`, a folder that frontiers and traces may be written out to.
         spill_visited: the visited set, too.
-        checkpoint: for `local`, a folder to save the search in, again and again.
+        checkpoint: for `local` and `spark`, a folder to save the search in, again and again.
         checkpoint_seconds: how often, at most.
-        resume: for `local`, a folder of checkpoints to go on from.
+        resume: for `local` and `spark`, a folder of checkpoints to go on from.
         master: for `spark`, of the cluster; None: what spark-submit says, or else all cores of this
             machine.
         partitions: for `spark`; None: as many as the cluster has cores.
@@ -110,8 +110,7 @@ def explorer_for(system: System, options: Options) -> Explorer:
         raise InputError(f"threads is {options.threads}; give at least 1")
     if options.spill_visited and options.spill is None:
         raise InputError("the visited set is to be spilled, and there is no folder; give --spill")
-    if options.engine != "local" or options.search != "breadth":
-        _refuse_files(options)
+    _refuse_files(options)
     if options.engine != "spark":
         _refuse_cluster(options)
     if options.engine == "plain":
@@ -132,10 +131,13 @@ def _refuse_cluster(options: Options) -> None:
 
 
 def _refuse_files(options: Options) -> None:
-    for name in ("spill", "checkpoint", "resume"):
-        if getattr(options, name) is not None:
+    """Refuse files that only some engines write."""
+    engines = {"spill": ("local",), "checkpoint": ("local", "spark"), "resume": ("local", "spark")}
+    for name, known in engines.items():
+        wanted = getattr(options, name) is not None
+        if wanted and (options.search != "breadth" or options.engine not in known):
             raise InputError(
-                f"--{name} is for breadth-first search by the local engine; this is "
+                f"--{name} is for breadth-first search by the {' or '.join(known)} engine; this is "
                 f"{options.search}-first search by the {options.engine} engine"
             )
 
@@ -197,6 +199,9 @@ def _spark(system: System, options: Options) -> Explorer:
         threshold=options.spark_threshold or THRESHOLD,
         log=options.spark_log,
         parents=options.traces,
+        checkpoint=options.checkpoint,
+        checkpoint_seconds=options.checkpoint_seconds,
+        resume=options.resume,
     )
     local = LocalOptions(threads=options.threads)
     return SparkBreadthFirst(

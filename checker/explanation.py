@@ -10,7 +10,8 @@ from attrs import Factory, frozen
 
 from checker.model import Message, Property
 from checker.path import Path, Violation, causal_violation, undelivered
-from checker.words import Remarks, Words, actor_name, contains, listed
+from checker.payload import contains
+from checker.words import Remarks, Words, actor_name, listed
 
 
 @frozen

@@ -32,7 +32,8 @@ class Pending:
     Attributes:
         message: the message.
         remaining: the destinations where it was not delivered yet.
-        stamp: its vector clock, or the mask of undelivered messages that happened before it.
+        stamp: its vector clock, or the mask of undelivered messages that happened before it; None
+            as long as its network-send is awaited.
         overtaken: the destinations where a later message of the same sender was delivered; kept
             only when a property needs it.
     """
@@ -82,6 +83,8 @@ class Oracle:
         name: `knowledge`, `clocks` or `full`.
         initial: actor -> ghost.
         causal_send: (ghost, message) -> ghost of the sender.
+        network_send: the same, at the first network-send of a message; None where the clock is
+            taken at the causal-send.
         take: (ghost of the sender, message, destination) -> Taken, or None if the message is not
             expected there.
         join: (ghost of the receiver, receiver, message, stamp) -> (ghost, known).
@@ -92,6 +95,7 @@ class Oracle:
     name: str
     initial: Callable[[int], Ghost]
     causal_send: Callable[[Ghost, Message], Ghost]
+    network_send: Callable[[Ghost, Message], Ghost] | None
     take: Callable[[Ghost, Message, int], Taken | None]
     join: Callable[[Ghost, int, Message, Stamp], tuple[Ghost, bool]]
     forget: Callable[[Ghost, Message, int], Ghost] | None
@@ -104,8 +108,20 @@ HISTORIES = {
 }
 
 
+CLOCK_AT = {
+    "causal-send": "when the application hands a message over (the definition of causal delivery)",
+    "network-send": "when a packet with the message first leaves, as if it were sent then",
+}
+
+
 def oracle_named(
-    name: str, actors: int, most: int, *, self_sends: bool = False, track_order: bool = False
+    name: str,
+    actors: int,
+    most: int,
+    *,
+    self_sends: bool = False,
+    track_order: bool = False,
+    clock_at: str = "causal-send",
 ) -> Oracle:
     """Return the encoding called `name`.
 
@@ -115,15 +131,50 @@ def oracle_named(
         most: the greatest number of messages one actor sends.
         self_sends: some message may be addressed to its own sender.
         track_order: record which messages were overtaken on their channel.
+        clock_at: one of CLOCK_AT; which event of a message happens before others.
 
     Raises:
         InputError: there is no such encoding.
     """
     if name not in HISTORIES:
         raise unknown("history", name, HISTORIES)
+    if clock_at not in CLOCK_AT:
+        raise unknown("event for --clock-at", clock_at, CLOCK_AT)
     if name == "knowledge":
-        return _knowledge(actors, most, track_order=track_order)
-    return _clocks(actors, full=name == "full", self_sends=self_sends, track_order=track_order)
+        oracle = _knowledge(actors, most, track_order=track_order)
+    else:
+        full = name == "full"
+        oracle = _clocks(actors, full=full, self_sends=self_sends, track_order=track_order)
+    return oracle if clock_at == "causal-send" else _at_network(oracle)
+
+
+def _registered(ghost: Ghost, message: Message) -> Ghost:
+    """Let a message be pending before its event happens."""
+    return evolve(ghost, pending=(*ghost.pending, Pending(message, message.destinations, None)))
+
+
+def _at_network(oracle: Oracle) -> Oracle:
+    """Return an encoding where what `oracle` does at a causal-send is done at the network-send."""
+
+    def network_send(ghost: Ghost, message: Message) -> Ghost:
+        place = next((k for k, p in enumerate(ghost.pending) if p.message == message), None)
+        if place is None or ghost.pending[place].stamp is not None:
+            return ghost
+        sent = oracle.causal_send(ghost, message)
+        entry = evolve(ghost.pending[place], stamp=sent.pending[-1].stamp)
+        pending = (*ghost.pending[:place], entry, *ghost.pending[place + 1 :])
+        return evolve(sent, pending=pending)
+
+    return evolve(oracle, causal_send=_registered, network_send=network_send)
+
+
+def network_send(
+    oracle: Oracle, ghosts: tuple[Ghost, ...], actor: int, message: Message
+) -> tuple[Ghost, ...]:
+    """Record that `actor` sends, or delivers, a message that may be its own and unsent so far."""
+    if oracle.network_send is None or message.sender != actor:
+        return ghosts
+    return (*ghosts[:actor], oracle.network_send(ghosts[actor], message), *ghosts[actor + 1 :])
 
 
 def deliver(
@@ -149,7 +200,7 @@ def deliver(
 def _taken(ghost: Ghost, message: Message, destination: int, *, track_order: bool) -> Taken | None:
     """Remove `message` for `destination` from its sender's pending messages."""
     entry = next((p for p in ghost.pending if p.message == message), None)
-    if entry is None or destination not in entry.remaining:
+    if entry is None or entry.stamp is None or destination not in entry.remaining:
         return None
     pending = []
     for other in ghost.pending:
@@ -206,7 +257,7 @@ def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> 
         )
         return joined, known
 
-    return Oracle("full" if full else "clocks", initial, causal_send, take, join, None)
+    return Oracle("full" if full else "clocks", initial, causal_send, None, take, join, None)
 
 
 def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
@@ -249,9 +300,9 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
     def forget(ghost: Ghost, message: Message, destination: int) -> Ghost:
         keep = ~bit(message, destination)
         pending = tuple(
-            p if p.stamp & keep == p.stamp else evolve(p, stamp=p.stamp & keep)
+            p if p.stamp is None or p.stamp & keep == p.stamp else evolve(p, stamp=p.stamp & keep)
             for p in ghost.pending
         )
         return evolve(ghost, knows=ghost.knows & keep, heard=ghost.heard & keep, pending=pending)
 
-    return Oracle("knowledge", initial, causal_send, take, join, forget)
+    return Oracle("knowledge", initial, causal_send, None, take, join, forget)

@@ -27,10 +27,12 @@ from numba.np.arrayobj import load_item, make_array, store_item
 
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
 SEND, RECEIVE, TIMEOUT, LOSE, APPEND, REACT = range(1, 7)
-TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME = range(7, 17)
+TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT = range(7, 18)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
+NETWORK_SENT = -2
+"""In place of a delivered message's sender: the message is not delivered, it is network-sent."""
 COMPOSE, RENAMED = 1, 2
 """Kinds of misses that are no table look-up, times 256 in a record's first word.
 
@@ -437,9 +439,19 @@ def causal_send(message, actor, loc, geo, table, misses, control):
         if geo[FULL_HISTORY]:
             what = look_up(table, key_of(NOTE, 0, entry, 0), misses, control)
             known = known and what != -1
-            if known:
+            if known and what != 0:
                 known = record(STAMPS, actor, what, loc, geo, table, misses, control)
     return known
+
+
+@njit(cache=True, nogil=True)
+def network_send(message, actor, loc, geo, table, misses, control):
+    """Record a network-send, if the clock waits for it; return whether it was known how."""
+    key = key_of(UNSENT, actor, get(loc, 0, geo, actor, PENDING), message)
+    unsent = look_up(table, key, misses, control)
+    if unsent == 1:
+        return causal_send(message, actor, loc, geo, table, misses, control)
+    return unsent == 0
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -738,7 +750,8 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
             spot += 4
             known = True
             if sending:
-                known = causal_send(code[spot], actor, loc, geo, table, misses, control)
+                if code[spot] != -1:
+                    known = causal_send(code[spot], actor, loc, geo, table, misses, control)
                 spot += 1
             sends = code[spot]
             spot += 1
@@ -752,10 +765,14 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
                     known = False
                 else:
                     put(loc, geo, actor, into, after)
-            deliveries = code[spot]
+            events = code[spot]
             spot += 1
-            for _ in range(deliveries):
-                if known:
+            deliveries = 0
+            for _ in range(events):
+                deliveries += code[spot + 1] != NETWORK_SENT
+                if known and code[spot + 1] == NETWORK_SENT:
+                    known = network_send(code[spot], actor, loc, geo, table, misses, control)
+                elif known:
                     judgement = deliver(
                         code[spot], code[spot + 1], actor, loc, geo, table, misses, control
                     )
@@ -1901,7 +1918,11 @@ def slot_of(slots, figures, flat, at, flat_words):
 def mark(flat, flat_words, slots, figures, marks):
     """Mark the slots of a set whose rows are among some flat rows."""
     flat, slots, marks = borrow(flat), borrow(slots), borrow(marks)
-    for r in range(flat.shape[0] // flat_words):
+    count = flat.shape[0] // flat_words
+    for r in range(count):
+        if r + 12 < count:
+            later = home(hash_words(flat, (r + 12) * flat_words, flat_words), figures[0])
+            prefetch(slots, later * flat_words)
         slot = slot_of(slots, figures, flat, r * flat_words, flat_words)
         if slot >= 0:
             marks[slot] = 1

@@ -222,13 +222,17 @@ class LocalBreadthFirst:
     def _restore(self, saved: Saved) -> None:
         """Go on where a checkpoint ends."""
         saved.refuse_unless(self._about())
-        outside = {
-            "system": self.system,
-            "oracle": Tabulation(self.system).oracle,
-            "memo": {},
-        }
         with readable(saved.folder):
-            state = saved.restore(self.arenas.make, outside)
+            state = saved.restore(self.arenas.make, self.outside())
+        self.adopt(state)
+
+    def outside(self) -> dict[str, Any]:
+        """Return what a checkpoint leaves out, by name."""
+        return {"system": self.system, "oracle": Tabulation(self.system).oracle, "memo": {}}
+
+    def adopt(self, state: dict[str, Any]) -> None:
+        """Take over what a checkpoint saved, see `contents`."""
+        state = dict(state)
         self.options = evolve(self.options, **state.pop("options"))
         for name, value in state.items():
             setattr(self, name, value)
@@ -243,11 +247,11 @@ class LocalBreadthFirst:
             folder, self._about(), self.options.checkpoint_seconds, resumed=same
         )
         if not same:
-            self.checkpoints.save(self._contents())
+            self.checkpoints.save(self.contents())
         if self.checkpoints.problem is not None:
             raise InputError(f"--checkpoint {folder}: {self.checkpoints.problem}")
 
-    def _contents(self) -> Contents:
+    def contents(self) -> Contents:
         """Return what to save between two chunks."""
         tabulation, words = self.supply.tabulation, self.supply.layout.row_words
         attributes = (f.name for f in fields(type(self)))
@@ -400,12 +404,12 @@ class LocalBreadthFirst:
     def _pause(self, tick: Callable[[], None]) -> None:
         """Report, and save if it is time, while no thread is at work."""
         if self.checkpoints is not None and self.checkpoints.due:
-            self.checkpoints.save(self._contents())
+            self.checkpoints.save(self.contents())
         try:
             tick()
         except Stop:
             if self.checkpoints is not None:
-                self.checkpoints.save(self._contents())
+                self.checkpoints.save(self.contents())
             raise
 
     def _sweep(self) -> None:

@@ -160,6 +160,15 @@ class CausalSend:
 
 
 @frozen
+class Arm:
+    """Transition: the application of `actor` decides to send; only where sends are split."""
+
+    kind = "arm"
+
+    actor: int
+
+
+@frozen
 class Receive:
     """Transition: an envelope reaches its actor; on a network that duplicates it may stay."""
 
@@ -192,7 +201,7 @@ class Lose:
     place: int = 0
 
 
-Transition: TypeAlias = CausalSend | Receive | Timeout | Lose
+Transition: TypeAlias = CausalSend | Arm | Receive | Timeout | Lose
 
 
 @frozen

@@ -12,6 +12,7 @@ from checker.canonical import canonical
 from checker.errors import ReplayError
 from checker.history import oracle_named
 from checker.model import (
+    Arm,
     CausalSend,
     Delivery,
     Lose,
@@ -83,6 +84,7 @@ def for_replay(system: System) -> System:
         system.workload.most,
         self_sends=system.workload.self_sends,
         track_order=True,
+        clock_at=system.clock_at,
     )
     return evolve(system, oracle=oracle)
 
@@ -133,7 +135,7 @@ def transition_key(transition: Transition) -> str:
     """Return the text that identifies a transition in a state, for people and files."""
     if isinstance(transition, CausalSend):
         return key_text(transition.kind, transition.actor, destinations=transition.destinations)
-    if isinstance(transition, Timeout):
+    if isinstance(transition, Arm | Timeout):
         return key_text(transition.kind, transition.actor)
     return key_text(
         transition.kind,
@@ -158,7 +160,7 @@ def key_text(
     """Return the key of a transition from its parts; a packet is given by its canonical text."""
     if kind == CausalSend.kind:
         return f"{kind} by {actor} to {list(destinations)}"
-    if kind == Timeout.kind:
+    if kind in (Arm.kind, Timeout.kind):
         return f"{kind} of {actor}"
     if kind == Lose.kind:
         return f"{kind} on the way to {actor} from {src} of {packet}, place {place}"

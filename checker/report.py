@@ -13,6 +13,7 @@ from checker.check import CheckReport
 from checker.diagram import Diagram, diagram
 from checker.engine import ENGINES
 from checker.explanation import Explanation, explain
+from checker.formats.about import model_variant
 from checker.history import HISTORIES
 from checker.kinds import Collection
 from checker.model import Protocol
@@ -158,6 +159,9 @@ def _figures(report: CheckReport) -> str:
         ("history", system.oracle.name),
         ("search", _search(report)),
     ]
+    if (variant := model_variant(system)) is not None:
+        left.append(("", ""))
+        right.append(("model", variant))
     wide = max(len(name) for name, _ in left)
     return "\n".join(
         f"  {name:<{wide}}  {value:>13}      {other:<8}  {setting}"

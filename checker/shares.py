@@ -35,6 +35,7 @@ class Share:
         level: the states of the current depth.
         todo: indices of those that are to be expanded.
         visited: states of earlier depths that may be met again.
+        progress: of each of them; see `Composites.progress`.
         following: the states of the next depth found so far.
     """
 
@@ -42,6 +43,7 @@ class Share:
     level: Words
     todo: Words
     visited: Words
+    progress: Words
     following: Words
 
 
@@ -123,23 +125,52 @@ def advanced(share: Share, job: Job, own: Composites, partition: int) -> tuple[S
 
     It is packed as the tables are now, and its level is the one to expand.
     """
+    now = _repacked(share, own)
+    if not job.advances:
+        return now, NOTHING
+    level, links = _next_level(now, job, own, partition)
+    words = own.codec.words
+    left = own.progress(now.level)
+    kept, stays = now.progress >= job.least, left >= job.least
+    visited = [now.visited.reshape(-1, words)[kept], now.level.reshape(-1, words)[stays]]
+    return Share(
+        columns=now.columns,
+        level=level,
+        todo=np.arange(len(level) // words),
+        visited=np.concatenate(visited).ravel(),
+        progress=np.concatenate([now.progress[kept], left[stays].astype(np.int32)]),
+        following=NOTHING,
+    ), links
+
+
+def level_of(share: Share, job: Job, own: Composites, partition: int) -> tuple[Words, Words]:
+    """Return the level of a share as a job finds it, and the indices of what is to be expanded."""
+    if job.advances and partition in job.late:
+        level, _ = _next_level(_repacked(share, own), job, own, partition)
+    else:
+        rows = share.following if job.advances else share.level
+        level = widened(rows, Codec.of(len(own.counts), share.columns), own.codec)
+    return level, np.arange(len(level) // own.codec.words) if job.advances else share.todo
+
+
+def _repacked(share: Share, own: Composites) -> Share:
+    """Return a share packed as the tables are now."""
     before, after = Codec.of(len(own.counts), share.columns), own.codec
     level, visited, following = (
         widened(rows, before, after) for rows in (share.level, share.visited, share.following)
     )
-    if not job.advances:
-        return Share(after.col_widths, level, share.todo, visited, following), NOTHING
-    held, links = [following], NOTHING
-    if partition in job.late:
-        some, links = job.late[partition]
-        with wrapping():
-            some, links = unseen(some, links, after.words, (visited, level, following))
-        held.append(some)
-    level, before_it = np.concatenate(held), np.concatenate([visited, level])
-    kept = own.progress(before_it) >= job.least
-    visited = before_it.reshape(-1, after.words)[kept].ravel()
-    todo = np.arange(len(level) // after.words)
-    return Share(after.col_widths, level, todo, visited, NOTHING), links
+    return Share(after.col_widths, level, share.todo, visited, share.progress, following)
+
+
+def _next_level(share: Share, job: Job, own: Composites, partition: int) -> tuple[Words, Words]:
+    """Return the level that follows, late states included, and the links of those."""
+    if partition not in job.late:
+        return share.following, NOTHING
+    some, links = job.late[partition]
+    with wrapping():
+        held = (share.visited, share.level, share.following)
+        some, links = unseen(some, links, own.codec.words, held)
+    return np.concatenate([share.following, some]), links
 
 
 def expand_task(
@@ -150,8 +181,8 @@ def expand_task(
     def task(partition: int, shares: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
         for _, share in shares:
-            now, _ = advanced(share, job, own, partition)
-            done = expand_block(own, now.level, now.todo, partition, job.owners, job.known)
+            level, todo = level_of(share, job, own, partition)
+            done = expand_block(own, level, todo, partition, job.owners, job.known)
             sent = sum(
                 rows.nbytes + links.nbytes
                 for rows, links in zip(done.rows, done.links, strict=True)
@@ -214,6 +245,11 @@ def _merged(share: Share, sent: list[Any], own: Composites) -> tuple[Words, Word
     words = own.codec.words
     held = (share.visited, share.level, share.following)
     incoming = sum(len(links) for _, _, links in sent)
+    if incoming * words < sum(map(len, held)):
+        rows = np.concatenate([NOTHING, *(rows for _, rows, _ in sent)])
+        links = np.concatenate([NOTHING, *(links for _, _, links in sent)])
+        rows, links = unseen(rows, links, words, held)
+        return np.concatenate([share.following, rows]), links
     seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
     for rows in held:
         settled(seen, rows, np.empty(len(rows) // words, np.int64))

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from checker import kernels
+from checker import kernels, spark_checkpoint
 from checker.blocks import (
     INDEX_BITS,
     PLACE_BITS,
@@ -43,6 +43,7 @@ from checker.blocks import (
     expand_block,
     widened,
 )
+from checker.checkpoint import Checkpoints, Saved, about, last_in
 from checker.errors import ClusterError, InputError
 from checker.local import LocalBreadthFirst, LocalOptions
 from checker.model import Transition
@@ -82,6 +83,9 @@ class SparkOptions:
         threshold: states of a level from which on rounds run on the cluster.
         log: leave Spark's log on the terminal.
         parents: keep what a counterexample is traced back by.
+        checkpoint: a folder to save the search in, again and again; all executors see it.
+        checkpoint_seconds: how often, at most.
+        resume: a folder of checkpoints to go on from.
     """
 
     master: str | None = None
@@ -89,6 +93,9 @@ class SparkOptions:
     threshold: int = THRESHOLD
     log: bool = False
     parents: bool = True
+    checkpoint: Path | None = None
+    checkpoint_seconds: float = 180.0
+    resume: Path | None = None
 
 
 def owner_of(owner: int) -> int:
@@ -363,6 +370,10 @@ class SparkBreadthFirst:
     local: LocalBreadthFirst = field(init=False)
     cluster: Cluster | None = None
     rounds: list[dict[str, Any]] = field(factory=list)
+    checkpoints: Checkpoints | None = None
+    seconds_before: float = 0.0
+    began: float = field(factory=time.monotonic)
+    _between: bool = True
     run: str = field(init=False)
     _frontier: int = 0
     _unique: int = 0
@@ -385,8 +396,83 @@ class SparkBreadthFirst:
     def __attrs_post_init__(self) -> None:
         """Start with the local engine."""
         self.run = f"{os.getpid()}-{time.monotonic_ns()}"
-        options = evolve(self.local_options, symmetry=False, parents=self.options.parents)
+        resume = self.options.resume
+        saved = None if resume is None else last_in(resume)
+        threads = self.local_options.threads or os.cpu_count() or 1
+        if saved is not None:
+            threads = int(saved.about.get("threads", threads))
+        options = evolve(
+            self.local_options, symmetry=False, parents=self.options.parents, threads=threads
+        )
         self.local = LocalBreadthFirst(self.system, self.max_depth, options)
+        try:
+            if saved is not None:
+                self._restore(saved)
+            self._prepare_checkpoints()
+        except BaseException:
+            self.close()
+            raise
+
+    # Checkpoints.
+
+    def _about(self) -> dict[str, Any]:
+        """Return what a checkpoint of this search says of itself."""
+        traces, threads = self.options.parents, self.local.options.threads
+        return about(self.system, engine="spark", traces=traces, threads=threads)
+
+    def _prepare_checkpoints(self) -> None:
+        """Save at once what can be, so that whatever is wrong shows before hours have passed."""
+        folder, resume = self.options.checkpoint or self.options.resume, self.options.resume
+        if folder is None:
+            return
+        same = resume is not None and folder.resolve() == resume.resolve()
+        seconds = self.options.checkpoint_seconds
+        self.checkpoints = Checkpoints(folder, self._about(), seconds, resumed=same)
+        if not same:
+            self._save()
+        if self.checkpoints.problem is not None:
+            raise InputError(f"--checkpoint {folder}: {self.checkpoints.problem}")
+
+    def _save(self) -> None:
+        """Write a checkpoint, between two levels."""
+        assert self.checkpoints is not None
+        now, before = time.monotonic(), self.seconds_before
+        self.seconds_before += now - self.began
+        write = self._write_shares if self.on_cluster else None
+        self.checkpoints.save(spark_checkpoint.contents(self, write))
+        self.seconds_before = before
+
+    def _write_shares(self, folder: Path) -> spark_checkpoint.Files:
+        task = spark_checkpoint.save_task(str(folder.resolve()))
+        with failing_clearly():
+            found = self._shares.mapPartitionsWithIndex(task).collect()
+        return spark_checkpoint.written(folder, found)
+
+    def _restore(self, saved: Saved) -> None:
+        """Go on where a checkpoint ends."""
+        saved.refuse_unless(self._about())
+        on_cluster = spark_checkpoint.restored(self, self.local, saved)
+        if not on_cluster:
+            return
+        wanted = self.options.partitions
+        if wanted not in (None, self._owners):
+            raise InputError(
+                f"--partitions is {wanted}, and the checkpoint has {self._owners}; a search keeps "
+                "its partitions"
+            )
+        self._connect()
+        assert self.cluster is not None
+        sc, owners = self.cluster.sc, self._owners
+        load = spark_checkpoint.load_task(str(saved.folder.resolve()))
+        self._shares = sc.parallelize([(p, p) for p in range(owners)], owners).partitionBy(
+            owners, owner_of
+        )
+        self._shares = self._shares.mapPartitions(
+            lambda parts: (load(p) for p, _ in parts), preservesPartitioning=True
+        )
+        self._shares.persist()
+        with failing_clearly():
+            self._shares._jrdd.count()
 
     @property
     def on_cluster(self) -> bool:
@@ -410,6 +496,10 @@ class SparkBreadthFirst:
 
     def close(self) -> None:
         """Give everything back; the counts remain."""
+        if self.checkpoints is not None:
+            if self._between and self.frontier and not self.found:
+                self._save()
+            self.checkpoints.close()
         self.local.close()
         if self.cluster is not None:
             self.cluster.stop()
@@ -426,6 +516,7 @@ class SparkBreadthFirst:
             "partitions": self._owners,
             "row_bytes": 8 * self._own.codec.words,
             "rounds": self.rounds,
+            "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "protocol_calls": tabulation.calls,
             "actor_states": sum(len(states.values) for states in tabulation.states),
             "table_entries": tabulation.entries,
@@ -438,6 +529,13 @@ class SparkBreadthFirst:
 
     def round(self, tick: Callable[[], None]) -> None:
         """Expand the current level, on the cluster if it is large."""
+        if self.checkpoints is not None and self.checkpoints.due:
+            self._save()
+        self._between = False
+        self._expand_level(tick)
+        self._between = True
+
+    def _expand_level(self, tick: Callable[[], None]) -> None:
         if not self.on_cluster and self.local.frontier < self.options.threshold:
             self.local.round(tick)
             self.found, self.truncated = self.local.found, self.local.truncated
@@ -457,7 +555,6 @@ class SparkBreadthFirst:
         """Cut the local engine's states into shares, and give them to the cluster."""
         self.cluster = Cluster.start(self.options)
         sc, local = self.cluster.sc, self.local
-        self._reports = sc.accumulator({}, _Reports())
         self._owners = self.options.partitions or max(sc.defaultParallelism, 1)
         counts = local.counts()
         self._unique, self._total, self._finals = (
@@ -467,15 +564,21 @@ class SparkBreadthFirst:
         )
         self._levels = list(local.levels)
         self._fired += np.sum([o.fired for o in local.owners], axis=0)
-        tabulation = local.supply.tabulation
-        table = tabulation.table.reshape(-1, 2)
-        table = table[table[:, 0] != -1]
-        tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
-        self._grow()
+        self._connect()
         shares = self._first_shares()
         self._shares = sc.parallelize(shares, self._owners).partitionBy(self._owners, owner_of)
         self._shares.persist()
         wait_for(sc, self._shares._jrdd.count)
+
+    def _connect(self) -> None:
+        """Give the cluster all tables."""
+        self.cluster = self.cluster or Cluster.start(self.options)
+        self._reports = self.cluster.sc.accumulator({}, _Reports())
+        tabulation = self.local.supply.tabulation
+        table = tabulation.table.reshape(-1, 2)
+        table = table[table[:, 0] != -1]
+        tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
+        self._grow()
 
     def _first_shares(self) -> list[tuple[int, Share]]:
         """Return the partitions' shares of what the local engine has visited."""
@@ -492,6 +595,7 @@ class SparkBreadthFirst:
                 self._own.owners_of(rows, self._owners) for rows in (following, old)
             )
             self._least = int(self._own.progress(following).min())
+            progress = self._own.progress(old)
         for owner in local.owners:
             owner.visited.close()
         words, all_links = self._own.codec.words, np.concatenate(links)
@@ -506,6 +610,7 @@ class SparkBreadthFirst:
                     NOTHING,
                     NOTHING,
                     old[old_which == p].ravel(),
+                    progress[old_which == p].astype(np.int32),
                     following[which == p].ravel(),
                 ),
             )

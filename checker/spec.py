@@ -17,7 +17,7 @@ from checker.network import NETWORKS, network_named
 from checker.registry import default_properties, property_named, protocol_named
 from checker.result import Verdict
 from checker.transition import System
-from checker.workload import SUMMARIES, workload_from
+from checker.workload import SENDS, SUMMARIES, split, workload_from
 
 SEARCHES = {
     "breadth": "breadth-first, level by level: shortest counterexamples, exact counts",
@@ -56,6 +56,8 @@ class Spec:
     network: str = "unordered"
     workload: str = "any"
     history: str = "knowledge"
+    sends: str = "joint"
+    clock_at: str = "causal-send"
     search: str = "breadth"
     properties: tuple[str, ...] = ()
     expect: Expectation = Expectation()
@@ -84,7 +86,11 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if spec.search not in SEARCHES:
         raise unknown("search", spec.search, SEARCHES)
     protocol = protocol or protocol_named(spec.protocol)
+    if spec.sends not in SENDS:
+        raise unknown("way to send", spec.sends, SENDS)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
+    if spec.sends == "split":
+        workload = split(workload)
     names = dict.fromkeys(spec.properties or default_properties())
     properties = tuple(property_named(name, protocol) for name in names)
     return System(
@@ -99,12 +105,22 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
             workload.most,
             self_sends=workload.self_sends,
             track_order=any(p.needs_order for p in properties),
+            clock_at=spec.clock_at,
         ),
         properties=properties,
     )
 
 
-_QUESTION = ("protocol", "actors", "messages", "network", "workload", "properties")
+_QUESTION = (
+    "protocol",
+    "actors",
+    "messages",
+    "network",
+    "workload",
+    "sends",
+    "clock_at",
+    "properties",
+)
 """What a spec's expected counts and lengths are about."""
 
 
@@ -172,6 +188,8 @@ _TYPES: dict[str, type] = {
     "network": str,
     "workload": str,
     "history": str,
+    "sends": str,
+    "clock_at": str,
     "search": str,
     "properties": list,
     "expect": dict,

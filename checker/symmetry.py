@@ -261,7 +261,9 @@ class Symmetry:
         )
 
     def _renamed_stamp(self, stamp: Stamp, p: Permutation) -> Stamp:
-        """Rename a vector clock, or a mask of messages."""
+        """Rename a vector clock, or a mask of messages; None stays None."""
+        if stamp is None:
+            return None
         if isinstance(stamp, int):
             return self._renamed_mask(stamp, p)
         renamed = [0] * len(stamp)

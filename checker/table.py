@@ -7,7 +7,7 @@ import io
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from checker.history import HISTORIES
 from checker.report import elapsed
 from checker.result import Verdict
 from checker.search import Bounds, Progress
-from checker.spec import Expectation, Spec, load_specs
+from checker.spec import Spec, load_specs, overridden
 
 SPECS = Path(__file__).resolve().parent.parent / "specs" / "table1"
 FORMATS = ("text", "markdown", "json", "csv")
@@ -86,37 +86,32 @@ def parsed_histories(text: str) -> tuple[str, ...]:
     return (text,)
 
 
-def specs(actors: int, messages: int, history: str) -> list[Spec]:
-    """Return the specs of the three rows, in the paper's order, for these bounds."""
+def specs(values: Mapping[str, Any], histories: Sequence[str]) -> list[Spec]:
+    """Return the specs of the rows, in the paper's order, with `values` by field name."""
     found = {spec.protocol: spec for spec in load_specs(str(SPECS))}
-    rows = []
-    for protocol in PAPER:
-        spec = evolve(found[protocol], file=None, actors=actors, messages=messages, history=history)
-        if (actors, messages) != (3, 3):
-            spec = evolve(spec, expect=Expectation(spec.expect.verdict))
-        rows.append(spec)
-    return rows
+    return [
+        overridden(evolve(found[protocol], file=None), {**values, "history": history})
+        for history in histories
+        for protocol in PAPER
+    ]
 
 
 def rows(
-    actors: int,
-    messages: int,
-    histories: tuple[str, ...],
+    specs: Sequence[Spec],
     options: Options,
     bounds: Bounds,
     watch: Callable[[Spec, Progress], None],
 ) -> Iterator[Row]:
     """Run the checks one by one; a row is given as soon as it is there."""
-    for history in histories:
-        for spec in specs(actors, messages, history):
+    for spec in specs:
 
-            def seen(progress: Progress, spec: Spec = spec) -> None:
-                watch(spec, progress)
+        def seen(progress: Progress, spec: Spec = spec) -> None:
+            watch(spec, progress)
 
-            report = check(spec, options, bounds, watch=seen)
-            yield Row(PAPER[spec.protocol], history, report)
-            if report.interrupted:
-                return
+        report = check(spec, options, bounds, watch=seen)
+        yield Row(PAPER[spec.protocol], spec.history, report)
+        if report.interrupted:
+            return
 
 
 def machine(options: Options) -> str:
@@ -208,6 +203,8 @@ def _row_object(row: Row) -> dict[str, Any]:
         "actors": spec.actors,
         "messages": spec.messages,
         "history": row.history,
+        "sends": spec.sends,
+        "clock_at": spec.clock_at,
         "total_states": counts.total_states,
         "unique_states": counts.unique_states,
         "depth": counts.depth,

@@ -16,7 +16,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from checker import kernels
 from checker.errors import CapacityError, CausalCheckError, ProtocolError
@@ -29,7 +29,9 @@ from checker.transition import (
     call_receive,
     call_timeout,
     initial_state,
+    network_sent,
 )
+from checker.workload import ARM
 
 Words = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -39,6 +41,13 @@ MOST_PROPERTIES = 30
 
 MOST_KINDS = 1 << 10
 """Kinds of transitions that the kernels count."""
+
+
+@frozen
+class _NetworkSend:
+    """Stands for the network-send of a message among the numbered ones."""
+
+    message: Message
 
 
 class SelfPacketError(CausalCheckError):
@@ -152,6 +161,7 @@ class Tabulation:
         self.sent = Interner("messages with their stamps")
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
+        self.records.number(None)
         for content in self.contents:
             content.number(())
         self.judgements = self._judge_deliveries()
@@ -323,11 +333,22 @@ class Tabulation:
         for destination, packets in bundles.items():
             channel = self._channel(actor, destination)
             codes += [destination, self.bundles[channel].number(tuple(packets))]
-        codes.append(len(step.deliveries))
+        events = self._events(actor, step)
+        codes.append(len(events) // 2)
+        return codes + events
+
+    def _events(self, actor: int, step: Step) -> list[int]:
+        """Return what the history records of a step after its causal-send, in that order."""
+        at_network = self.oracle.network_send is not None
+        events = []
         for message in step.deliveries:
             known = 0 <= message.sender < self.system.actors
-            codes += [self.messages.number(message), message.sender if known else -1]
-        return codes
+            if at_network and message.sender == actor:
+                events += [self.messages.number(_NetworkSend(message)), kernels.NETWORK_SENT]
+            events += [self.messages.number(message), message.sender if known else -1]
+        for message in network_sent(actor, step) if at_network else ():
+            events += [self.messages.number(_NetworkSend(message)), kernels.NETWORK_SENT]
+        return events
 
     def _channel(self, src: int, dst: int) -> int:
         if (src, dst) not in self.channel_of:
@@ -342,6 +363,10 @@ class Tabulation:
         codes = [len(choices)]
         kind = self._kind("causal-send")
         for destinations in choices:
+            if destinations == ARM:
+                armed = self.positions[actor].number(workload.after_send(actor, here, ARM))
+                codes += [state, 0, self._kind("arm"), armed, -1, 0, 0]
+                continue
             message = Message(actor, workload.sent(here) + 1, destinations)
             self.calls += 1
             step = call_causal_send(
@@ -438,15 +463,34 @@ class Tabulation:
     def _fill_tick(self, actor: int, knows: int, message: int) -> int:
         """Entry of TICK: what the sender knows then, and the message as it becomes pending."""
         before, sent = self.knows[actor].values[knows], self.messages.values[message]
-        after = self.oracle.causal_send(before, sent)
+        after = self._ticked(before, sent)
         known = self.knows[actor].number(evolve(after, pending=()))
         return known | self.sent.number(after.pending[-1]) << 28
 
+    def _ticked(self, before: Ghost, sent: Message | _NetworkSend) -> Ghost:
+        """Return the ghost after a causal-send, or after the network-send that was awaited."""
+        if isinstance(sent, Message):
+            return self.oracle.causal_send(before, sent)
+        assert self.oracle.network_send is not None
+        registered = self.oracle.causal_send(before, sent.message)
+        return self.oracle.network_send(registered, sent.message)
+
+    def _fill_unsent(self, actor: int, pending: int, message: int) -> int:
+        """Entry of UNSENT: whether the network-send of a message is awaited."""
+        sent = self.messages.values[message].message
+        entries = self.pending[actor].values[pending]
+        return int(any(e.message == sent and e.stamp is None for e in entries))
+
     def _fill_push(self, actor: int, pending: int, sent: int) -> int:
-        entries = (*self.pending[actor].values[pending], self.sent.values[sent])
-        return self.pending[actor].number(entries)
+        entry, entries = self.sent.values[sent], self.pending[actor].values[pending]
+        place = next((k for k, e in enumerate(entries) if e.message == entry.message), None)
+        if place is None:
+            return self.pending[actor].number((*entries, entry))
+        stamped = evolve(entries[place], stamp=entry.stamp)
+        return self.pending[actor].number((*entries[:place], stamped, *entries[place + 1 :]))
 
     def _fill_note(self, _column: int, sent: int, _unused: int) -> int:
+        """Entry of NOTE: the record of a stamp; 0 as long as there is none."""
         return self.records.number(self.sent.values[sent].stamp)
 
     def _fill_take(self, sender: int, pending: int, item: int) -> int:
@@ -533,6 +577,7 @@ def _tabulated_oracle(system: System) -> Oracle:
         system.workload.most,
         self_sends=system.workload.self_sends,
         track_order=any(p.needs_order for p in system.properties),
+        clock_at=system.clock_at,
     )
 
 
@@ -552,4 +597,5 @@ _FILLERS = {
     kernels.RENAME: Tabulation._fill_rename,
     kernels.TIMEOUT: Tabulation._fill_timeout,
     kernels.LOSE: Tabulation._fill_lose,
+    kernels.UNSENT: Tabulation._fill_unsent,
 }

@@ -12,8 +12,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from checker.errors import ProtocolError
-from checker.history import Oracle, deliver
+from checker.history import Oracle, deliver, network_send
 from checker.model import (
+    Arm,
     CausalSend,
     Delivery,
     Lose,
@@ -27,7 +28,8 @@ from checker.model import (
     Transition,
 )
 from checker.network import Network
-from checker.workload import Workload
+from checker.payload import messages_in
+from checker.workload import ARM, Workload
 
 
 @frozen(eq=False)
@@ -42,6 +44,16 @@ class System:
     oracle: Oracle
     properties: tuple[Property, ...]
     pairs: tuple[tuple[int, int], ...] = field(init=False)
+
+    @property
+    def sends(self) -> str:
+        """One of `checker.workload.SENDS`."""
+        return "split" if self.workload.splits else "joint"
+
+    @property
+    def clock_at(self) -> str:
+        """One of `checker.history.CLOCK_AT`."""
+        return "causal-send" if self.oracle.network_send is None else "network-send"
 
     @pairs.default
     def _all_pairs(self) -> tuple[tuple[int, int], ...]:
@@ -86,7 +98,7 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
 def _causal_sends(system: System, state: State) -> Iterator[Transition]:
     for actor in range(system.actors):
         for destinations in system.workload.choices(actor, state.workload[actor]):
-            yield CausalSend(actor, destinations)
+            yield Arm(actor) if destinations == ARM else CausalSend(actor, destinations)
 
 
 def _receives(system: System, state: State) -> Iterator[Transition]:
@@ -131,6 +143,8 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
         return _causal_send(system, state, transition)
     if isinstance(transition, Receive):
         return _receive(system, state, transition)
+    if isinstance(transition, Arm):
+        return _arm(system, state, transition.actor)
     if isinstance(transition, Timeout):
         return _timeout(system, state, transition.actor)
     return _lose(system, state, transition)
@@ -155,6 +169,12 @@ def _causal_send(system: System, state: State, transition: CausalSend) -> Outcom
     )
     step = call_causal_send(system.protocol, system.actors, state.actors[actor], message)
     return _finish(system, before, actor, step)
+
+
+def _arm(system: System, state: State, actor: int) -> Outcome:
+    position = system.workload.after_send(actor, state.workload[actor], ARM)
+    after = evolve(state, workload=_replaced(state.workload, actor, position))
+    return Outcome(after, Step(state.actors[actor]), ())
 
 
 def _receive(system: System, state: State, transition: Receive) -> Outcome:
@@ -207,10 +227,13 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
     history, position = state.history, state.workload[actor]
     judged = []
     for message in step.deliveries:
+        history = network_send(system.oracle, history, actor, message)
         history, delivery = deliver(system.oracle, history, actor, message)
         judged.append(delivery)
         if delivery.expected:
             position = system.workload.after_delivery(actor, position, message)
+    for message in network_sent(actor, step):
+        history = network_send(system.oracle, history, actor, message)
     after = evolve(
         state,
         actors=_replaced(state.actors, actor, step.state),
@@ -219,6 +242,15 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
         history=history,
     )
     return Outcome(after, step, tuple(judged))
+
+
+def network_sent(actor: int, step: Step) -> tuple[Message, ...]:
+    """Return the messages of `actor` in what a step puts on the network, in that order."""
+    found = (
+        sorted({m for m in messages_in(packet) if m.sender == actor}, key=lambda m: m.number)
+        for _, packet in step.sends
+    )
+    return tuple(dict.fromkeys(message for messages in found for message in messages))
 
 
 def _replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:

@@ -11,8 +11,19 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import frozen
 
-from checker.model import CausalSend, Lose, Message, Packet, Receive, State, Timeout, Transition
+from checker.model import (
+    Arm,
+    CausalSend,
+    Lose,
+    Message,
+    Packet,
+    Receive,
+    State,
+    Timeout,
+    Transition,
+)
 from checker.path import Path, PathStep
+from checker.payload import contains, message_in
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
 """(step number, message) -> what is wrong with its delivery there, in two words."""
@@ -32,30 +43,6 @@ def listed(words: Sequence[str]) -> str:
     """Return `words` as people list them: a, b and c."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def message_in(value: Any) -> Message | None:
-    """Return the first message inside a packet or state, in field order, or None."""
-    if isinstance(value, Message):
-        return value
-    return next((m for part in _parts(value) if (m := message_in(part)) is not None), None)
-
-
-def contains(value: Any, message: Message) -> bool:
-    """Return whether `message` is somewhere inside `value`."""
-    return bool(value == message) or any(contains(part, message) for part in _parts(value))
-
-
-def _parts(value: Any) -> tuple[Any, ...]:
-    if attrs.has(type(value)) and not isinstance(value, Message):
-        return tuple(getattr(value, a.name) for a in attrs.fields(type(value)))
-    if isinstance(value, Mapping):
-        return (*value.keys(), *value.values())
-    if isinstance(value, (tuple, list)):
-        return tuple(value)
-    if isinstance(value, (frozenset, set)):
-        return tuple(sorted(value, key=repr))
-    return ()
 
 
 @frozen
@@ -104,6 +91,8 @@ class Words:
             assert message is not None
             to = listed([actor_name(d) for d in transition.destinations])
             return f"{actor_name(transition.actor)} causal-sends {self.message(message)} to {to}"
+        if isinstance(transition, Arm):
+            return f"{actor_name(transition.actor)} decides to send"
         if isinstance(transition, Timeout):
             return f"{actor_name(transition.actor)} times out"
         packet, src = self.value(transition.packet), actor_name(transition.src)

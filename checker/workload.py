@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from checker.errors import InputError, unknown
 from checker.model import Message
@@ -37,6 +37,7 @@ class Workload:
         self_sends: some message may be addressed to its own sender.
         reacts: deliveries may move a position.
         fan_out: the greatest number of destinations of one message.
+        splits: a send takes two transitions; see `split`.
     """
 
     kind: str
@@ -51,6 +52,50 @@ class Workload:
     self_sends: bool
     reacts: bool = False
     fan_out: int = 1
+    splits: bool = False
+
+
+SENDS = {
+    "joint": "a causal-send, with the choice of its destinations, is one transition",
+    "split": "an application first decides to send, then chooses the destinations",
+}
+
+ARM: Destinations = ()
+"""What stands for the decision to send where a choice of destinations is expected."""
+
+
+def split(workload: Workload) -> Workload:
+    """Return a workload where each causal-send is preceded by a transition that arms it.
+
+    A position is (whether the actor is armed, position in `workload`).
+    """
+
+    def choices(actor: int, position: tuple[bool, Position]) -> tuple[Destinations, ...]:
+        armed, inner = position
+        found = workload.choices(actor, inner)
+        return found if armed or not found else (ARM,)
+
+    def after_send(
+        actor: int, position: tuple[bool, Position], destinations: Destinations
+    ) -> tuple[bool, Position]:
+        if destinations == ARM:
+            return True, position[1]
+        return False, workload.after_send(actor, position[1], destinations)
+
+    def after_delivery(
+        actor: int, position: tuple[bool, Position], message: Message
+    ) -> tuple[bool, Position]:
+        return position[0], workload.after_delivery(actor, position[1], message)
+
+    return evolve(
+        workload,
+        initial=lambda actor: (False, workload.initial(actor)),
+        sent=lambda position: workload.sent(position[1]),
+        choices=choices,
+        after_send=after_send,
+        after_delivery=after_delivery,
+        splits=True,
+    )
 
 
 SUMMARIES = {

@@ -15,10 +15,11 @@ from checker.engine import Options
 from checker.explanation import explain
 from checker.model import Message, Protocol
 from checker.path import Path
+from checker.payload import message_in
 from checker.result import Counts
 from checker.search import Bounds, Progress
 from checker.spec import Expectation, Spec, expected_verdict
-from checker.words import Words, actor_name, listed, message_in
+from checker.words import Words, actor_name, listed
 from tests.conftest import counterexample
 from tests.models import (
     DELIVERS_TWICE,

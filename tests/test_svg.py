@@ -15,7 +15,8 @@ from checker.formats.geometry import BUFFER, Arrow, Layout, cut, overlap, text_w
 from checker.formats.spacetime import layout_of
 from checker.model import CausalSend, Lose, Receive, Timeout
 from checker.path import Path
-from checker.words import Words, message_in, waiting
+from checker.payload import message_in
+from checker.words import Words, waiting
 from tests import runs
 from tests.conftest import ROOT
 from tests.runs import EVIL, RUNS

@@ -7,6 +7,7 @@ from attrs import frozen
 from checker.check import CheckReport
 from checker.explanation import Explanation, explain
 from checker.path import Path, causal_violation, undelivered
+from checker.transition import System
 from checker.words import Words, actor_name, listed
 
 
@@ -42,7 +43,7 @@ def about(path: Path, report: CheckReport | None = None) -> About:
     """Return what is to be said of `path`; `report` is the check that found it, if one did."""
     return About(
         headline=_headline(path),
-        question=_question(path, report),
+        question=question(path.system, protocol_reference(path, report)),
         violates=path.violates,
         length="1 transition" if path.length == 1 else f"{path.length} transitions",
         explanation=explanation_of(path),
@@ -82,17 +83,26 @@ def _headline(path: Path) -> str:
     return f"A run of {path.system.protocol.name}"
 
 
-def _question(path: Path, report: CheckReport | None) -> str:
-    system = path.system
+def model_variant(system: System) -> str | None:
+    """Return what is special about the model, None if nothing is."""
+    parts = [f"sends {system.sends}"] if system.sends != "joint" else []
+    parts += [f"clocks at the {system.clock_at}"] if system.clock_at != "causal-send" else []
+    return ", ".join(parts) or None
+
+
+def question(system: System, reference: str) -> str:
+    """Return what was asked: the protocol, called `reference`, and the bounds."""
     most = "at most " if system.workload.kind in ("script", "reaction") else ""
     each = "message" if system.messages == 1 else "messages"
     parts = [
-        protocol_reference(path, report),
+        reference,
         f"{system.actors} actors",
         f"{most}{system.messages} {each} each",
         f"network {system.network.name}",
         f"workload {system.workload.text}",
     ]
+    if (variant := model_variant(system)) is not None:
+        parts.append(variant)
     return " · ".join(parts)
 
 

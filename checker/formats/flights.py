@@ -9,7 +9,7 @@ from attrs import define, frozen
 
 from checker.model import Lose, Message, Packet, Receive
 from checker.path import Path, PathStep
-from checker.words import contains, message_in
+from checker.payload import contains, message_in
 
 
 @define(eq=False)

@@ -55,8 +55,8 @@ class Mark:
     """An event on an actor's line.
 
     Attributes:
-        kind: causal-send, network-send, receive, wait, deliver, timeout, or missing: a delivery
-            that never happens.
+        kind: causal-send, network-send, receive, wait, deliver, timeout, arm, or missing: a
+            delivery that never happens.
         x: across.
         y: down.
         step: the number of its transition.

@@ -20,10 +20,11 @@ from checker.canonical import canonical
 from checker.check import CheckReport, exit_code_of
 from checker.errors import InputError, ReplayError, unknown
 from checker.explanation import explain
-from checker.model import CausalSend, Lose, Message, Receive, Timeout
+from checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
 from checker.path import Path, PathStep, holds_along, key_text, replay_keys
+from checker.payload import message_in
 from checker.spec import Spec, system_of
-from checker.words import Words, message_in
+from checker.words import Words
 
 RESULT_SCHEMA = "causalcheck/result/1"
 RESULTS_SCHEMA = "causalcheck/results/1"
@@ -83,6 +84,8 @@ def _question(report: CheckReport) -> dict[str, Any]:
         "messages": report.system.messages,
         "network": report.system.network.name,
         "workload": report.system.workload.text,
+        "sends": report.system.sends,
+        "clock_at": report.system.clock_at,
     }
 
 
@@ -218,6 +221,8 @@ def _spec(table: Mapping[str, Any], file: str, prop: str) -> Spec:
         messages=_get(table, "messages", int),
         network=_get(table, "network", str),
         workload=_get(table, "workload", str),
+        sends=str(table.get("sends", "joint")),
+        clock_at=str(table.get("clock_at", "causal-send")),
         properties=(prop,),
     )
 
@@ -250,7 +255,7 @@ def _key(table: Mapping[str, Any], number: int) -> str:
         src, packet = _get(entry, "src", int, where), _get(entry, "packet", str, where)
         stays, place = entry.get("stays") is True, entry.get("place", 0)
         return key_text(kind, actor, src=src, packet=packet, stays=stays, place=place)
-    if kind == Timeout.kind:
+    if kind in (Arm.kind, Timeout.kind):
         return key_text(kind, actor)
-    kinds = (CausalSend.kind, Receive.kind, Timeout.kind, Lose.kind)
+    kinds = (CausalSend.kind, Arm.kind, Receive.kind, Timeout.kind, Lose.kind)
     raise unknown(f"kind of transition {number}", kind, kinds)

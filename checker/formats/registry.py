@@ -50,6 +50,8 @@ def own_text(path: Path, report: CheckReport | None = None) -> str:
         "messages": path.system.messages,
         "network": path.system.network.name,
         "workload": path.system.workload.text,
+        "sends": path.system.sends,
+        "clock_at": path.system.clock_at,
         **json.counterexample_object(path),
         "versions": json.versions(),
     }

@@ -15,7 +15,8 @@ from checker.formats.about import explanation_of
 from checker.formats.flights import Flight, flights_of
 from checker.model import Lose, Message, Receive
 from checker.path import Path, PathStep, causal_violation
-from checker.words import Remarks, Words, actor_name, contains, waiting
+from checker.payload import contains
+from checker.words import Remarks, Words, actor_name, waiting
 
 
 @frozen

@@ -37,18 +37,10 @@ from checker.formats.geometry import (
     overlap,
     text_width,
 )
-from checker.model import CausalSend, Lose, Message, Predicate, Receive, Timeout
+from checker.model import Arm, CausalSend, Lose, Message, Predicate, Receive, Timeout
 from checker.path import Path, PathStep, Violation, causal_violation, undelivered
-from checker.words import (
-    Remarks,
-    Words,
-    actor_name,
-    contains,
-    listed,
-    message_in,
-    pending,
-    waiting,
-)
+from checker.payload import contains, message_in
+from checker.words import Remarks, Words, actor_name, listed, pending, waiting
 
 
 def layout_of(path: Path) -> Layout:
@@ -228,6 +220,8 @@ class _Planner:
             assert step.message is not None
             wrong = self._is_stuck(step.message)
             yield Mark("causal-send", x, y, step.number, wrong=wrong)
+        elif isinstance(step.transition, Arm):
+            yield Mark("arm", x, y, step.number)
         elif isinstance(step.transition, Timeout):
             yield Mark("timeout", x, y, step.number)
         elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):
@@ -496,6 +490,8 @@ def note_of(words: Words, step: PathStep, remarks: Remarks) -> str:
     elif isinstance(transition, Lose):
         src, dst = actor_name(transition.src), actor_name(transition.dst)
         parts = [f"{words.label(transition.packet)} from {src} to {dst} is lost"]
+    elif isinstance(transition, Arm):
+        parts = [f"{who} decides to send"]
     elif isinstance(transition, Timeout):
         parts = [f"{who} times out", *delivers]
     elif not delivers or held is not None:

@@ -407,6 +407,9 @@ def _shape(kind: str, x: float, y: float, *, wrong: bool = False) -> Iterator[Ma
     elif kind == "timeout":
         yield tag("circle", class_="ring", cx=x, cy=y, r=7)
         yield tag("path", class_="shaft", d=_joined("M", x, y - 4.5, "V", y, "H", x + 3.5))
+    elif kind == "arm":
+        corners = [(x - 5, y - 5), (x + 5, y - 5), (x + 5, y + 5), (x - 5, y + 5)]
+        yield tag("polygon", class_="glass", points=_points(corners))
     elif kind == "missing":
         corners = [(x, y - 8), (x + 8, y), (x, y + 8), (x - 8, y)]
         yield tag("polygon", class_="gap", points=_points(corners))
@@ -450,6 +453,7 @@ _MARKS = {
     "deliver": "deliver",
     "receive": "receive only",
     "timeout": "timeout",
+    "arm": "decides to send",
     "missing": "delivery that never happens",
 }
 

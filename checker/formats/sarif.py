@@ -1,0 +1,303 @@
+"""Results as SARIF 2.1.0, for code scanning: a result per violation, its steps as a code flow.
+
+M. Fanning, L. Golding (editors): Static Analysis Results Interchange Format (SARIF) Version 2.1.0
+Plus Errata 01, OASIS 2023. A step of a counterexample points at the handler that made it.
+
+A search that did not come to an end is a result, too, of kind `open`: "insufficient information to
+decide whether a problem exists" (3.27.9, which has proof-based tools in mind; `review` would ask a
+person to decide what only more states can). A report without it would look as if all were well. A
+notification of the run says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from checker.check import CheckReport, exit_code_of
+from checker.formats import json as formats
+from checker.formats.about import about, explanation_of, question
+from checker.formats.markup import plain
+from checker.formats.source import Source, source_of
+from checker.model import CausalSend, Protocol, Receive, Timeout
+from checker.path import Path, PathStep
+from checker.result import Verdict
+from checker.words import Words, actor_name
+
+Object: TypeAlias = dict[str, Any]
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+ROOT = "%SRCROOT%"
+"""The name of the folder that files are relative to: the current one."""
+EXPECTATION = "expectation"
+"""The rule that a check ends as expected; the other rules are the properties."""
+FINGERPRINT = "causalcheckQuestion/v1"
+
+_HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
+"""What runs at a transition; an arming and a loss run nothing of the protocol's."""
+
+
+def text(reports: Sequence[CheckReport]) -> str:
+    """Return the results as a SARIF log of one run."""
+    rules, version = _rules(reports), formats.own_version()
+    run = {
+        "tool": {
+            "driver": {
+                "name": "causalcheck",
+                **({"version": version} if version[0].isdigit() else {}),
+                "rules": [_rule(name, summary) for name, summary in rules.items()],
+            }
+        },
+        "invocations": [_invocation(reports)],
+        "originalUriBaseIds": {
+            ROOT: {"description": _message("The folder in which causalcheck was run.")}
+        },
+        "results": [
+            {**found, "ruleIndex": list(rules).index(found["ruleId"])}
+            for report in reports
+            for found in _results(report)
+        ],
+    }
+    return formats.text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _rules(reports: Iterable[CheckReport]) -> dict[str, str]:
+    """Return the properties that were checked, and the expectation, with their summaries."""
+    found = {plain(p.name): p.summary for report in reports for p in report.system.properties}
+    ended = "the check comes to a verdict, and to all else that is expected of it"
+    return {**found, EXPECTATION: ended}
+
+
+def _rule(name: str, summary: str) -> Object:
+    short = f"{name}: {summary}"
+    long = f"{short}. The steps of a counterexample are the result's code flow."
+    return {
+        "id": name,
+        "shortDescription": _message(short),
+        "fullDescription": _message(long),
+        "help": _message(long),
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def _invocation(reports: Sequence[CheckReport]) -> Object:
+    """Say whether all checks came to an end, and what ended the others."""
+    undecided = [report for report in reports if _undecided(report)]
+    return {
+        "executionSuccessful": not undecided,
+        "exitCode": exit_code_of(list(reports)),
+        "toolExecutionNotifications": [
+            {
+                "level": "error" if report.result.verdict is Verdict.ERROR else "warning",
+                "message": _message(f"{report.spec.label}: {_undecided_text(report)}"),
+            }
+            for report in undecided
+        ],
+    }
+
+
+def _undecided(report: CheckReport) -> bool:
+    return report.result.verdict in (Verdict.INCOMPLETE, Verdict.ERROR)
+
+
+def _undecided_text(report: CheckReport) -> str:
+    result = report.result
+    if result.verdict is Verdict.ERROR:
+        return f"The protocol failed: {result.error}"
+    missing = [name for name, v in result.properties.items() if v is Verdict.INCOMPLETE]
+    why = result.stopped_by or "the search visits some of the states only"
+    return f"INCOMPLETE: nothing is proved, for {why}. Not decided: {', '.join(missing)}."
+
+
+# Results
+
+
+def _results(report: CheckReport) -> list[Object]:
+    """Return what is not as expected of one check."""
+    result, path = report.result, report.result.counterexample
+    if _undecided(report):
+        kind = "fail" if result.verdict is Verdict.ERROR else "open"
+        return [_result(report, EXPECTATION, _undecided_text(report), None, kind)]
+    if not report.differences:
+        return []
+    if result.verdict is Verdict.VIOLATED and report.spec.expect.verdict is Verdict.HOLDS:
+        violated = [name for name, v in result.properties.items() if v is Verdict.VIOLATED]
+        shown = {path.violates: path} if path is not None else {}
+        return [_violation(report, name, shown.get(name)) for name in violated]
+    return [_result(report, EXPECTATION, f"{'; '.join(report.differences)}.", path)]
+
+
+def _violation(report: CheckReport, name: str, path: Path | None) -> Object:
+    if path is None:
+        never = "no reachable state shows it" if name.startswith("witness:") else "it is violated"
+        return _result(report, name, f"{name}: {never}.", None)
+    said = about(path, report)
+    why = " ".join([said.explanation.text, *(f"{d}." for d in said.explanation.details)])
+    return _result(report, name, f"{said.headline}. {said.verdict}: {why}", path)
+
+
+def _result(
+    report: CheckReport, rule: str, said: str, path: Path | None, kind: str = "fail"
+) -> Object:
+    asked = question(report.system, report.spec.protocol)
+    found = {
+        "ruleId": plain(rule),
+        "kind": kind,
+        "level": "error" if kind == "fail" else "none",
+        "message": _message(f"{said} ({asked})"),
+        "locations": [_place(report, rule, path)],
+        "partialFingerprints": {FINGERPRINT: _fingerprint(report, rule)},
+    }
+    if path is not None and path.steps:
+        found["codeFlows"] = [_code_flow(path)]
+    return found
+
+
+def _fingerprint(report: CheckReport, rule: str) -> str:
+    """Return a digest of the question and the rule, which stays when lines or counts change."""
+    system = report.system
+    asked = [
+        rule,
+        _portable(report.spec.protocol),
+        system.actors,
+        system.messages,
+        system.network.name,
+        system.workload.text,
+        system.sends,
+        system.clock_at,
+    ]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+
+
+def _portable(reference: str) -> str:
+    """Return how a protocol is called on every machine: a file is relative to the current folder.
+
+    A file elsewhere is known by its name alone.
+    """
+    name, ending, thing = reference.partition(".py")
+    if not ending:
+        return reference
+    file = name + ending
+    return (_below_root(file) or FilePath(file).name) + thing
+
+
+def _code_flow(path: Path) -> Object:
+    words, remarks = Words.of(path), explanation_of(path).remarks
+    wrong = {number for number, _ in remarks}
+    return {
+        "message": _message(about(path).verdict),
+        "threadFlows": [
+            {
+                "locations": [
+                    {
+                        "location": _step_location(
+                            path.system.protocol, step, words.step(step, remarks)
+                        ),
+                        "executionOrder": step.number,
+                        "importance": "essential" if step.number in wrong else "important",
+                        "state": {
+                            actor_name(step.actor): _message(
+                                words.value(step.state.actors[step.actor])
+                            )
+                        },
+                    }
+                    for step in path.steps
+                ]
+            }
+        ],
+    }
+
+
+# Locations
+
+
+def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
+    """Return where a result is shown: what is below the current folder comes first.
+
+    What differs from an expectation belongs to the spec; a violation to the handler of its last
+    step; where nothing ran, to the predicate, or to the handler that starts a message.
+    """
+    steps = () if path is None else path.steps
+    handlers = [source_of(_handler(report.system.protocol, step)) for step in reversed(steps)]
+    prop = next((p for p in report.system.properties if p.name == rule), None)
+    if not handlers and prop is not None:
+        handlers.append(source_of(prop.witness or prop.invariant))
+    handlers.append(source_of(report.system.protocol.causal_send))
+    sources = [source for source in handlers if source is not None]
+    spec = [] if report.spec.file is None else [_spec_source(report.spec.file)]
+    ranked = [*spec, *sources] if rule == EXPECTATION else [*sources, *spec]
+    ranked.sort(key=lambda source: _below_root(source.file) is None)
+    if ranked:
+        return _location(ranked[0])
+    return {"logicalLocations": [{"name": plain(report.spec.protocol), "kind": "object"}]}
+
+
+def _spec_source(file: str) -> Source:
+    """Return where a spec says what it expects."""
+    try:
+        lines = FilePath(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    says = re.compile(r"\s*(\[\s*expect\b|expect\b.*=)")
+    line = next((number for number, text in enumerate(lines, 1) if says.match(text)), 1)
+    return Source(file, line, line, "")
+
+
+def _handler(protocol: Protocol, step: PathStep) -> Any:
+    name = _HANDLERS.get(type(step.transition))
+    return None if name is None else getattr(protocol, name)
+
+
+def _step_location(protocol: Protocol, step: PathStep, said: str) -> Object:
+    handler = _handler(protocol, step)
+    source = source_of(handler)
+    if source is not None:
+        found = _location(source)
+    elif handler is not None:
+        found = _logical(_HANDLERS[type(step.transition)])
+    else:
+        found = {}
+    return {**found, "message": _message(f"{step.number}. {said}")}
+
+
+def _location(source: Source) -> Object:
+    found: Object = {
+        "physicalLocation": {
+            "artifactLocation": _artifact(source.file),
+            "region": {"startLine": source.first, "endLine": source.last},
+        }
+    }
+    return {**found, **(_logical(source.name) if source.name else {})}
+
+
+def _logical(name: str) -> Object:
+    return {"logicalLocations": [{"fullyQualifiedName": name, "kind": "function"}]}
+
+
+def _artifact(file: str) -> Object:
+    below = _below_root(file)
+    if below is None:
+        return {"uri": FilePath(os.path.abspath(file)).as_uri()}
+    return {"uri": quote(below), "uriBaseId": ROOT}
+
+
+def _below_root(file: str) -> str | None:
+    """Return the path of a file from the current folder, or None if it is elsewhere."""
+    for found in (FilePath(os.path.abspath(file)), FilePath(file).resolve()):
+        if found.is_relative_to(FilePath.cwd()):
+            return found.relative_to(FilePath.cwd()).as_posix()
+    return None
+
+
+def _message(text: str) -> Mapping[str, str]:
+    """Return a message in one line; braces would be placeholders (3.11.5), `[…](…)` links."""
+    said = plain(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")
+    return {"text": said or " "}

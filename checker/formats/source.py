@@ -1,0 +1,80 @@
+"""Where a protocol's handlers stand in its source."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from attrs import frozen
+
+
+@frozen
+class Source:
+    """Lines of a file: a function's, its decorators' included.
+
+    Attributes:
+        file: as Python knows it.
+        first, last: the lines, counted from 1.
+        name: the function's qualified name.
+    """
+
+    file: str
+    first: int
+    last: int
+    name: str
+
+
+def source_of(handler: Callable[..., Any] | None) -> Source | None:
+    """Return where `handler` stands, or None if it has no source on the disk."""
+    code = code_of(handler)
+    if code is None or not Path(code.co_filename).is_file():
+        return None
+    first = code.co_firstlineno
+    return Source(code.co_filename, first, max(first, _last_line(code)), code.co_qualname)
+
+
+def code_of(handler: Any) -> CodeType | None:
+    """Return the code of what runs in the end; None of what is not written in Python.
+
+    Partial functions and methods, and functions that say what they wrap, are looked into.
+    """
+    seen: list[Any] = []
+    while not any(handler is before for before in seen):
+        seen.append(handler)
+        if isinstance(handler, functools.partial):
+            handler = handler.func
+        elif hasattr(handler, "__wrapped__"):
+            handler = handler.__wrapped__
+        elif inspect.ismethod(handler):
+            handler = handler.__func__
+        elif inspect.isfunction(handler):
+            return handler.__code__
+        elif callable(handler) and not isinstance(handler, type):
+            handler = type(handler).__call__
+    return None
+
+
+def _last_line(code: CodeType) -> int:
+    """Return where a function ends.
+
+    Source is read for functions with a name only: where a lambda ends, its line does not tell.
+    """
+    if code.co_name != "<lambda>":
+        try:
+            lines, first = inspect.getsourcelines(code)
+            return first + len(lines) - 1
+        except (OSError, SyntaxError, ValueError):
+            pass
+    return max(_lines(code), default=code.co_firstlineno)
+
+
+def _lines(code: CodeType) -> Iterator[int]:
+    """Yield the lines on which something in `code` ends."""
+    yield from (end for _, end, _, _ in code.co_positions() if end is not None)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _lines(inner)
