@@ -267,8 +267,8 @@ def _own_interrupts() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda: None) -> None:
-    """Run a job in a thread of its own, so that bounds and Ctrl-C can end it.
+def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda: None) -> Any:
+    """Run a job in a thread of its own, so that bounds and Ctrl-C can end it; return its result.
 
     Args:
         sc: the Spark context.
@@ -280,10 +280,10 @@ def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda:
     """
     tag = f"causalcheck-{time.monotonic_ns()}"
 
-    def tagged() -> None:
+    def tagged() -> Any:
         with failing_clearly():
             sc.addJobTag(tag)
-            job()
+            return job()
 
     seen = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
@@ -444,8 +444,8 @@ class SparkBreadthFirst:
 
     def _write_shares(self, folder: Path) -> spark_checkpoint.Files:
         task = spark_checkpoint.save_task(str(folder.resolve()))
-        with failing_clearly():
-            found = self._shares.mapPartitionsWithIndex(task).collect()
+        assert self.cluster is not None
+        found = wait_for(self.cluster.sc, self._shares.mapPartitionsWithIndex(task).collect)
         return spark_checkpoint.written(folder, found)
 
     def _restore(self, saved: Saved) -> None:
@@ -471,8 +471,7 @@ class SparkBreadthFirst:
             lambda parts: (load(p) for p, _ in parts), preservesPartitioning=True
         )
         self._shares.persist()
-        with failing_clearly():
-            self._shares._jrdd.count()
+        wait_for(sc, self._shares._jrdd.count)
 
     @property
     def on_cluster(self) -> bool:
