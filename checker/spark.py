@@ -179,8 +179,7 @@ def _started(options: SparkOptions, folder: Path) -> Any:
             sc.setLogLevel("WARN" if options.log else "OFF")
         return sc
     except Exception as error:
-        said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-        reason = next((line for line in said if "rror" in line or "xception" in line), "")
+        reason = _reason(log.read_text(errors="replace") if log.exists() else "")
         if SparkContext._active_spark_context is not None:
             with suppress(Exception):
                 SparkContext._active_spark_context.stop()
@@ -188,6 +187,16 @@ def _started(options: SparkOptions, folder: Path) -> Any:
             f"Spark cannot be started with master {conf.get('spark.master')!r}: "
             f"{reason or first_line(error)} (--spark-log shows more)"
         ) from None
+
+
+def _reason(log: str) -> str:
+    """Return the line of Spark's log that says best why it did not start."""
+    lines = [line.strip() for line in log.splitlines() if not line.strip().startswith("at ")]
+    for mark in ("Reason: ", "Caused by: ", "rror", "xception"):
+        for line in lines:
+            if mark in line:
+                return line.partition(mark)[2] if mark.endswith(": ") else line
+    return ""
 
 
 def on_this_machine(master: str) -> bool:

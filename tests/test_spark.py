@@ -446,6 +446,19 @@ def test_without_java_the_command_says_how_to_get_it(
         provide_java(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("", ""),
+        ("INFO all is well\nat x.error(X.scala)\nException: no master", "Exception: no master"),
+        ("Exception: wait\nCaused by: IOException: refused", "IOException: refused"),
+        ("Caused by: refused\nERROR X: killed. Reason: no master!", "no master!"),
+    ],
+)
+def test_the_best_line_of_the_log_says_why_spark_did_not_start(log: str, reason: str) -> None:
+    assert reason == spark._reason(log)
+
+
 def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(InputError, match="no bin/java in it"):
