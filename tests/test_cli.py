@@ -860,7 +860,7 @@ def test_every_command_of_the_readme_can_be_typed(causalcheck: Command, tmp_path
     for command in commands:
         arguments = shlex.split(command, comments=True)[1:]
         assert 2 != causalcheck(*arguments, "--help", cwd=tmp_path).code
-    assert 15 == len(commands)
+    assert 16 == len(commands)
 
 
 def test_the_documentation_names_every_key_of_a_result(causalcheck: Command) -> None:

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,12 @@ from pyspark import SparkContext, TaskContext
 
 from checker import kernels, shares, spark
 from checker.blocks import Codec, unseen, widened
-from checker.errors import InputError
+from checker.errors import ClusterError, InputError
 from checker.local import LocalBreadthFirst, LocalOptions
 from checker.model import Protocol, Step
 from checker.result import Counts, Result, Verdict
 from checker.search import Bounds, explore
-from checker.spark import Cluster, SparkBreadthFirst, SparkOptions, provide_java
+from checker.spark import Cluster, SparkBreadthFirst, SparkOptions, provide_java, wait_for
 from checker.spec import Spec, system_of
 from checker.supply import wrapping
 from checker.transition import System
@@ -291,12 +293,12 @@ def executors():
             open(f"/proc/{pid}/cmdline").read()]
 
 class Killing(SparkBreadthFirst):
-    def _job(self, *, advances):
+    def _job(self, tick, *, advances):
         if self._jobs == 3:
             (first, *_) = executors()
             os.kill(first, signal.SIGKILL)
             killed.append(first)
-        return super()._job(advances=advances)
+        return super()._job(tick, advances=advances)
 
 if __name__ == "__main__":
     system = small("mfss", 3, 2, history="clocks")
@@ -312,12 +314,52 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
         [sys.executable, str(tmp_path / "kill.py")],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env={**os.environ, "PYTHONPATH": str(Path(spark.__file__).parent.parent)},
         check=False,
     )
     expected = locally(small("mfss", 3, 2, history="clocks")).counts
     assert f"1 HOLDS {expected} None" == done.stdout.strip(), done.stderr[-2000:]
+
+
+def test_a_bound_ends_a_round_that_takes_long(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        return lambda partition, parts: time.sleep(600)
+
+    monkeypatch.setattr(spark, "expand_task", tasks)
+    system = small("mfss", 2, 2)
+    explorer = SparkBreadthFirst(system, options=SparkOptions(threshold=5))
+    began = time.monotonic()
+    result = explore(system, explorer, Bounds(max_seconds=2))
+    assert 300 > time.monotonic() - began
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "--max-seconds 2 reached" == result.stopped_by
+
+
+class Waiting:
+    """A context whose jobs end only when they are cancelled."""
+
+    master = "spark://somewhere:7077"
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+
+    def addJobTag(self, tag: str) -> None:
+        pass
+
+    def cancelJobsWithTag(self, tag: str) -> None:
+        self.cancelled.set()
+
+
+def test_a_cluster_without_executors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "_block_managers", lambda sc: 1)
+    monkeypatch.setattr(spark, "PATIENCE", 1.5)
+    waiting = Waiting()
+    with pytest.raises(ClusterError, match="no executor of spark://somewhere:7077 for"):
+        wait_for(waiting, waiting.cancelled.wait)
+    assert waiting.cancelled.is_set()
 
 
 # Checkpoints
@@ -403,10 +445,10 @@ from checker.spark import SparkBreadthFirst, SparkOptions
 from tests.test_local import small
 
 class Dying(SparkBreadthFirst):
-    def _job(self, *, advances):
+    def _job(self, tick, *, advances):
         if self._jobs == 4:
             os.kill(os.getpid(), signal.SIGKILL)
-        return super()._job(advances=advances)
+        return super()._job(tick, advances=advances)
 
 if __name__ == "__main__":
     system = small("cykas", 3, 2)
@@ -426,7 +468,7 @@ def test_killed_in_the_middle_of_a_level_a_search_goes_on_from_the_level_before(
     done = subprocess.run(
         [sys.executable, str(script), str(folder)],
         capture_output=True,
-        timeout=300,
+        timeout=600,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         check=False,
     )
@@ -480,6 +522,19 @@ def test_without_java_the_command_says_how_to_get_it(
     monkeypatch.setattr(spark, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs a Java runtime.*causalcheck\[java\]"):
         provide_java(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("", ""),
+        ("INFO all is well\nat x.error(X.scala)\nException: no master", "Exception: no master"),
+        ("Exception: wait\nCaused by: IOException: refused", "IOException: refused"),
+        ("Caused by: refused\nERROR X: killed. Reason: no master!", "no master!"),
+    ],
+)
+def test_the_best_line_of_the_log_says_why_spark_did_not_start(log: str, reason: str) -> None:
+    assert reason == spark._reason(log)
 
 
 def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

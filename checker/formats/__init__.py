@@ -31,20 +31,21 @@ def check_writable(target: str) -> None:
         raise _unwritable(target, error) from None
 
 
-def write_whole(target: str, text: str) -> None:
+def write_whole(target: str, text: str | bytes) -> None:
     """Write `text` beside `target` and rename it, so that no reader sees half a file.
 
     Raises:
         InputError: it cannot be written; says why.
     """
     path = Path(target)
+    data = text.encode() if isinstance(text, str) else text
     try:
         if _is_stream(path):
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(data)
             return
         beside = _beside(path)
         try:
-            beside.write_text(text, encoding="utf-8")
+            beside.write_bytes(data)
             beside.replace(path.resolve())
         finally:
             beside.unlink(missing_ok=True)

@@ -1,0 +1,215 @@
+"""Measures the Spark engine beside the local one, and beside one Python tuple per state.
+
+python benchmarks/spark.py --quick            # a minute: does everything still run?
+python benchmarks/spark.py                    # some minutes
+python benchmarks/spark.py --check 'cykas 3x3 clocks' --tuples 'cykas 3x2 knowledge'
+python benchmarks/spark.py --write-readme     # and put the table into benchmarks/README.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from attrs import frozen
+from run import machine, run, write_readme
+from standalone import standalone
+
+from checker.canonical import canonical
+from checker.errors import CausalCheckError
+from checker.model import State
+from checker.spark import THRESHOLD, Cluster, SparkOptions
+from checker.spec import Spec, system_of
+from checker.transition import enabled, initial_state, successor
+
+COLUMNS = ["search", "check", "unique", "s", "rounds", "unique/s", "of local", "of tuples"]
+Keyed = tuple[str, State]
+
+
+@frozen
+class Measured:
+    """One way to explore.
+
+    Attributes:
+        name: of the way.
+        check: protocol, bounds, encoding.
+        unique: states found in all.
+        seconds: of the whole search, with what it takes to start Spark.
+        rounds: on Spark.
+        rate: unique states a second; on Spark of the rounds there, without the start.
+    """
+
+    name: str
+    check: str
+    unique: int
+    seconds: float
+    rounds: int
+    rate: float
+
+
+def local(check: str, options: str) -> Measured:
+    """Measure the local engine in a process of its own."""
+    found = run(f"{check} --no-symmetry {options}")
+    unique, seconds = found["unique_states"], found["seconds"]
+    return Measured("local, two threads", check, unique, seconds, 0, unique / seconds)
+
+
+def on_spark(name: str, check: str, master: str, threshold: int, options: str) -> Measured:
+    """Measure the Spark engine, its driver in a process of its own."""
+    asked = f"--engine spark --master {master} --spark-threshold {threshold} {options}"
+    found = run(f"{check} {asked}")
+    rounds = found["statistics"].get("rounds", [])
+    if not rounds:
+        raise SystemExit(f"{check}: no level has {threshold:,} states; give a smaller --threshold")
+    new, seconds = (sum(r[key] for r in rounds) for key in ("new", "seconds"))
+    return Measured(
+        name, check, found["unique_states"], found["seconds"], len(rounds), new / seconds
+    )
+
+
+def on_workers(number: int, check: str, threshold: int, options: str) -> Measured:
+    """Measure the Spark engine on a standalone cluster of workers of one core each."""
+    name = f"standalone, {number} worker{'s' * (number > 1)} of one core"
+    with standalone(workers=number, cores=1) as cluster:
+        return on_spark(name, check, cluster.master, threshold, options)
+
+
+def tuples(check: str) -> Measured:
+    """Measure the simplest search on Spark: an element per state, a shuffle per level.
+
+    It suffices for systems whose every state is at one depth only, as those of mfss and cykas, for
+    nothing is visited twice then; the local engine's counts tell.
+    """
+    began = time.monotonic()
+    protocol, bounds, history = check.split()
+    actors, messages = map(int, bounds.split("x"))
+    spec = Spec(protocol, actors=actors, messages=messages, history=history)
+    start = initial_state(system_of(spec))
+    cluster = Cluster.start(SparkOptions(master="local[2,4]"))
+    try:
+        level = cluster.sc.parallelize([(canonical(start), start)], 2)
+        unique, rounds, first = 1, 0, time.monotonic()
+        while True:
+            following = level.mapPartitions(partial(successors, spec)).reduceByKey(either, 2)
+            following.persist()
+            new = following.count()
+            level.unpersist()
+            unique, rounds, level = unique + new, rounds + 1, following
+            if not new:
+                break
+        ended = time.monotonic()
+    finally:
+        cluster.stop()
+    expected = run(f"{check} --no-symmetry")["unique_states"]
+    if unique != expected:
+        raise SystemExit(f"{check}: {unique:,} states by tuples, {expected:,} by the local engine")
+    rate = unique / (ended - first)
+    return Measured("tuples, flatMap + distinct", check, unique, ended - began, rounds, rate)
+
+
+def successors(spec: Spec, states: Iterator[Keyed]) -> Iterator[Keyed]:
+    """Yield what follows states, with its canonical text; runs in an executor."""
+    system = system_of(spec)
+    for _, state in states:
+        for transition in enabled(system, state):
+            outcome = successor(system, state, transition)
+            for prop in system.properties:
+                if prop.at_delivery and not all(map(prop.at_delivery, outcome.deliveries)):
+                    raise ValueError(f"{prop.name} is violated")
+            yield canonical(outcome.state), outcome.state
+
+
+def either(one: State, _other: State) -> State:
+    """Return one of two equal states: what `distinct` does, by text, for hashes may differ."""
+    return one
+
+
+def median(measured: list[Measured]) -> Measured:
+    """Return the one with the median rate."""
+    middle = statistics.median_low(m.rate for m in measured)
+    return next(m for m in measured if m.rate == middle)
+
+
+def cells(row: Measured, first: Measured, last: Measured) -> list[str]:
+    """Return the cells of a row; the first row and the last one are what all are compared with."""
+    return [
+        row.name,
+        row.check,
+        f"{row.unique:,}",
+        f"{row.seconds:,.1f}",
+        str(row.rounds or "–"),
+        f"{row.rate:,.0f}",
+        ratio(row.rate / first.rate),
+        ratio(row.rate / last.rate),
+    ]
+
+
+def ratio(value: float) -> str:
+    """Return a ratio with two digits or more."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def text_of(rows: list[Measured]) -> str:
+    """Return the table and what it is about as Markdown."""
+    lines = [COLUMNS, ["---"] * 2 + ["---:"] * (len(COLUMNS) - 2)]
+    lines += [cells(row, rows[0], rows[-1]) for row in rows]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    one, two = rows[2], rows[3]
+    return f"{machine()}.\n\n{table}\n\nTwo workers are {two.rate / one.rate:.2f} times one."
+
+
+def arguments() -> Any:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", default="mfss 3x3 clocks", metavar="'PROTOCOL AxM HISTORY'")
+    parser.add_argument("--tuples", default="mfss 3x2 clocks", metavar="'PROTOCOL AxM HISTORY'")
+    parser.add_argument("--threshold", type=int, default=THRESHOLD, metavar="STATES")
+    parser.add_argument("--options", default="", help="more options of check, for all but tuples")
+    parser.add_argument("--runs", type=int, default=3, help="medians of so many; default: 3")
+    parser.add_argument("--quick", action="store_true", help="small bounds, one run")
+    parser.add_argument("--write-readme", action="store_true")
+    given = parser.parse_args()
+    if given.quick:
+        given.check, given.tuples = "mfss 3x2 clocks", "mfss 2x3 clocks"
+        given.threshold, given.runs = 5_000, 1
+    for check in (given.check, given.tuples):
+        if len(check.split()) != 3:
+            parser.error(f"{check!r} is not a check; give for example 'mfss 3x3 clocks'")
+    return given
+
+
+def main() -> None:
+    """Measure, print."""
+    given = arguments()
+    check, threshold, options = given.check, given.threshold, f"--threads 2 {given.options}"
+    run(check)  # compiles the kernels where that was not done yet
+    ways: list[Callable[[], Measured]] = [
+        lambda: local(check, options),
+        lambda: on_spark("Spark, local[2]", check, "local[2,4]", threshold, options),
+        lambda: on_workers(1, check, threshold, options),
+        lambda: on_workers(2, check, threshold, options),
+        lambda: tuples(given.tuples),
+    ]
+    rows = []
+    for way in ways:
+        rows.append(median([way() for _ in range(given.runs)]))
+        print(rows[-1], file=sys.stderr, flush=True)
+    text = text_of(rows)
+    print(text)
+    if given.write_readme:
+        write_readme(text, "spark")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except CausalCheckError as error:
+        raise SystemExit(f"Error: {error}") from None
