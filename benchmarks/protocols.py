@@ -5,6 +5,7 @@ python benchmarks/protocols.py    # a few minutes
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 from pathlib import Path
@@ -16,16 +17,33 @@ from checker.engine import Options
 from checker.errors import CausalCheckError
 from checker.formats import write_whole
 from checker.formats.registry import write_trace
-from checker.model import Protocol
+from checker.measures import measure
+from checker.model import Protocol, Transition
+from checker.path import Path as Run
+from checker.path import replay, undelivered
 from checker.registry import protocol_named, protocol_names
 from checker.result import Verdict
 from checker.search import Bounds
-from checker.spec import Spec
+from checker.spec import Spec, system_of
+from checker.transition import enabled, initial_state, successor
+from checker.words import waiting
 
 ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = ("unordered", "fifo", "duplicating", "fifo+lossy:1", "duplicating+lossy")
 SIZES = ((3, 1), (2, 2), (3, 2))
+FIXED = {
+    "tree-figure-1": ((4, 1),),
+    "tree-figure-2-left": ((4, 1),),
+    "tree-figure-2-right": ((4, 1),),
+}
+"""Protocols for one number of actors."""
 WORKLOADS = {"cbcast": "broadcast"}
+TYPICAL = (
+    'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":0,"to":[1]},'
+    '{"name":"m3","from":1,"to":[2],"after":["m2"]}]'
+)
+"""Alice writes to Carol and to Bob, who then writes to Carol: who is held back, and where?"""
+WALKS = 300
 MOST_STATES = 3_000_000
 
 HEAD = """# The protocols
@@ -41,13 +59,19 @@ counterexample. The specs in [specs/protocols](../specs/protocols) go further. M
 `duplicating` delivers every packet any number of times, `lossy:1` loses one packet at most,
 `lossy` any number. A protocol that repeats its packets (it has a timeout) may never come to a
 final state there: see the property `can-deliver`.
+
+What a protocol costs is measured over all states of three actors with one message each (see
+`check --measures`); "-" where there are too many. The typical run of a protocol that holds is one
+in which Alice writes m1 to Carol, then m2 to Bob, who writes m3 to Carol: of many runs, one in
+which packets overtake each other and messages have to wait. Where it does not hold, the picture is
+of a shortest counterexample.
 """
 
 
 def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
     """Return what was found of a protocol on a network, and the check that found a violation."""
     states, reached = 0, ""
-    for actors, messages in SIZES:
+    for actors, messages in FIXED.get(name, SIZES):
         workload = WORKLOADS.get(name, "any")
         spec = Spec(name, "", actors, messages, network, workload)
         try:
@@ -67,6 +91,46 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
     return f"HOLDS to {reached} ({states:,})", None
 
 
+def cost(name: str) -> str:
+    """Return what a protocol costs, on the first network of those where that can be measured."""
+    actors, messages = FIXED.get(name, SIZES)[0]
+    network = "fifo" if name.startswith(("tree", "ks", "mfss-fifo", "newtop")) else "unordered"
+    spec = Spec(name, "", actors, messages, network, WORKLOADS.get(name, "any"))
+    try:
+        found = measure(system_of(spec))
+    except CausalCheckError:
+        return f"Cost on {network}: -"
+    carried = max((k.integers for k in found.packets.values() if k.carries), default=0)
+    control = found.control_packets
+    return (
+        f"Cost on {network}: at most {found.packets_per_sender} packets in transit per sender and "
+        f"{found.packets_per_pair} per pair, {carried} integers of control data beside a message, "
+        f"{'-' if control is None else control} control packets per message, "
+        f"{found.buffered} messages held by one actor."
+    )
+
+
+def typical(name: str) -> Run | None:
+    """Return a run of the story of Alice, Bob and Carol in which messages wait, if there is one."""
+    if name in FIXED:
+        return None
+    network = "fifo" if name.startswith(("tree", "ks", "mfss-fifo", "newtop")) else "unordered"
+    system = system_of(Spec(name, "", network=network, workload=TYPICAL))
+    best: tuple[tuple[bool, int, int], Run] | None = None
+    for seed in range(WALKS):
+        chance, state, taken = random.Random(seed), initial_state(system), list[Transition]()
+        while len(taken) < 24 and (choices := enabled(system, state)):
+            taken.append(chance.choice(choices))
+            state = successor(system, state, taken[-1]).state
+        run = replay(system, taken)
+        over = all(not undelivered(run.last, i) for i in range(system.actors))
+        held = sum(waiting(step) is not None for step in run.steps)
+        found = (over, held, -run.length)
+        if best is None or found > best[0]:
+            best = found, run
+    return best[1] if best is not None and best[0][0] else None
+
+
 def section(protocol: Protocol, pictures: Path) -> str:
     """Return the section of one protocol; write the picture of its first counterexample."""
     lines = [f"## {protocol.name}", "", f"{protocol.summary}. Source: {protocol.source}.", ""]
@@ -78,7 +142,13 @@ def section(protocol: Protocol, pictures: Path) -> str:
         if report is not None and picture is None:
             picture = network, report
         print(protocol.name, network, text, file=sys.stderr, flush=True)
-    lines += ["| " + " | ".join(cells) + " |", ""]
+    lines += ["| " + " | ".join(cells) + " |", "", cost(protocol.name), ""]
+    if any(text.startswith("HOLDS") for text in cells):
+        run = typical(protocol.name)
+        if run is not None:
+            file = pictures / f"{protocol.name}-run.svg"
+            write_trace(run, str(file))
+            lines += [f"![A run of {protocol.name}](images/protocols/{file.name})", ""]
     if picture is not None:
         network, report = picture
         assert report.result.counterexample is not None

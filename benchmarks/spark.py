@@ -24,9 +24,10 @@ from run import machine, run, write_readme
 from standalone import standalone
 
 from checker.canonical import canonical
+from checker.cluster import Cluster
 from checker.errors import CausalCheckError
 from checker.model import State
-from checker.spark import THRESHOLD, Cluster, SparkOptions
+from checker.spark import THRESHOLD
 from checker.spec import Spec, system_of
 from checker.transition import enabled, initial_state, successor
 
@@ -93,7 +94,7 @@ def tuples(check: str) -> Measured:
     actors, messages = map(int, bounds.split("x"))
     spec = Spec(protocol, actors=actors, messages=messages, history=history)
     start = initial_state(system_of(spec))
-    cluster = Cluster.start(SparkOptions(master="local[2,4]"))
+    cluster = Cluster.start("local[2,4]")
     try:
         level = cluster.sc.parallelize([(canonical(start), start)], 2)
         unique, rounds, first = 1, 0, time.monotonic()

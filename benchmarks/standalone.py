@@ -31,8 +31,8 @@ from attrs import define, field
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from checker.cluster import provide_java
 from checker.errors import CausalCheckError, ClusterError, InputError
-from checker.spark import provide_java
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 120.0

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from checker.cluster import Cluster, failing_clearly
 from checker.errors import ClusterError
-from checker.spark import Cluster, SparkOptions, failing_clearly
 
 WAITING = 32
 """Jobs at least that are submitted at once: a cluster's executors come one by one."""
@@ -23,14 +23,15 @@ Value = TypeVar("Value")
 
 
 def scattered(
-    call: Callable[[Item], Value], items: Sequence[Item], options: SparkOptions
+    call: Callable[[Item], Value], items: Sequence[Item], master: str | None, *, log: bool
 ) -> Iterator[tuple[Item, Value | ClusterError]]:
     """Yield each item with what `call` returns for it, or with why Spark gave up on it.
 
     Args:
         call: a function of an importable module, or a partial of one; it must not raise.
         items: its arguments; what takes longest should come first.
-        options: which cluster.
+        master: as for `Cluster.start`.
+        log: likewise.
 
     Raises:
         InputError: Spark or Java is missing, or the cluster cannot be reached.
@@ -38,7 +39,7 @@ def scattered(
     """
     if not items:
         return
-    cluster = Cluster.start(options)
+    cluster = Cluster.start(master, log=log)
     tag = f"causalcheck-{os.getpid()}-{id(cluster)}"
     pool = ThreadPoolExecutor(max(WAITING, 2 * cluster.sc.defaultParallelism))
     try:

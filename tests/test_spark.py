@@ -19,14 +19,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark import SparkContext, TaskContext
 
+from checker import cluster as clusters
 from checker import kernels, shares, spark
 from checker.blocks import Codec, unseen, widened
+from checker.cluster import Cluster, provide_java, wait_for
 from checker.errors import ClusterError, InputError
 from checker.local import LocalBreadthFirst, LocalOptions
 from checker.model import Protocol, Step
 from checker.result import Counts, Result, Verdict
 from checker.search import Bounds, explore
-from checker.spark import Cluster, SparkBreadthFirst, SparkOptions, provide_java, wait_for
+from checker.spark import SparkBreadthFirst, SparkOptions
 from checker.spec import Spec, system_of
 from checker.supply import wrapping
 from checker.transition import System
@@ -37,7 +39,7 @@ from tests.test_local import small
 @pytest.fixture(scope="module")
 def context() -> Iterator[SparkContext]:
     """One Spark context for most tests; the engine uses one that runs."""
-    cluster = Cluster.start(SparkOptions(master="local[2,4]"))
+    cluster = Cluster.start("local[2,4]")
     yield cluster.sc
     cluster.stop()
 
@@ -354,8 +356,8 @@ class Waiting:
 
 
 def test_a_cluster_without_executors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark, "_block_managers", lambda sc: 1)
-    monkeypatch.setattr(spark, "PATIENCE", 1.5)
+    monkeypatch.setattr(clusters, "_block_managers", lambda sc: 1)
+    monkeypatch.setattr(clusters, "PATIENCE", 1.5)
     waiting = Waiting()
     with pytest.raises(ClusterError, match="no executor of spark://somewhere:7077 for"):
         wait_for(waiting, waiting.cancelled.wait)
@@ -519,7 +521,7 @@ def test_without_java_the_command_says_how_to_get_it(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setattr(spark, "find_spec", lambda name: None)
+    monkeypatch.setattr(clusters, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs a Java runtime.*causalcheck\[java\]"):
         provide_java(tmp_path)
 
@@ -534,7 +536,7 @@ def test_without_java_the_command_says_how_to_get_it(
     ],
 )
 def test_the_best_line_of_the_log_says_why_spark_did_not_start(log: str, reason: str) -> None:
-    assert reason == spark._reason(log)
+    assert reason == clusters._reason(log)
 
 
 def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

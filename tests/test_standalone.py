@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.standalone import Standalone, standalone
-from checker.spark import on_this_machine
+from checker.cluster import on_this_machine
 from tests.conftest import ROOT, in_a_process
 from tests.test_local import small
 from tests.test_spark import locally
