@@ -6,6 +6,7 @@ python benchmarks/protocols.py    # a few minutes
 from __future__ import annotations
 
 import random
+import re
 import sys
 import time
 from pathlib import Path
@@ -85,7 +86,9 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
         if result.verdict is Verdict.INCOMPLETE and reached:
             break
         if result.verdict is not Verdict.HOLDS:
-            return f"{result.verdict}: {result.error or result.stopped_by}", None
+            raised = re.search(r"(\w+) of protocol .* raised (\w+)", result.error or "")
+            why = f"{raised[1]} raises {raised[2]}" if raised else result.error
+            return f"{result.verdict}: {why or result.stopped_by}", None
         states += (result.unreduced or result.counts).unique_states
         reached = f"{actors}×{messages}"
     return f"HOLDS to {reached} ({states:,})", None

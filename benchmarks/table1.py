@@ -7,6 +7,7 @@ python benchmarks/table1.py --bounds 3x2 # seconds: does everything still run?
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import time
@@ -89,9 +90,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--bounds", default="3x3")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "table1.md")
+    parser.add_argument("--only", default="", help="of the sections there, make these anew")
     arguments = parser.parse_args()
     parts = [HEAD.format(date=time.strftime("%Y-%m-%d"))]
+    before = arguments.output.read_text(encoding="utf-8") if arguments.only else ""
     for title, options in RUNS:
+        found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", before, re.M | re.S)
+        if found is not None and arguments.only not in title:
+            parts.append(found[0])
+            continue
         print(title, file=sys.stderr, flush=True)
         parts.append(f"## {title}\n\n{table(arguments.bounds, options)}")
     temporary = arguments.output.with_suffix(".new")

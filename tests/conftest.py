@@ -21,6 +21,9 @@ from checker.search import Bounds, explore
 from checker.spec import Spec, system_of
 
 ROOT = Path(__file__).parent.parent
+collect_ignore_glob = ["mutants/*.toml"]
+"""They are no specs, though they look like some to the plugin that collects specs."""
+
 COMMAND = (sys.executable, str(ROOT / "cli.py"))
 
 
