@@ -66,7 +66,7 @@ def local(check: str, options: str) -> Measured:
 def on_spark(name: str, check: str, master: str, threshold: int, options: str) -> Measured:
     """Measure the Spark engine, its driver in a process of its own."""
     asked = f"--engine spark --master {master} --spark-threshold {threshold} {options}"
-    found = run(f"{check} {asked}")
+    found = run(f"{check} --no-symmetry {asked}")
     rounds = found["statistics"].get("rounds", [])
     if not rounds:
         raise SystemExit(f"{check}: no level has {threshold:,} states; give a smaller --threshold")
