@@ -97,7 +97,7 @@ def main() -> None:
     for title, options in RUNS:
         found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", before, re.M | re.S)
         if arguments.only not in title:
-            parts += [found[0]] if found else []
+            parts += [found[0].rstrip() + "\n"] if found else []
             continue
         print(title, file=sys.stderr, flush=True)
         parts.append(f"## {title}\n\n{table(arguments.bounds, options)}")
