@@ -270,4 +270,6 @@ def test_a_handler_that_mutates_its_state_is_named_by_the_plain_engine() -> None
     )
     system = system_of(Spec("unordered", actors=2, messages=1), protocol)
     result = explore(system, BreadthFirst(system))
-    assert (Verdict.ERROR, "receive mutates its state") == (result.verdict, result.error)
+    assert result.verdict is Verdict.ERROR
+    # How to get there is said where the state, whose hash is another one now, is found by chance.
+    assert (result.error or "").startswith("receive mutates its state")
