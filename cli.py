@@ -154,8 +154,9 @@ METHOD = options(
         type=click.Choice(list(MEMORY)),
         default=Options().memory,
         show_default=True,
-        help="For --engine local, breadth-first: sweep drops visited states that can never be met "
-        "again.",
+        help="For --engine local, breadth-first: auto forgets earlier levels of a large search "
+        "where every state is proved to have one depth only; keep forgets nothing; sweep also "
+        "drops other states that can never be met again.",
     ),
     click.option(
         "--audit",

@@ -27,8 +27,11 @@ MOST_ACTORS = 16
 """For the local engine: what the keys of its tables have room for."""
 
 MEMORY = {
+    "auto": "forget the visited states of earlier levels once there are many, where every state is "
+    "proved to have one depth only",
     "keep": "keep all visited states",
-    "sweep": "drop visited states that can never be met again (the sweep-line method)",
+    "sweep": "as auto, and elsewhere drop visited states that can never be met again (the "
+    "sweep-line method)",
 }
 
 
@@ -46,7 +49,7 @@ class Options:
         visited: one of VISITED, for `local`.
         symmetry: not for `plain`, breadth-first: keep one state of each orbit under renaming of
             actors, where the system turns out to be symmetric.
-        memory: one of MEMORY, for `local`, breadth-first.
+        memory: one of MEMORY, for `local`, breadth-first; `spark` does as `sweep` does.
         audit: check at every transition that what `sweep` goes by never decreases.
         traces: keep what counterexamples are traced back by; if not, a second search finds them.
         spill: for `local`, a folder that frontiers and traces may be written out to.
@@ -70,7 +73,7 @@ class Options:
     threads: int | None = None
     visited: str = "exact"
     symmetry: bool = True
-    memory: str = "keep"
+    memory: str = "auto"
     audit: bool = False
     traces: bool = True
     spill: Path | None = None
@@ -153,7 +156,7 @@ def _plain(system: System, options: Options) -> Explorer:
 
 def _local(system: System, options: Options) -> Explorer:
     # Numba takes a second to import; `causalcheck list` must not wait for it.
-    from checker.local import LocalBreadthFirst, LocalOptions
+    from checker.local import FORGET_FROM, LocalBreadthFirst, LocalOptions
     from checker.local_depth import LocalDepthFirst
     from checker.local_random import LocalRandomWalks
 
@@ -170,6 +173,7 @@ def _local(system: System, options: Options) -> Explorer:
         fingerprints=options.visited == "fingerprint",
         parents=options.traces,
         symmetry=options.symmetry,
+        forget=None if options.memory == "keep" else FORGET_FROM,
         sweep=options.memory == "sweep",
         audit=options.audit,
         spill=options.spill,

@@ -25,6 +25,7 @@ from checker import kernels
 from checker.arena import Arena, Arenas, reserve_bytes
 from checker.checkpoint import Checkpoints, Contents, Saved, about, last_in, readable
 from checker.errors import AuditError, CapacityError, InputError, ReplayError
+from checker.grading import NotGradedError
 from checker.model import Property, Transition
 from checker.path import holds_along, replay
 from checker.result import Counts
@@ -54,6 +55,10 @@ VISITED = "visited states"
 LEAST_SHARE = 1 << 9
 """Rows that are worth being given to another thread."""
 
+FORGET_FROM = 1 << 20
+"""Visited states from which on it is worth forgetting them. What shows later that it was wrong to
+do so makes the search begin again; most of what can show does so in far fewer states."""
+
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
@@ -70,6 +75,8 @@ class LocalOptions:
         fingerprints: keep 8-byte hashes instead of rows in the visited set.
         parents: keep what a counterexample is traced back by; if not, another search finds it.
         symmetry: keep one state of each orbit under renaming of actors, where that is possible.
+        forget: forget visited states of earlier levels once there are more than so many, where
+            every state has one depth only (see `checker.grading`); None: never.
         sweep: drop visited states that can never be met again (the sweep-line method).
         audit: check that no transition decreases the progress that the sweep-line goes by.
         block: entries per thread, owner and chunk.
@@ -84,6 +91,7 @@ class LocalOptions:
     fingerprints: bool = False
     parents: bool = True
     symmetry: bool = False
+    forget: int | None = FORGET_FROM
     sweep: bool = False
     audit: bool = False
     block: int = BLOCK
@@ -179,6 +187,7 @@ class LocalBreadthFirst:
     seconds_before: float = 0.0
     began: float = field(factory=time.monotonic)
     self_channels: bool = False
+    forgot: bool = False
     whole: Counts | None = None
     frontier: int = 1
     checkpoints: Checkpoints | None = None
@@ -279,8 +288,9 @@ class LocalBreadthFirst:
         )
 
     def _start(self) -> None:
-        """Begin, or begin again without symmetry."""
+        """Begin, or begin again without symmetry or without forgetting anything."""
         threads = self.options.threads or 1
+        self.forgot = False
         self.levels, self.deepest = [], 1
         self.found, self.truncated = {}, False
         self.block = self.options.block
@@ -356,7 +366,7 @@ class LocalBreadthFirst:
         )
 
     def round(self, tick: Callable[[], None]) -> None:
-        """Expand the current level; begin again without symmetry if there turns out to be none."""
+        """Expand the current level; begin again if what was taken for granted does not hold."""
         try:
             self._round(tick)
         except NotSymmetricError as reason:
@@ -365,6 +375,10 @@ class LocalBreadthFirst:
             self._start()
         except SelfPacketError:
             self.self_channels = True
+            self.arenas.close()
+            self._start()
+        except NotGradedError:
+            self.options = evolve(self.options, forget=None)
             self.arenas.close()
             self._start()
 
@@ -393,8 +407,8 @@ class LocalBreadthFirst:
                 self._pause(tick)
         self._collect(tick)
         self._next_level()
-        if self.options.sweep and self.arenas.made:  # else a second search took the memory
-            self._sweep()
+        if self.arenas.made:  # else a second search took the memory
+            self._drop()
         if any(o.control[kernels.DECREASED] for o in self.owners):
             raise AuditError(
                 "the audit of the sweep-line found a transition that decreases the progress "
@@ -411,6 +425,23 @@ class LocalBreadthFirst:
             if self.checkpoints is not None:
                 self.checkpoints.save(self.contents())
             raise
+
+    @property
+    def graded(self) -> bool:
+        """No state that was reached has several depths, see `checker.grading`."""
+        return self.supply.tabulation.grading.reason is None
+
+    def _drop(self) -> None:
+        """Drop the visited states that can never be met again, if that is worth it."""
+        least = self.options.forget
+        visited = sum(owner.visited.states for owner in self.owners)
+        if least is not None and self.graded and visited > least:
+            self.forgot = True
+            # Levels rarely grow by more; where one does, the set grows as usual.
+            expected = 3 * self.frontier // (2 * len(self.owners))
+            self._each(lambda owner: owner.visited.forget(expected))
+        elif self.options.sweep:
+            self._sweep()
 
     def _sweep(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""
@@ -451,6 +482,8 @@ class LocalBreadthFirst:
         self._each(self._insert)
         self._each(self._gather)
         self._fill()
+        if self.forgot and not self.graded:
+            raise NotGradedError(str(self.supply.tabulation.grading.reason))
         for owner in self.owners:
             if owner.control[kernels.FULL]:
                 # A row with more successors than a block has room for.
@@ -848,6 +881,7 @@ class LocalBreadthFirst:
             "visited_bytes_per_state": stored / max(unique, 1),
             "load_factor": sum(o.visited.states for o in self.owners)
             / sum(o.visited.capacity for o in self.owners),
+            "graded": {"on": self.graded, "reason": self.supply.tabulation.grading.reason},
             "dropped_states": sum(o.visited.dropped for o in self.owners),
             # Two of n states share a 63-bit fingerprint with a probability of about n^2 / 2 / 2^63.
             "omission_probability": unique**2 / 2**64 if self.options.fingerprints else 0.0,

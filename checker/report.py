@@ -225,6 +225,8 @@ def statistics_text(result: Result) -> str:
     depths = found.pop("states_per_depth", [])
     rounds = found.pop("rounds", [])
     found.pop("symmetry", None)
+    if graded := found.pop("graded", None):
+        found["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
     lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
     if depths:
         lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")

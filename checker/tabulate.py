@@ -20,6 +20,7 @@ from attrs import define, evolve, field, frozen
 
 from checker import kernels
 from checker.errors import CapacityError, CausalCheckError, ProtocolError
+from checker.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from checker.history import Ghost, Oracle, oracle_named
 from checker.model import Delivery, Message, Packet, State, Step
 from checker.symmetry import Symmetry
@@ -106,6 +107,7 @@ class Tabulation:
         filled: what `fill` stored, keys and values; kept where somebody else wants it, too.
         calls: how often the protocol was called.
         symmetry: learns renamings along with the tables; None without symmetry.
+        grading: learns along with the tables whether every state has one depth only.
         seconds: spent in `fill`.
     """
 
@@ -135,6 +137,7 @@ class Tabulation:
     code: Words = field(init=False)
     used_code: int = 0
     symmetry: Symmetry | None = None
+    grading: Grading = field(factory=Grading)
     calls: int = 0
     seconds: float = 0.0
 
@@ -208,6 +211,8 @@ class Tabulation:
         """Return the columns of the initial state."""
         state = initial_state(self.system)
         ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
+        for actor, number in enumerate(self.initial_states()):
+            self.grading.start(self._orbit(actor, number))
         return self.columns(evolve(state, history=ghosts))
 
     def fill(self, keys: Words) -> None:
@@ -370,6 +375,7 @@ class Tabulation:
         for destinations in choices:
             if destinations == ARM:
                 armed = self.positions[actor].number(workload.after_send(actor, here, ARM))
+                self.grading.still({ARMED: 1}, "arm")
                 codes += [state, 0, self._kind("arm"), armed, -1, 0, 0]
                 continue
             message = Message(actor, workload.sent(here) + 1, destinations)
@@ -382,6 +388,7 @@ class Tabulation:
             )
             if self.symmetry is not None:
                 self.symmetry.learn_send(actor, state, message, step)
+            self._grade(actor, state, step, {SENT: 1, ARMED: -workload.splits}, "causal-send")
             codes += [
                 self.states[actor].number(step.state),
                 self.shown(step.state),
@@ -401,6 +408,10 @@ class Tabulation:
             step = self.receive_step(dst, state, src, packet)
             if self.symmetry is not None:
                 self.symmetry.learn_receive(dst, state, src, packet, step)
+            if len(rest) < len(self.contents[channel].values[content]):
+                self._grade(dst, state, step, packets_of([packet], -1), "receive")
+            elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
+                self._grade(dst, state, step, {}, "receive")
             codes += [
                 self.states[dst].number(step.state),
                 self.shown(step.state),
@@ -409,6 +420,21 @@ class Tabulation:
                 *self._step_codes(dst, step),
             ]
         return self._emit(codes)
+
+    def _grade(self, actor: int, state: int, step: Step, change: Change, what: str) -> None:
+        """Learn from a transition whether every state has one depth."""
+        change = dict(change)
+        for name, count in packets_of(packet for _, packet in step.sends).items():
+            change[name] = change.get(name, 0) + count
+        after = self.states[actor].number(step.state)
+        self.grading.step(self._orbit(actor, state), self._orbit(actor, after), change, what)
+
+    def _orbit(self, actor: int, state: int) -> tuple[int, int]:
+        """Return what stands for an actor's state and its renamings, which have the same rank."""
+        if self.symmetry is None:
+            return actor, state
+        images = self.symmetry.states[actor, state]
+        return min((p[actor], image) for p, image in zip(self.symmetry.group, images, strict=True))
 
     def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
         """Call `receive` once per distinct argument, whatever else is in the channel."""
@@ -431,6 +457,8 @@ class Tabulation:
             self.symmetry.learn_timeout(actor, state, step)
         if step is None:
             return self._emit([0])
+        if step.deliveries or step.sends or step.state != self.states[actor].values[state]:
+            self._grade(actor, state, step, {}, "timeout")
         return self._emit(
             [
                 1,
@@ -456,13 +484,17 @@ class Tabulation:
         codes = [len(alternatives)]
         for packet, rest in alternatives:
             kind = self._kind(f"lose {type(packet).__name__}")
+            budget = self.system.network.budget is not None
+            self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, "lose")
             codes += [-1, 0, kind, self.contents[channel].number(rest), 0, 0]
         return self._emit(codes)
 
     def _fill_append(self, channel: int, content: int, bundle: int) -> int:
         packets = self.contents[channel].values[content]
         for packet in self.bundles[channel].values[bundle]:
-            packets = self.system.network.put(packets, packet)
+            before, packets = packets, self.system.network.put(packets, packet)
+            if len(packets) == len(before):
+                self.grading.refute("a packet sent again merges with the one in flight")
         return self.contents[channel].number(packets)
 
     def _fill_tick(self, actor: int, knows: int, message: int) -> int:
@@ -531,9 +563,10 @@ class Tabulation:
         return self.oracle.forget(ghost, self.messages.values[message], destination)
 
     def _fill_react(self, actor: int, position: int, message: int) -> int:
-        after = self.system.workload.after_delivery(
-            actor, self.positions[actor].values[position], self.messages.values[message]
-        )
+        before, workload = self.positions[actor].values[position], self.system.workload
+        after = workload.after_delivery(actor, before, self.messages.values[message])
+        if workload.sent(after) != workload.sent(before):
+            self.grading.refute("a delivery changes how many messages were sent")
         return self.positions[actor].number(after)
 
     def _fill_rename(self, p: int, value: int, where: int) -> int:

@@ -35,7 +35,7 @@ class Visited:
         exact: slots hold rows, not fingerprints.
         arena: an empty one, for the slots.
         states: how many are in it now.
-        dropped: how many were in it and are no longer, see `sweep`.
+        dropped: how many were in it and are no longer, see `sweep` and `forget`.
         tally: per progress, how many of its states have it; kept only for `sweep`.
         capacity: slots that are homes; TAIL more follow.
     """
@@ -92,6 +92,15 @@ class Visited:
         self.tally[:] = 0
         total = self.capacity + TAIL
         kernels.count_progress(self.slots, total, tables.geo, tables.progress, self.tally)
+
+    def forget(self, expected: int) -> None:
+        """Drop all states, and make room for as many as are expected, but for no more than now."""
+        self.dropped, self.states = self.unique, 0
+        self.tally[:] = 0
+        wanted = max(int(expected / HIGHEST_LOAD), SMALLEST)
+        self.capacity = min(self.capacity, wanted)
+        self.arena.release((self.capacity + TAIL) * self.width)
+        self.slots[: (self.capacity + TAIL) * self.width] = -1
 
     def sweep(self, tables: kernels.Tables, least: int) -> None:
         """Drop the states with less progress than `least`, which can never be met again.
