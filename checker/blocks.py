@@ -28,13 +28,17 @@ CHUNK = 1 << 13
 """Rows that are expanded at a time: few enough that they and their successors stay in caches."""
 
 ENTRIES = 1 << 16
-SAMPLE = 1 << 17
-"""Rows set aside that a block reports, for the driver to expand or to find out what they miss."""
+
+RECENT = 1 << 14
+"""Rows that an expansion remembers having sent, beside the set of all, so near that it is quick."""
+
+MORE = 2
+"""Successors of a block per row that there is room for at first; more are rare."""
 
 SALTS = np.random.default_rng(0).integers(
     1 << 62, size=kernels.MOST_ACTORS * kernels.MOST_COLUMNS
 ) | np.int64(1)
-"""See `kernels.owners_of`; the same in every process."""
+"""See `kernels.weigh`; the same in every process."""
 
 PLACE_BITS, INDEX_BITS = 15, 33
 """A link holds the parent's partition, its index there, and the transition's place."""
@@ -100,7 +104,7 @@ class Composites:
         tables: what the kernels read.
         counts: composites per actor.
         row_widths: bits of each actor's composite in a row.
-        renamed: per actor, how many composites have renamings and weights.
+        known: per actor, how many composites have weights and, under symmetry, renamings.
         weights: see `kernels.weigh`.
     """
 
@@ -113,7 +117,7 @@ class Composites:
     entries: int = 0
     sent: Words = field(init=False)
     pending: Words = field(init=False)
-    renamed: Words = field(init=False)
+    known: Words = field(init=False)
     weights: Words = field(init=False)
 
     @property
@@ -157,8 +161,8 @@ class Composites:
         geo = growth.geo
         actors, words = int(geo[kernels.ACTORS]), int(geo[kernels.WORDS])
         self.counts = np.zeros(actors, np.int64)
-        self.renamed = np.zeros(actors, np.int64)
-        self.weights = np.zeros(actors * self.room * (len(growth.perms) > 0), np.int64)
+        self.known = np.zeros(actors, np.int64)
+        self.weights = np.zeros(actors * self.room, np.int64)
         self.tables = kernels.Tables(
             geo,
             table,
@@ -215,7 +219,7 @@ class Composites:
         dec = larger.ravel()
         kernels.index_composites(cons, dec, self.room * words, words, self.counts)
         ren = _wider(self.tables.ren, len(self.tables.perms), self.room)
-        self.weights = _wider(self.weights, actors * self.symmetric, self.room)
+        self.weights = _wider(self.weights, actors, self.room)
         self.tables = self.tables._replace(cons=cons, dec=dec, ren=ren)
         bits = int(self.room - 1).bit_length()
         if min(self.row_widths) < bits:
@@ -238,30 +242,29 @@ class Composites:
             )
             if done < len(which):
                 self.extend()
-            elif self._rename_new():
+            elif self._learn_new():
                 return rows
 
     def add(self, records: Words) -> bool:
         """Number the composites in `records`; return whether rows made before are still of use."""
         useful = self._number(records)
-        return self._rename_new() and useful
+        return self._learn_new() and useful
 
-    def _rename_new(self) -> bool:
+    def _learn_new(self) -> bool:
         """Rename and weigh new composites; return whether rows made before are still of use."""
         useful, control = True, np.zeros(kernels.CONTROL_SIZE, np.int64)
-        while self.symmetric and (self.renamed < self.counts).any():
+        while (self.known < self.counts).any():
             upto, permutations = self.counts.copy(), int(self.tables.geo[kernels.PERMUTATIONS])
-            records = np.concatenate(
-                [
-                    (p << 8 | actor) << 40 | np.arange(self.renamed[actor], upto[actor])
-                    for p in range(permutations)
-                    for actor in range(len(upto))
-                ]
-            )
-            useful = self._rename(records, control) and useful
+            records = [
+                (p << 8 | actor) << 40 | np.arange(self.known[actor], upto[actor])
+                for p in range(permutations)
+                for actor in range(len(upto))
+            ]
+            if records:
+                useful = self._rename(np.concatenate(records), control) and useful
             t = self.tables
-            kernels.weigh(t.geo, t.dec, SALTS, self.renamed, upto, self.weights)
-            self.renamed = upto
+            kernels.weigh(t.geo, t.dec, SALTS, self.known, upto, self.weights)
+            self.known = upto
         return useful
 
     def _rename(self, records: Words, control: Words) -> bool:
@@ -377,8 +380,8 @@ class Expanded:
 
     Attributes:
         rows, links: per owner, the flat successors without duplicates, and a link for each.
-        aside: indices of the rows that miss something.
-        sample: the first of those rows, flat.
+        aside: numbers of the rows that miss something.
+        waiting: those rows, flat.
         keys: of the table entries that they miss, as far as they came to need them.
         fired: per kind, transitions taken.
         finals, total: final states; transitions taken.
@@ -389,7 +392,7 @@ class Expanded:
     rows: list[Words]
     links: list[Words]
     aside: Words
-    sample: Words
+    waiting: Words
     keys: Words
     fired: Words
     finals: int
@@ -436,30 +439,33 @@ def unseen(flat: Words, links: Words, words: int, held: Iterable[Words]) -> tupl
 
 
 def expand_block(
-    own: Composites, flat: Words, todo: Words, partition: int, owners: int, known: int
+    own: Composites, flat: Words, numbers: Words, partition: int, owners: int, known: int
 ) -> Expanded:
-    """Expand some rows of a block.
+    """Expand a block.
 
     Args:
         own: this process's composites and tables.
-        flat: the rows of a level in one partition.
-        todo: indices of those to expand.
+        flat: rows of a level in one partition.
+        numbers: of the rows in their level, for the links.
         partition: for the links.
         owners: how many partitions there are.
         known: bit set of the properties not to report any more.
     """
     with wrapping():
-        return _Expansion(own, flat, partition, owners, known).run(todo)
+        return _Expansion(own, flat, numbers, partition, owners, known).run()
 
 
 @define(eq=False)
 class _Expansion:
     own: Composites
     flat: Words
+    numbers: Words
     partition: int
     owners: int
     known: int
     seen: Visited = field(init=False)
+    recent: Words = field(init=False)
+    packed: list[int] = field(init=False)
     rows: list[list[Words]] = field(init=False)
     links: list[list[Words]] = field(init=False)
     control: Words = field(init=False)
@@ -469,24 +475,30 @@ class _Expansion:
     entries: int = ENTRIES
 
     def __attrs_post_init__(self) -> None:
-        self.seen = new_set(self.own.codec.words)
+        self._forget_sent()
         self.rows = [[] for _ in range(self.owners)]
         self.links = [[] for _ in range(self.owners)]
         self.control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         self.control[kernels.KNOWN] = self.known
 
-    def run(self, todo: Words) -> Expanded:
-        aside = [self._chunk(todo[at : at + CHUNK]) for at in range(0, len(todo), CHUNK)]
-        left = np.concatenate([np.empty(0, np.int64), *aside])
-        words = self.own.codec.words
-        sample = self.flat.reshape(-1, words)[left[:SAMPLE]].ravel()
+    def _forget_sent(self) -> None:
+        """Forget which rows were sent; rows of composites that are packed otherwise are others."""
+        self.packed = self.own.row_widths
+        self.seen = new_set(self.own.row_words, MORE * len(self.numbers))
+        self.recent = np.full(RECENT * self.own.row_words, -1, np.int64)
+
+    def run(self) -> Expanded:
+        count, words = len(self.numbers), self.own.codec.words
+        order = np.argsort(self.flat[::words])
+        chunks = [order[at : at + CHUNK] for at in range(0, count, CHUNK)]
+        left = np.concatenate([np.empty(0, np.int64), *map(self._chunk, chunks)])
         empty = np.empty(0, np.int64)
         self.seen.close()
         return Expanded(
             rows=[np.concatenate([empty, *rows]) for rows in self.rows],
             links=[np.concatenate([empty, *links]) for links in self.links],
-            aside=left,
-            sample=sample,
+            aside=self.numbers[left],
+            waiting=self.flat.reshape(-1, words)[left].ravel(),
             keys=np.unique(np.concatenate([empty, *self.keys])),
             fired=self.fired,
             finals=int(self.control[kernels.FINALS]),
@@ -509,6 +521,9 @@ class _Expansion:
                 return which[missing]
             if not self.own.add(composites):
                 rows = self.own.composed(self.flat, which)
+            if self.packed != self.own.row_widths:
+                self.seen.close()
+                self._forget_sent()
             waiting = missing
         return which[:0]
 
@@ -533,7 +548,7 @@ class _Expansion:
                 out,
                 sizes,
                 order,
-                np.empty(0, np.int64),
+                self.recent,
                 aside,
                 misses,
                 shown,
@@ -547,7 +562,7 @@ class _Expansion:
             composites.append(found[found[:, 0] >> 8 == kernels.COMPOSE])
             self.keys.append(found[found[:, 0] == 0, 1])
             for bits, index, place in shown[: control[kernels.FOUND]]:
-                self.shown.append((int(bits), int(which[index]), int(place)))
+                self.shown.append((int(bits), int(self.numbers[which[index]]), int(place)))
             if control[kernels.FULL]:
                 self.entries = max(2 * self.entries, 2 * int(control[kernels.FULL]))
                 control[kernels.FULL] = 0
@@ -558,28 +573,37 @@ class _Expansion:
         return np.concatenate(missing), records
 
     def _send(self, entries: Words, count: int, stride: int, which: Words) -> None:
-        """Sort successors by owner, without those that were sent before."""
-        own = self.own
-        info = entries[stride - 1 : count * stride : stride]
-        links = (self.partition << INDEX_BITS | which[info >> 31]) << PLACE_BITS | info & (
-            1 << PLACE_BITS
-        ) - 1
+        """Give successors to their owners, without those that were sent before."""
+        own, words = self.own, self.own.codec.words
         own.represent(entries, count, stride)
-        flat, links = settled(self.seen, own.flattened(entries, count, stride), links)
-        owners = own.owners_of(flat, self.owners)
-        sizes = np.bincount(owners, minlength=self.owners)
-        sorted_rows, sorted_links = np.empty_like(flat), np.empty_like(links)
-        ends = np.cumsum(sizes)
-        kernels.sort_by_owner(
-            flat, links, own.codec.words, owners, ends - sizes, sorted_rows, sorted_links
+        start = np.zeros(2, np.int64)
+        while True:
+            figures = self.seen.figures()
+            done = kernels.keep_new(entries, count, stride, self.seen.slots, figures, start)
+            self.seen.states = int(figures[1])
+            if done:
+                break
+            self.seen.grow()
+        new = int(start[1])
+        rows = np.empty((self.owners, new * words), np.int64)
+        links = np.zeros((self.owners, 1 + new), np.int64)
+        kernels.dispatch(
+            entries,
+            new,
+            stride,
+            own.tables,
+            own.codec.widths,
+            words,
+            own.weights,
+            self.partition << INDEX_BITS + PLACE_BITS,
+            self.numbers[which],
+            rows,
+            links,
         )
-        for owner, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        for owner, size in enumerate(links[:, 0]):
             if size:
-                first = int(end - size)
-                self.rows[owner].append(
-                    sorted_rows[first * own.codec.words : int(end) * own.codec.words]
-                )
-                self.links[owner].append(sorted_links[first : int(end)])
+                self.rows[owner].append(rows[owner, : size * words].copy())
+                self.links[owner].append(links[owner, 1 : 1 + size].copy())
 
 
 def _wider(array: Words, rows: int, room: int) -> Words:

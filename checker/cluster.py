@@ -90,12 +90,17 @@ def _started(master: str | None, folder: Path, *, log: bool) -> Any:
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    here = on_this_machine(conf.get("spark.master", ""))
     for key, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
         "spark.driver.memory": "4g",
-        "spark.driver.host": "127.0.0.1" if on_this_machine(conf.get("spark.master", "")) else None,
+        "spark.driver.host": "127.0.0.1" if here else None,
+        # Elements are megabytes of packed bits; what compresses them costs more than a copy.
+        "spark.shuffle.compress": "false" if here else None,
+        "spark.shuffle.file.buffer": "1m",
+        "spark.buffer.size": str(1 << 20),
     }.items():
         if value is not None and not conf.contains(key):
             conf.set(key, value)

@@ -629,10 +629,16 @@ def weigh(geo, dec, salts, since, counts, weights):
         for number in range(since[actor], counts[actor]):
             for k in range(words):
                 loc[actor * words + k] = dec[actor * geo[DEC_STRIDE] + number * words + k]
-            h = np.int64(actor)
-            for column in range(geo[COLUMN_COUNT]):
-                h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
-            weights[actor * geo[REN_STRIDE] + number] = np.int64(mix(h) >> np.uint64(1))
+            weights[actor * geo[REN_STRIDE] + number] = weight_of(loc, geo, actor, salts)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def weight_of(loc, geo, actor, salts):
+    """Return a hash of an actor's columns in loc[0:]."""
+    h = np.int64(actor)
+    for column in range(geo[COLUMN_COUNT]):
+        h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
+    return np.int64(mix(h) >> np.uint64(1))
 
 
 @njit(cache=True, nogil=True)
@@ -1878,8 +1884,10 @@ def flatten(rows, count, stride, geo, dec, widths, flat_words, flat):
 def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
     """Write the owner of each flat row to `out`: a hash of its columns, however they are packed.
 
+    It is the owner that `dispatch` gives it, who has weights.
+
     Args:
-        salts: odd numbers, one per actor and column, at actor * MOST_COLUMNS + column.
+        salts: as for `weigh`.
     """
     flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
     salts, out = borrow(salts), borrow(out)
@@ -1889,28 +1897,82 @@ def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
         unpack_flat(flat, r * flat_words, widths, loc)
         h = np.int64(0)
         for actor in range(geo[ACTORS]):
-            for column in range(geo[COLUMN_COUNT]):
-                h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
+            h += weight_of(loc, geo, actor, salts)
         out[r] = owner_by(mix(h), owners)
     own_loc[0] = 0
 
 
 @njit(cache=True, nogil=True)
-def sort_by_owner(flat, links, flat_words, owners, starts, sorted_rows, sorted_links):
-    """Sort flat rows and their links by owner.
+def keep_new(entries, count, stride, slots, figures, start):
+    """Put the rows of entries into a set, and move those entries to the front whose rows are new.
 
     Args:
-        owners: of each row.
-        starts: where each owner's rows begin in the result; used up.
+        entries: the first `count` ones of `stride` words each, the last of them information.
+        slots, figures: the set, as for `claim_row`.
+        start: [the first entry to look at, how many are kept]; updated.
+
+    Returns:
+        Whether all are done; if not, the set must grow.
     """
-    flat, links, owners, starts = borrow(flat), borrow(links), borrow(owners), borrow(starts)
-    sorted_rows, sorted_links = borrow(sorted_rows), borrow(sorted_links)
-    for r in range(links.shape[0]):
-        at = starts[owners[r]]
-        starts[owners[r]] = at + 1
-        sorted_links[at] = links[r]
+    entries, slots, figures = borrow(entries), borrow(slots), borrow(figures)
+    kept = start[1]
+    width = stride - 1
+    for e in range(start[0], count):
+        at = e * stride
+        if e + 12 < count:
+            later = hash_words(entries, at + 12 * stride, width)
+            prefetch(slots, home(later, figures[0]) * width)
+        fresh = MISSED
+        if figures[1] < figures[2]:
+            fresh = claim_row(slots, figures, entries, at, width)
+        if fresh == MISSED:
+            start[0], start[1] = e, kept
+            return False
+        if fresh:
+            for k in range(stride):
+                entries[kept * stride + k] = entries[at + k]
+            kept += 1
+    start[0], start[1] = count, kept
+    return True
+
+
+@njit(cache=True, nogil=True)
+def dispatch(
+    entries, count, stride, tables, widths, flat_words, weights, base, numbers, rows, links
+):
+    """Write the flat rows of entries, and links to their parents, to their owners.
+
+    Args:
+        entries: the first `count` ones of `stride` words each.
+        widths: bits of each local word of each actor.
+        weights: see `weigh`.
+        base: the partition of the parents, in its place in a link.
+        numbers: of the parents, by the index in an entry's information word.
+        rows: (owners, flat_words * room); takes the rows.
+        links: (owners, 1 + room); links[:, 0] counts them, and so must be 0 at first.
+    """
+    entries, widths, weights = borrow(entries), borrow(widths), borrow(weights)
+    geo, dec, numbers = borrow(tables.geo), borrow(tables.dec), borrow(numbers)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    own_flat = np.empty(flat_words, np.int64)
+    loc, flat = borrow(own_loc), borrow(own_flat)
+    owners = rows.shape[0]
+    for e in range(count):
+        at = e * stride
+        h = np.int64(0)
+        for actor in range(geo[ACTORS]):
+            field = entries[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+            h += weights[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+        owner = owner_by(mix(h), owners)
+        decode(entries, at, geo, dec, loc, 0)
+        pack_flat(loc, widths, flat, 0)
+        place = links[owner, 0]
+        links[owner, 0] = place + 1
+        info = entries[at + stride - 1]
+        links[owner, 1 + place] = base | numbers[info >> 31] << 15 | info & 0x7FFF
         for k in range(flat_words):
-            sorted_rows[at * flat_words + k] = flat[r * flat_words + k]
+            rows[owner, place * flat_words + k] = flat[k]
+    own_loc[0] = own_flat[0] = 0
 
 
 @njit(cache=True, nogil=True)

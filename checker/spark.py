@@ -38,7 +38,8 @@ from checker.blocks import (
 from checker.checkpoint import Checkpoints, Saved, about, last_in
 from checker.cluster import Cluster, Reports, wait_for
 from checker.errors import ClusterError, InputError
-from checker.local import LocalBreadthFirst, LocalOptions
+from checker.grading import NotGradedError
+from checker.local import FORGET_FROM, LocalBreadthFirst, LocalOptions
 from checker.model import Property, Transition
 from checker.result import Counts
 from checker.search import Found
@@ -137,6 +138,7 @@ OF_A_SEARCH = (
     "_fired",
     "_orbits",
     "_handed_over_at",
+    "_graded",
     "_renamed",
 )
 """Attributes that are as at first when a search begins again."""
@@ -204,6 +206,7 @@ class SparkBreadthFirst:
     _fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     _orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
     _handed_over_at: int = 0
+    _graded: bool = False
     _renamed: dict[int, int] = field(factory=dict)
     no_symmetry: str | None = None
 
@@ -356,6 +359,7 @@ class SparkBreadthFirst:
             "rounds_on_spark": len(self.rounds),
             "partitions": self._owners,
             "row_bytes": 8 * self._own.codec.words,
+            "graded": {"on": self._graded, "reason": tabulation.grading.reason},
             "rounds": self.rounds,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "protocol_calls": tabulation.calls,
@@ -380,10 +384,16 @@ class SparkBreadthFirst:
             self._begin_again()
         except SelfPacketError:
             self._begin_again(self_channels=True)
+        except NotGradedError:
+            self._begin_again(forget=None)
         self._between = True
 
-    def _begin_again(self, *, self_channels: bool = False) -> None:
+    def _begin_again(
+        self, *, self_channels: bool = False, forget: int | None = FORGET_FROM
+    ) -> None:
         """Begin again, without symmetry if there turned out to be none."""
+        if self.local.options.forget is None:
+            forget = None
         self.local.close()
         if self._shares is not None:
             self._shares.unpersist()
@@ -396,7 +406,11 @@ class SparkBreadthFirst:
         self.local = LocalBreadthFirst(
             self.system,
             self.max_depth,
-            evolve(self.local.options, symmetry=self.symmetric and self.no_symmetry is None),
+            evolve(
+                self.local.options,
+                symmetry=self.symmetric and self.no_symmetry is None,
+                forget=forget,
+            ),
             self_channels=self_channels or self.local.self_channels,
         )
 
@@ -430,6 +444,7 @@ class SparkBreadthFirst:
         self._levels = list(local.levels)
         self._fired += np.sum([o.fired for o in local.owners], axis=0)
         self._handed_over_at = len(self._levels)
+        self._graded = local.graded and local.options.forget is not None
         for o in local.owners:
             self._orbits += o.control[kernels.ORBIT_STATES : kernels.ORBIT_FINALS + 1]
         self._connect()
@@ -457,14 +472,17 @@ class SparkBreadthFirst:
                 rows = owner.level.rows.array[: owner.level.count * local.supply.layout.row_words]
                 levels.append(self._own.representatives(self._flat(rows)))
                 links.append(np.arange(owner.level.count) * threads + owner.number)
-                parts = (self._flat(part.ravel()) for part in owner.visited.parts())
-                visited += [self._own.representatives(part) for part in parts]
+                if not self._graded:
+                    parts = (self._flat(part.ravel()) for part in owner.visited.parts())
+                    visited += [self._own.representatives(part) for part in parts]
             following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
             which, old_which = (
                 self._own.owners_of(rows, self._owners) for rows in (following, old)
             )
-            self._least = int(self._own.progress(following).min())
-            progress = self._own.progress(old)
+            progress = NOTHING
+            if not self._graded:
+                self._least = int(self._own.progress(following).min())
+                progress = self._own.progress(old)
         local.forget_states()
         words, all_links = self._own.codec.words, np.concatenate(links)
         following, old = following.reshape(-1, words), old.reshape(-1, words)
@@ -519,8 +537,8 @@ class SparkBreadthFirst:
             keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
             values=np.concatenate([NOTHING, *(values for _, values in filled)]),
             code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
-            sent=self._progress(tabulation.positions, 0),
-            pending=self._progress(tabulation.pending, 1),
+            sent=NOTHING if self._graded else self._progress(tabulation.positions, 0),
+            pending=NOTHING if self._graded else self._progress(tabulation.pending, 1),
             perms=layout.perms,
         )
         self._code_sent = tabulation.used_code
@@ -578,6 +596,8 @@ class SparkBreadthFirst:
             while True:
                 if len(keys):
                     self.local.supply.tabulation.fill(keys)
+                    if self._graded and not self.local.graded:
+                        raise NotGradedError(str(self.local.supply.tabulation.grading.reason))
                     before = self._own.codec
                     self._grow()
                     flat = widened(flat, before, self._own.codec)
@@ -599,7 +619,7 @@ class SparkBreadthFirst:
             codec = self._own.codec
             first, second = self._job(tick, advances=advances)
             if advances:
-                self._settle_late(second)
+                self._settle_late(first)
             advances, jobs = False, jobs + 1
             for p, report in sorted(first.items()):
                 totals.add(report.expanded, report.sent_bytes)
@@ -611,7 +631,7 @@ class SparkBreadthFirst:
             waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.aside)}
             if waiting:
                 keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
-                self._learn(keys, np.concatenate([e.sample for e in waiting.values()]))
+                self._learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
             if not waiting or (not shown and self._expand_late(waiting, codec, totals)):
                 break  # else a second job expands what the first one set aside
         self._unique += new
@@ -632,16 +652,17 @@ class SparkBreadthFirst:
                 "shuffle_bytes": totals.sent,
                 "skew": max(sizes) * len(sizes) / max(sum(sizes), 1),
                 "visited": sum(r.visited for r in second.values()),
-                "seconds": time.monotonic() - began,
+                "expand_seconds": sum(r.seconds for r in first.values()),
+                "merge_seconds": sum(r.seconds for r in second.values()),
             }
         )
         if self._frontier:
             self._levels.append(self._frontier)
-        self._least = min(
-            [r.least for r in second.values()]
-            + [int(self._own.progress(rows).min()) for rows, _ in self._late.values() if len(rows)]
-        )
+        if not self._graded:
+            late = [self._own.progress(rows).min() for rows, _ in self._late.values() if len(rows)]
+            self._least = int(min([r.least for r in second.values()] + late))
         self._learn_ahead([widened(r.preview, codec, self._own.codec) for r in second.values()])
+        self.rounds[-1]["seconds"] = time.monotonic() - began
 
     def _learn_ahead(self, previews: list[Words]) -> None:
         """Fill what the next level will miss, as far as some of its rows tell."""
@@ -650,7 +671,7 @@ class SparkBreadthFirst:
         for owner, (rows, links) in self._late.items():
             self._late[owner] = widened(rows, codec, self._own.codec), links
 
-    def _settle_late(self, reports: dict[int, MergeReport]) -> None:
+    def _settle_late(self, reports: dict[int, ExpandReport]) -> None:
         """Count the late states that turned out new; they are the last ones of their level."""
         late = sum(len(links) for _, links in self._late.values())
         if late:
@@ -669,23 +690,18 @@ class SparkBreadthFirst:
         What follows them is *late*: only the next job finds out which of it is new.
         """
         last = self.max_depth is not None and len(self._levels) + 1 >= self.max_depth
-        few = all(len(e.aside) <= len(e.sample) // codec.words for e in waiting.values())
+        few = all(len(e.aside) <= len(e.waiting) // codec.words for e in waiting.values())
         if last or not few:
             return False
         parts, found = [], _Totals()
         own = self._own
         for p, expanded in sorted(waiting.items()):
-            flat = widened(expanded.sample, codec, own.codec)
-            todo = np.arange(len(expanded.aside))
-            done = expand_block(own, flat, todo, p, self._owners, 0)
+            flat = widened(expanded.waiting, codec, own.codec)
+            done = expand_block(own, flat, expanded.aside, p, self._owners, 0)
             if len(done.aside) or done.shown:
                 return False
             found.add(done, 0)
-            index = expanded.aside[np.concatenate(done.links) >> PLACE_BITS & (1 << INDEX_BITS) - 1]
-            place = np.concatenate(done.links) & (1 << PLACE_BITS) - 1
-            links = (p << INDEX_BITS | index) << PLACE_BITS | place
-            ends = np.cumsum([len(part) for part in done.links])[:-1]
-            parts.append((done.rows, np.split(links, ends)))
+            parts.append((done.rows, done.links))
         for owner in range(self._owners):
             rows = np.concatenate([rows[owner] for rows, _ in parts])
             if len(rows):
@@ -704,7 +720,9 @@ class SparkBreadthFirst:
         sent = before.mapPartitionsWithIndex(
             expand_task(job, self._growths, self._reports), preservesPartitioning=False
         ).partitionBy(self._owners, owner_of)
-        self._shares = sc.union([before, sent]).mapPartitionsWithIndex(
+        if not (job.graded and advances):  # else nothing that was there matters any more
+            sent = sc.union([before, sent])
+        self._shares = sent.mapPartitionsWithIndex(
             merge_task(job, self._growths, self._reports), preservesPartitioning=True
         )
         self._shares.persist()
@@ -718,7 +736,16 @@ class SparkBreadthFirst:
         known = sum(
             1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
         )
-        return Job(self.run, self._jobs, self._owners, known, advances, self._least, self._late)
+        return Job(
+            run=self.run,
+            number=self._jobs,
+            owners=self._owners,
+            known=known,
+            advances=advances,
+            graded=self._graded,
+            least=self._least,
+            late=self._late,
+        )
 
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""
