@@ -95,7 +95,9 @@ def _started(master: str | None, folder: Path, *, log: bool) -> Any:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
-        "spark.driver.memory": "4g",
+        "spark.driver.memory": f"{driver_gigabytes()}g",
+        # What tasks report holds a word for every new state.
+        "spark.driver.maxResultSize": "0",
         "spark.driver.host": "127.0.0.1" if here else None,
         # Elements are megabytes of packed bits; what compresses them costs more than a copy.
         "spark.shuffle.compress": "false" if here else None,
@@ -133,14 +135,28 @@ def _reason(log: str) -> str:
     return ""
 
 
+def driver_gigabytes() -> int:
+    """Return the Java heap for the driver: a quarter of the memory; Python needs more than Java."""
+    return max(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 32, 2)
+
+
 def on_this_machine(master: str) -> bool:
     """Return whether all of a cluster is here, so that nothing else need reach the driver."""
     return master.startswith(("local", "spark://127.0.0.1:", "spark://localhost:"))
 
 
+JAVA_IS_GONE = ("An error occurred while calling", "Answer from Java side is empty")
+"""How Py4J says that nobody answered; where Java does, further lines follow."""
+
+
 def first_line(error: BaseException) -> str:
     """Return what a failure of Spark was about; Java's traces tell it in one of their lines."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) == 1 and lines[0].startswith(JAVA_IS_GONE):
+        return (
+            "its Java process has ended, most likely for want of memory: use more partitions, or "
+            "give it more: PYSPARK_SUBMIT_ARGS='--driver-memory 16g pyspark-shell'"
+        )
     causes = [line for line in lines if line.startswith(("org.apache.spark", "Caused by", "java."))]
     return (causes or lines or [type(error).__name__])[0]
 
@@ -252,6 +268,13 @@ def _block_managers(sc: Any) -> int:
     """Return how many processes of the cluster are known to hold data."""
     with failing_clearly():
         return int(sc._jsc.sc().getExecutorMemoryStatus().size())
+
+
+def persisted(rdd: Any) -> Any:
+    """Keep what an RDD holds, in files: the system caches them outside of Java's heap."""
+    from pyspark import StorageLevel
+
+    return rdd.persist(StorageLevel.DISK_ONLY)
 
 
 class Reports:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from checker.blocks import (
     Codec,
@@ -26,13 +26,18 @@ NOTHING = np.empty(0, np.int64)
 SAMPLE = 1 << 17
 """Rows set aside that a task reports, for the driver to expand or to find out what they miss."""
 
-PREVIEW = 1 << 14
-"""States per partition that the driver expands ahead; most rows then miss nothing."""
+PREVIEW, PREVIEWED = 1 << 15, 512
+"""States that the driver expands ahead, at least and one of so many; most then miss nothing."""
+
+
+PIECE = 1 << 18
+"""Rows that are handed over at a time: some megabytes. PySpark puts twenty such things or more
+together, and Java's heap holds several such heaps at once."""
 
 
 @frozen(eq=False)
 class Share:
-    """What one partition holds; all rows flat.
+    """What one partition holds, or a piece of it; all rows flat.
 
     Attributes:
         columns: the widths of the codec.
@@ -40,16 +45,48 @@ class Share:
             are still to be expanded.
         todo: the numbers of those in their level.
         visited: states of earlier depths that may be met again.
-        progress: of each of them; see `Composites.progress`.
+        progress: of each of them, int32; see `Composites.progress`.
         following: the states of the next depth found so far.
+        piece: the number of the piece.
     """
 
     columns: tuple[int, ...]
     level: Words
     todo: Words
     visited: Words
-    progress: Words
+    progress: Any
     following: Words
+    piece: int = 0
+
+    def pieces(self, words: int) -> Iterator[Share]:
+        """Yield this share in pieces, for rows of so many words."""
+        rows = max(map(len, (self.level, self.visited, self.following))) // words
+        for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
+            here, there = slice(at, at + PIECE), slice(at * words, (at + PIECE) * words)
+            yield Share(
+                columns=self.columns,
+                level=self.level[there],
+                todo=self.todo[here],
+                visited=self.visited[there],
+                progress=self.progress[here],
+                following=self.following[there],
+                piece=piece,
+            )
+
+    @classmethod
+    def joined(cls, pieces: list[Share]) -> Share:
+        """Return the share that comes in these pieces."""
+        if len(pieces) == 1:
+            return pieces[0]
+        pieces.sort(key=lambda piece: piece.piece)
+        return Share(
+            columns=pieces[0].columns,
+            level=np.concatenate([piece.level for piece in pieces]),
+            todo=np.concatenate([piece.todo for piece in pieces]),
+            visited=np.concatenate([piece.visited for piece in pieces]),
+            progress=np.concatenate([piece.progress for piece in pieces]),
+            following=np.concatenate([piece.following for piece in pieces]),
+        )
 
 
 @frozen
@@ -61,6 +98,7 @@ class Job:
         number: tells jobs apart, for what tasks report.
         owners: partitions.
         known: bit set of the properties not to report any more.
+        links: whether states' links are wanted.
         advances: the level before is done; what follows it is to be expanded.
         graded: every state has one depth only, so nothing but what follows can be met again.
         least: the least progress in the level; visited states with less are dropped.
@@ -72,10 +110,16 @@ class Job:
     number: int
     owners: int
     known: int
+    links: bool
     advances: bool
     graded: bool
     least: int
     late: dict[int, tuple[Words, Words]]
+
+    @property
+    def starts_anew(self) -> bool:
+        """What follows depends on nothing but what is sent in this job."""
+        return self.graded and self.advances
 
 
 @frozen(eq=False)
@@ -100,13 +144,16 @@ class MergeReport:
     """What the second task of a partition reports of a job.
 
     Attributes:
-        links: of the states that were new.
-        following, visited: states in the partition now.
+        new: how many states were new.
+        links: of those, if they are wanted.
+        following: states of the next depth in the partition now.
+        visited: states of earlier depths in it.
         least: the least progress among the following ones.
         preview: some of the following states, for the driver to find out what they will miss.
         seconds: at work.
     """
 
+    new: int
     links: Words
     following: int
     visited: int
@@ -129,6 +176,59 @@ def own_composites(run: str, growths: Iterable[Any]) -> Composites:
         if place > own.version:
             own.learn(growth.value)
     return own
+
+
+@define(eq=False)
+class Here:
+    """All shares in the driver, and what its tasks report; a little work needs no cluster.
+
+    Attributes:
+        shares: the pieces of each partition's.
+        value: the reports by their keys, as an accumulator of a cluster has them.
+    """
+
+    shares: list[list[Share]]
+    value: dict[Any, Any] = field(factory=dict)
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, Share]], owners: int) -> Here:
+        """Return the shares that a cluster held as pairs (partition, piece)."""
+        shares: list[list[Share]] = [[] for _ in range(owners)]
+        for partition, piece in pairs:
+            shares[partition].append(piece)
+        return cls(shares)
+
+    @property
+    def pairs(self) -> list[tuple[int, Share]]:
+        """The shares as a cluster holds them."""
+        return [(p, piece) for p, pieces in enumerate(self.shares) for piece in pieces]
+
+    def add(self, reports: dict[Any, Any]) -> None:
+        """Take in reports, as an accumulator does."""
+        self.value |= reports
+
+    def run(self, job: Job, own: Composites) -> None:
+        """Run both tasks of a job for one partition after the other."""
+        _OWN[job.run] = own
+        parts: list[list[Any]] = [[] for _ in self.shares]
+        for partition in range(len(self.shares)):
+            for owner, part in self._on(partition, expand_task(job, [], self)):
+                parts[owner].append((owner, part))
+        if not job.starts_anew:
+            for pair in self.pairs:
+                parts[pair[0]].append(pair)
+        merge = merge_task(job, [], self)
+        self.shares = [
+            [piece for _, piece in merge(partition, iter(given))]
+            for partition, given in enumerate(parts)
+        ]
+
+    def each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
+        """Return what a task yields for all partitions."""
+        return [found for p in range(len(self.shares)) for found in self._on(p, task)]
+
+    def _on(self, partition: int, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Any:
+        return task(partition, iter([(partition, piece) for piece in self.shares[partition]]))
 
 
 def advanced(share: Share, job: Job, own: Composites, partition: int) -> Share:
@@ -195,30 +295,34 @@ def expand_task(
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
     """Return the first task of a job: a partition's share -> successors by owner.
 
-    Each is sent as a tuple (partition, rows, links). A pair goes to the partition itself: the
-    numbers of the rows that were set aside and, if the next task has them from nowhere else, the
-    rows.
+    Each is sent as tuples (partition, number, rows, links). A pair goes to the partition itself:
+    the numbers of the rows that were set aside and, if the next task has them from nowhere else,
+    the rows.
     """
 
     def task(partition: int, shares: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
-        for _, share in shares:
-            began = time.perf_counter()
-            rows, numbers, late_links = to_expand(share, job, own, partition)
-            done = expand_block(own, rows, numbers, partition, job.owners, job.known)
-            sent = sum(
-                rows.nbytes + links.nbytes
-                for rows, links in zip(done.rows, done.links, strict=True)
-            )
-            some = done.waiting[: SAMPLE * own.codec.words]
-            light = evolve(done, rows=[], links=[], waiting=some)
-            report = ExpandReport(light, sent, late_links, time.perf_counter() - began)
-            reports.add({(job.number, 0, partition): report})
-            for owner in range(job.owners):
-                if len(done.links[owner]):
-                    yield owner, (partition, done.rows[owner], done.links[owner])
-            if len(done.aside):
-                yield partition, (done.aside, done.waiting if job.graded else NOTHING)
+        share = Share.joined([piece for _, piece in shares])
+        began = time.perf_counter()
+        rows, numbers, late_links = to_expand(share, job, own, partition)
+        del share
+        done = expand_block(own, rows, numbers, partition, job.owners, job.known)
+        links = done.links if job.links else [NOTHING] * job.owners
+        light = evolve(done, rows=[], links=[], waiting=done.waiting[: SAMPLE * own.codec.words])
+        report = ExpandReport(
+            expanded=light,
+            sent_bytes=sum(part.nbytes for parts in (done.rows, links) for part in parts),
+            late_links=late_links,
+            seconds=time.perf_counter() - began,
+        )
+        reports.add({(job.number, 0, partition): report})
+        words = own.codec.words
+        for owner in range(job.owners):
+            for at in range(0, len(done.rows[owner]) // words, PIECE):
+                some = done.rows[owner][at * words : (at + PIECE) * words]
+                yield owner, (partition, at, some, links[owner][at : at + PIECE])
+        if len(done.aside):
+            yield partition, (done.aside, done.waiting if job.graded else NOTHING)
 
     return task
 
@@ -230,49 +334,54 @@ def merge_task(
 
     def task(partition: int, parts: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
-        share, aside, waiting, sent = None, NOTHING, NOTHING, []
+        shares, aside, waiting, sent = [], NOTHING, NOTHING, []
         for _, part in parts:
             if isinstance(part, Share):
-                share = part
-            elif len(part) == 3:
+                shares.append(part)
+            elif len(part) == 4:
                 sent.append(part)
             else:
                 aside, waiting = part
-        began = time.perf_counter()
+        began, words = time.perf_counter(), own.codec.words
         # The shuffle delivers in any order; the same order each time gives the same indices.
-        sent.sort(key=lambda part: part[0])
-        if job.graded:
-            following = NOTHING if share is None else _repacked(share, own).following
-            columns, none = own.codec.col_widths, NOTHING
-            now = Share(columns, waiting, aside, none, none.astype(np.int32), following)
-        else:
-            assert share is not None
-            now = evolve(advanced(share, job, own, partition), todo=aside)
+        sent.sort(key=lambda part: part[:2])
+        now = _present(shares, job, own, partition)
+        now = evolve(now, todo=aside, level=waiting if job.graded else now.level)
         with wrapping():
             following, links = _merged(now, sent, own, graded=job.graded)
-        words = own.codec.words
         report = MergeReport(
-            links=links,
+            new=len(links),
+            links=links if job.links else NOTHING,
             following=len(following) // words,
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
             least=_least(following, own) if not job.graded else 0,
-            preview=_preview(following.reshape(-1, words)),
+            preview=_preview(following.reshape(-1, words), job.owners),
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 1, partition): report})
-        yield partition, evolve(now, following=following)
+        for piece in evolve(now, following=following).pieces(words):
+            yield partition, piece
 
     return task
+
+
+def _present(pieces: list[Share], job: Job, own: Composites, partition: int) -> Share:
+    """Return a partition's share as the second task of a job needs it."""
+    if not job.graded:
+        return advanced(Share.joined(pieces), job, own, partition)
+    following = NOTHING if job.starts_anew else _repacked(Share.joined(pieces), own).following
+    columns, progress = own.codec.col_widths, np.zeros(0, np.int32)
+    return Share(columns, NOTHING, NOTHING, NOTHING, progress, following)
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
     """Return a task that says how many states stand behind those of a partition's next level."""
 
-    def task(partition: int, shares: Iterator[Any]) -> Iterator[int]:
+    def task(_partition: int, shares: Iterator[Any]) -> Iterator[int]:
         own = own_composites(job.run, growths)
-        for _, share in shares:
+        for _, piece in shares:
             with wrapping():
-                yield own.orbits(_repacked(share, own).following)
+                yield own.orbits(_repacked(piece, own).following)
 
     return task
 
@@ -281,25 +390,33 @@ def _least(rows: Words, own: Composites) -> int:
     return int(own.progress(rows).min()) if len(rows) else 1 << 62
 
 
-def _preview(rows: Any) -> Words:
-    """Return some rows from everywhere."""
-    return np.asarray(rows[:: max(len(rows) // PREVIEW, 1)].ravel(), np.int64)
+def _preview(rows: Any, owners: int) -> Words:
+    """Return some of one partition's rows from everywhere."""
+    wanted = max(PREVIEW // owners, len(rows) // PREVIEWED, 1)
+    return np.asarray(rows[:: max(len(rows) // wanted, 1)].ravel(), np.int64)
 
 
 def _merged(share: Share, sent: list[Any], own: Composites, *, graded: bool) -> tuple[Words, Words]:
-    """Return the following states with those sent that are new, and the links of the new ones."""
+    """Return the following states with those sent that are new, and the links of the new ones.
+
+    Where no links were sent, there are as many zeros.
+    """
     words = own.codec.words
+    parts = [
+        (rows, links if len(links) else np.zeros(len(rows) // words, np.int64))
+        for _, _, rows, links in sent
+    ]
     held = (share.following,) if graded else (share.visited, share.level, share.following)
-    incoming = sum(len(links) for _, _, links in sent)
+    incoming = sum(len(links) for _, links in parts)
     if incoming * words < sum(map(len, held)):
-        rows = np.concatenate([NOTHING, *(rows for _, rows, _ in sent)])
-        links = np.concatenate([NOTHING, *(links for _, _, links in sent)])
+        rows = np.concatenate([NOTHING, *(rows for rows, _ in parts)])
+        links = np.concatenate([NOTHING, *(links for _, links in parts)])
         rows, links = unseen(rows, links, words, held)
         return np.concatenate([share.following, rows]), links
     seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
     for rows in held:
         settled(seen, rows, np.empty(len(rows) // words, np.int64))
-    new = [settled(seen, rows, links) for _, rows, links in sent]
+    new = [settled(seen, rows, links) for rows, links in parts]
     seen.close()
     rows = np.concatenate([share.following, *(rows for rows, _ in new)])
     return rows, np.concatenate([NOTHING, *(links for _, links in new)])

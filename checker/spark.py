@@ -36,7 +36,7 @@ from checker.blocks import (
     widened,
 )
 from checker.checkpoint import Checkpoints, Saved, about, last_in
-from checker.cluster import Cluster, Reports, wait_for
+from checker.cluster import Cluster, Reports, persisted, wait_for
 from checker.errors import ClusterError, InputError
 from checker.grading import NotGradedError
 from checker.local import FORGET_FROM, LocalBreadthFirst, LocalOptions
@@ -46,6 +46,7 @@ from checker.search import Found
 from checker.shares import (
     NOTHING,
     ExpandReport,
+    Here,
     Job,
     MergeReport,
     Share,
@@ -260,9 +261,15 @@ class SparkBreadthFirst:
 
     def _write_shares(self, folder: Path) -> spark_checkpoint.Files:
         task = spark_checkpoint.save_task(str(folder.resolve()))
+        return spark_checkpoint.written(folder, self._each(task))
+
+    def _each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
+        """Return what a task yields for all shares, wherever they are."""
+        if isinstance(self._shares, Here):
+            return self._shares.each(task)
         assert self.cluster is not None
         found = wait_for(self.cluster.sc, self._shares.mapPartitionsWithIndex(task).collect)
-        return spark_checkpoint.written(folder, found)
+        return list(found)
 
     def _restore(self, saved: Saved) -> None:
         """Go on where a checkpoint ends."""
@@ -283,10 +290,12 @@ class SparkBreadthFirst:
         self._shares = sc.parallelize([(p, p) for p in range(owners)], owners).partitionBy(
             owners, owner_of
         )
-        self._shares = self._shares.mapPartitions(
-            lambda parts: (load(p) for p, _ in parts), preservesPartitioning=True
+        self._shares = persisted(
+            self._shares.mapPartitions(
+                lambda parts: (pair for p, _ in parts for pair in load(p)),
+                preservesPartitioning=True,
+            )
         )
-        self._shares.persist()
         wait_for(sc, self._shares._jrdd.count)
 
     @property
@@ -316,13 +325,11 @@ class SparkBreadthFirst:
             return self.local.unreduced()
         if not (self.symmetric and self._between) or self._late:
             return None
-        assert self.cluster is not None
         waiting = 0
         if self._frontier:
             job = self._new_job(advances=True)
             task = orbits_task(job, self._growths)
-            found = wait_for(self.cluster.sc, self._shares.mapPartitionsWithIndex(task).collect)
-            waiting = sum(found)
+            waiting = sum(self._each(task))
         states, fired, finals = map(int, self._orbits)
         return Counts(states + waiting, 1 + fired, len(self._levels), finals)
 
@@ -356,7 +363,7 @@ class SparkBreadthFirst:
         tabulation = self.local.supply.tabulation
         return {
             "symmetry": self._symmetry_figures(),
-            "rounds_on_spark": len(self.rounds),
+            "rounds_on_spark": sum(r["where"] == "cluster" for r in self.rounds),
             "partitions": self._owners,
             "row_bytes": 8 * self._own.codec.words,
             "graded": {"on": self._graded, "reason": tabulation.grading.reason},
@@ -395,7 +402,7 @@ class SparkBreadthFirst:
         if self.local.options.forget is None:
             forget = None
         self.local.close()
-        if self._shares is not None:
+        if not isinstance(self._shares, Here | None):
             self._shares.unpersist()
         for attribute in fields(type(self)):
             if attribute.name in OF_A_SEARCH:
@@ -433,8 +440,8 @@ class SparkBreadthFirst:
     def _hand_over(self) -> None:
         """Cut the local engine's states into shares, and give them to the cluster."""
         self.cluster = Cluster.start(self.options.master, log=self.options.log)
-        sc, local = self.cluster.sc, self.local
-        self._owners = self.options.partitions or max(sc.defaultParallelism, 1)
+        self._owners = self.options.partitions or max(self.cluster.sc.defaultParallelism, 1)
+        local = self.local
         counts = local.counts()
         self._unique, self._total, self._finals = (
             counts.unique_states,
@@ -448,10 +455,7 @@ class SparkBreadthFirst:
         for o in local.owners:
             self._orbits += o.control[kernels.ORBIT_STATES : kernels.ORBIT_FINALS + 1]
         self._connect()
-        shares = self._first_shares()
-        self._shares = sc.parallelize(shares, self._owners).partitionBy(self._owners, owner_of)
-        self._shares.persist()
-        wait_for(sc, self._shares._jrdd.count)
+        self._give_to_cluster(self._first_shares())
 
     def _connect(self) -> None:
         """Give the cluster all tables."""
@@ -464,7 +468,7 @@ class SparkBreadthFirst:
         self._grow()
 
     def _first_shares(self) -> list[tuple[int, Share]]:
-        """Return the partitions' shares of what the local engine has visited."""
+        """Return the partitions' shares of what the local engine has visited, in pieces."""
         local, threads = self.local, len(self.local.owners)
         levels, links, visited = [], [], []
         with wrapping():
@@ -488,20 +492,18 @@ class SparkBreadthFirst:
         following, old = following.reshape(-1, words), old.reshape(-1, words)
         columns = self._own.codec.col_widths
         self._links = [[[all_links[which == p]] for p in range(self._owners)]]
-        return [
-            (
-                p,
-                Share(
-                    columns,
-                    NOTHING,
-                    NOTHING,
-                    old[old_which == p].ravel(),
-                    progress[old_which == p].astype(np.int32),
-                    following[which == p].ravel(),
-                ),
+        found = []
+        for p in range(self._owners):
+            share = Share(
+                columns=columns,
+                level=NOTHING,
+                todo=NOTHING,
+                visited=old[old_which == p].ravel(),
+                progress=progress[old_which == p].astype(np.int32),
+                following=following[which == p].ravel(),
             )
-            for p in range(self._owners)
-        ]
+            found += [(p, piece) for piece in share.pieces(words)]
+        return found
 
     def _flat(self, rows: Words) -> Words:
         layout, codec = self.local.supply.layout, self._own.codec
@@ -602,7 +604,8 @@ class SparkBreadthFirst:
                     self._grow()
                     flat = widened(flat, before, self._own.codec)
                 todo = np.arange(len(flat) // self._own.codec.words)
-                keys = expand_block(self._own, flat, todo, 0, 1, 0).keys
+                tried = expand_block(self._own, flat, todo, 0, 1, 0)
+                keys, flat = tried.keys, tried.waiting
                 if not len(keys):
                     return
 
@@ -614,18 +617,20 @@ class SparkBreadthFirst:
         totals = _Totals()
         links: list[list[Words]] = [[] for _ in range(self._owners)]
         shown: list[tuple[int, int, int, int]] = []
-        jobs, advances = 0, True
+        jobs, advances, expanding, merging = 0, True, 0.0, 0.0
         while True:
             codec = self._own.codec
             first, second = self._job(tick, advances=advances)
             if advances:
                 self._settle_late(first)
             advances, jobs = False, jobs + 1
+            expanding += sum(r.seconds for r in first.values())
+            merging += sum(r.seconds for r in second.values())
             for p, report in sorted(first.items()):
                 totals.add(report.expanded, report.sent_bytes)
                 shown += [(bits, p, index, at) for bits, index, at in report.expanded.shown]
             for p, merged in sorted(second.items()):
-                new += len(merged.links)
+                new += merged.new
                 links[p].append(merged.links)
             tick()
             waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.aside)}
@@ -646,14 +651,15 @@ class SparkBreadthFirst:
         self.rounds.append(
             {
                 "depth": len(self._levels),
+                "where": "driver" if isinstance(self._shares, Here) else "cluster",
                 "jobs": jobs,
                 "new": new,
                 "generated": totals.fired,
                 "shuffle_bytes": totals.sent,
                 "skew": max(sizes) * len(sizes) / max(sum(sizes), 1),
                 "visited": sum(r.visited for r in second.values()),
-                "expand_seconds": sum(r.seconds for r in first.values()),
-                "merge_seconds": sum(r.seconds for r in second.values()),
+                "expand_seconds": expanding,
+                "merge_seconds": merging,
             }
         )
         if self._frontier:
@@ -662,6 +668,7 @@ class SparkBreadthFirst:
             late = [self._own.progress(rows).min() for rows, _ in self._late.values() if len(rows)]
             self._least = int(min([r.least for r in second.values()] + late))
         self._learn_ahead([widened(r.preview, codec, self._own.codec) for r in second.values()])
+        self._relocate(sum(r.following + r.visited for r in second.values()))
         self.rounds[-1]["seconds"] = time.monotonic() - began
 
     def _learn_ahead(self, previews: list[Words]) -> None:
@@ -713,24 +720,55 @@ class SparkBreadthFirst:
         self, tick: Callable[[], None], *, advances: bool
     ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports."""
-        assert self.cluster is not None
         self._jobs += 1
         job = self._new_job(advances=advances)
+        if isinstance(self._shares, Here):
+            self._shares.run(job, self._own)
+        else:
+            self._run_on_cluster(job, tick)
+        return self._taken(0), self._taken(1)
+
+    def _run_on_cluster(self, job: Job, tick: Callable[[], None]) -> None:
+        assert self.cluster is not None
         before, sc = self._shares, self.cluster.sc
         sent = before.mapPartitionsWithIndex(
             expand_task(job, self._growths, self._reports), preservesPartitioning=False
         ).partitionBy(self._owners, owner_of)
-        if not (job.graded and advances):  # else nothing that was there matters any more
+        if not job.starts_anew:
             sent = sc.union([before, sent])
-        self._shares = sent.mapPartitionsWithIndex(
-            merge_task(job, self._growths, self._reports), preservesPartitioning=True
+        self._shares = persisted(
+            sent.mapPartitionsWithIndex(
+                merge_task(job, self._growths, self._reports), preservesPartitioning=True
+            )
         )
-        self._shares.persist()
         if self._jobs % CHECKPOINT_EVERY == 0:
             self._shares.checkpoint()
         wait_for(sc, self._shares._jrdd.count, tick)
         before.unpersist()
-        return self._taken(0), self._taken(1)
+
+    def _relocate(self, rows: int) -> None:
+        """Bring shares here when they have become small, and back when there is work again.
+
+        Args:
+            rows: of all shares.
+        """
+        assert self.cluster is not None
+        sc, shares = self.cluster.sc, self._shares
+        if not self._frontier:
+            return
+        if not isinstance(shares, Here) and rows < self.options.threshold // 2:
+            self._shares = Here.of(wait_for(sc, shares.collect), self._owners)
+            shares.unpersist()
+        elif isinstance(shares, Here) and self._frontier >= self.options.threshold:
+            self._give_to_cluster(shares.pairs)
+
+    def _give_to_cluster(self, pairs: list[tuple[int, Share]]) -> None:
+        """Hand pieces of shares, each with its partition, to the executors."""
+        assert self.cluster is not None
+        sc = self.cluster.sc
+        shares = sc.parallelize(pairs, self._owners).partitionBy(self._owners, owner_of)
+        self._shares = persisted(shares)
+        wait_for(sc, self._shares._jrdd.count)
 
     def _new_job(self, *, advances: bool) -> Job:
         known = sum(
@@ -741,6 +779,7 @@ class SparkBreadthFirst:
             number=self._jobs,
             owners=self._owners,
             known=known,
+            links=self.options.parents,
             advances=advances,
             graded=self._graded,
             least=self._least,
@@ -749,7 +788,8 @@ class SparkBreadthFirst:
 
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""
-        value = self._reports.value
+        here = isinstance(self._shares, Here)
+        value = self._shares.value if here else self._reports.value
         taken = {p: r for (job, k, p), r in value.items() if job == self._jobs and k == task}
         if len(taken) != self._owners:
             raise ClusterError(

@@ -87,17 +87,16 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
     """Return a task that writes its partition's share: -> name, size and checksum of the file."""
 
     def task(partition: int, shares: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
-        for owner, share in shares:
-            data = pickle.dumps(share, protocol=5)
-            file = Path(folder) / share_name(owner)
-            # Another attempt at this task may be at it, too.
-            partial = file.with_name(f"{file.name}.{os.getpid()}")
-            with partial.open("wb") as out:
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
-            partial.rename(file)
-            yield file.name, len(data), zlib.crc32(data)
+        data = pickle.dumps([piece for _, piece in shares], protocol=5)
+        file = Path(folder) / share_name(partition)
+        # Another attempt at this task may be at it, too.
+        partial = file.with_name(f"{file.name}.{os.getpid()}")
+        with partial.open("wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        partial.rename(file)
+        yield file.name, len(data), zlib.crc32(data)
 
     return task
 
@@ -115,11 +114,11 @@ def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
     return {name: (size, checksum) for name, size, checksum in found}
 
 
-def load_task(folder: str) -> Callable[[int], tuple[int, Share]]:
-    """Return a function from a partition to its share, read from a checkpoint."""
+def load_task(folder: str) -> Callable[[int], list[tuple[int, Share]]]:
+    """Return a function from a partition to the pieces of its share, read from a checkpoint."""
 
-    def load(partition: int) -> tuple[int, Share]:
-        share: Share = pickle.loads((Path(folder) / share_name(partition)).read_bytes())
-        return partition, share
+    def load(partition: int) -> list[tuple[int, Share]]:
+        pieces = pickle.loads((Path(folder) / share_name(partition)).read_bytes())
+        return [(partition, piece) for piece in pieces]
 
     return load

@@ -28,6 +28,7 @@ from checker.local import LocalBreadthFirst, LocalOptions
 from checker.model import Protocol, Step
 from checker.result import Counts, Result, Verdict
 from checker.search import Bounds, explore
+from checker.shares import NOTHING, Share
 from checker.spark import SparkBreadthFirst, SparkOptions
 from checker.spec import Spec, system_of
 from checker.supply import wrapping
@@ -190,17 +191,58 @@ def test_without_links_a_second_search_finds_the_counterexample(context: SparkCo
     assert found(locally(system)) == found(result)
 
 
+@pytest.mark.parametrize("name", ["cykas", "mfss"])
 def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
-    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    system = small("cykas", 3, 2)
+    system = small(name, 3, 2)
     monkeypatch.setattr(SparkBreadthFirst, "_learn_ahead", lambda *_args: None)
     here, explorer = on_spark(system, 200)
+    assert (name == "mfss") == explorer.statistics()["graded"]["on"]
     assert {1} == {r["jobs"] for r in explorer.rounds}
     monkeypatch.setattr(SparkBreadthFirst, "_expand_late", lambda *_args: False)
     again, explorer = on_spark(system, 200)
     assert 1 < max(r["jobs"] for r in explorer.rounds)
-    assert Counts(52_521, 221_935, 19, 1) == here.counts == again.counts
+    assert found(locally(system)) == found(here) == found(again)
+
+
+class Moving(SparkBreadthFirst):
+    """Changes its mind about which rounds are small."""
+
+    def round(self, tick: Callable[[], None]) -> None:
+        large = len(self.rounds) % 4 < 2
+        self.options = evolve(self.options, threshold=1 if large else 10**6)
+        super().round(tick)
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("name", ["cykas", "mfss", "unordered"])
+def test_shares_move_between_the_cluster_and_the_driver(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, name: str, symmetry: bool
+) -> None:
+    monkeypatch.setattr(shares, "PIECE", 7)
+    system = small(name, 3, 2)
+    local = LocalOptions(threads=2, symmetry=symmetry)
+    explorer = Moving(system, options=SparkOptions(), local_options=local)
+    result = explore(system, explorer)
+    assert {"driver", "cluster"} == {r["where"] for r in explorer.rounds}
+    expected = locally(system)
+    assert expected.counts == (result.unreduced or result.counts)
+    assert dict(expected.properties) == dict(result.properties)
+    path = expected.counterexample
+    assert (path and path.length) == (result.counterexample and result.counterexample.length)
+
+
+def test_a_share_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "PIECE", 2)
+    rows = np.arange(10)
+    share = Share((3, 4), rows[:4], rows[:2], rows, rows[:5].astype(np.int32), rows[4:])
+    pieces = list(share.pieces(2))
+    assert [0, 1, 2] == [piece.piece for piece in pieces]
+    joined = Share.joined(pieces[::-1])
+    for name in ("level", "todo", "visited", "progress", "following"):
+        assert list(getattr(share, name)) == list(getattr(joined, name)), name
+    assert 1 == len(list(Share((3, 4), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING).pieces(2)))
 
 
 def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
@@ -282,6 +324,7 @@ def test_a_job_that_fails_for_good_is_incomplete_and_says_so(
 KILL = """
 import os, signal, subprocess, sys, threading, time
 from checker.search import explore
+from checker.shares import NOTHING, Share
 from checker.spark import SparkBreadthFirst, SparkOptions
 from tests.test_local import small
 
@@ -443,6 +486,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from checker.search import explore
+from checker.shares import NOTHING, Share
 from checker.spark import SparkBreadthFirst, SparkOptions
 from tests.test_local import small
 
