@@ -86,8 +86,8 @@ def on_workers(number: int, check: str, threshold: int, options: str) -> Measure
 def tuples(check: str) -> Measured:
     """Measure the simplest search on Spark: an element per state, a shuffle per level.
 
-    It suffices for systems whose every state is at one depth only, as those of mfss and cykas, for
-    nothing is visited twice then; the local engine's counts tell.
+    It suffices for systems whose every state has one depth only, as those of mfss, for nothing is
+    visited twice then; the local engine's counts tell.
     """
     began = time.monotonic()
     protocol, bounds, history = check.split()

@@ -308,6 +308,39 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
 
 
 @njit(cache=True, nogil=True)
+def mark_composites(rows, count, geo, marks):
+    """Mark the composites of the first `count` rows.
+
+    Args:
+        marks: bool; of composite g of actor i at i * (its length // actors) + g.
+    """
+    rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
+    room = marks.shape[0] // geo[ACTORS]
+    for r in range(count):
+        at = r * geo[ROW_WORDS]
+        for actor in range(geo[ACTORS]):
+            field = rows[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+            marks[actor * room + (field & geo[ROW_MASK + actor])] = True
+
+
+@njit(cache=True, nogil=True)
+def renumber(rows, count, geo, numbers):
+    """Give the composites of the first `count` rows other numbers, in place.
+
+    Args:
+        numbers: int64; the new ones, at the places of `mark_composites`.
+    """
+    rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
+    room = numbers.shape[0] // geo[ACTORS]
+    for r in range(count):
+        at = r * geo[ROW_WORDS]
+        for actor in range(geo[ACTORS]):
+            word, shift = at + geo[ROW_WORD + actor], geo[ROW_SHIFT + actor]
+            old = rows[word] >> shift & geo[ROW_MASK + actor]
+            rows[word] ^= (old ^ numbers[actor * room + old]) << shift
+
+
+@njit(cache=True, nogil=True)
 def index_composite(cons, mask, dec, at, words, actor, number):
     """Enter one composite, with its local words at dec[at:], into `cons`."""
     slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask

@@ -188,6 +188,11 @@ class Layout:
         """Where the next actor's composites begin in `dec`."""
         return len(self.dec) // len(self.counts)
 
+    @property
+    def room(self) -> int:
+        """How many composites of one actor there is room for."""
+        return self.stride // self.words
+
     def add(self, records: Words) -> bool:
         """Number the local words in `records` (actor, words …).
 
@@ -203,7 +208,7 @@ class Layout:
 
     def _reserve(self, more: int) -> None:
         """Make room for `more` composites; the index stays at most two thirds full."""
-        most = self.stride // self.words
+        most = self.room
         if int(self.counts.max()) + more > most:
             most = max(2 * most, int(self.counts.max()) + more)
             larger = np.zeros((len(self.counts), most * self.words), np.int64)
@@ -216,6 +221,33 @@ class Layout:
             while total * 3 > capacity * 2:
                 capacity *= 2
             self._rebuild_cons(capacity)
+
+    def keep(self, marks: Any) -> Words:
+        """Forget composites; those that are kept are numbered anew.
+
+        Args:
+            marks: which ones to keep; of composite g of actor i at i * (its length // actors) + g.
+
+        Returns:
+            The new numbers, at the places of the old ones.
+        """
+        actors, words = len(self.counts), self.words
+        marks, old = marks.reshape(actors, -1), self.dec.reshape(actors, -1)
+        numbers = np.cumsum(marks, axis=1, dtype=np.int64) - 1
+        self.counts = marks.sum(axis=1, dtype=np.int64)
+        most = 2 * max(int(self.counts.max()), 128)
+        self.dec = np.zeros(actors * most * words, np.int64)
+        for actor, kept in enumerate(marks):
+            rows = old[actor].reshape(-1, words)[: len(kept)][kept]
+            at = actor * most * words
+            self.dec[at : at + len(rows) * words] = rows.ravel()
+        self.progress, self._progressed = np.zeros(actors * most, np.int32), 0 * self.counts
+        self._reserve_renamings()
+        capacity = 1024
+        while int(self.counts.sum()) * 3 > capacity:
+            capacity *= 2
+        self._rebuild_cons(capacity)
+        return numbers.ravel()
 
     def wider_rows(self) -> tuple[Words, Words, Words]:
         """Widen the fields of rows that are full; return how rows were packed before."""
@@ -257,7 +289,7 @@ class Layout:
             system.workload.reacts,
             self.stride,
             len(self.perms) // system.actors,
-            self.stride // self.words,
+            self.room,
             len(self.col_widths),
             self.sweeps,
             self.audits,
@@ -299,7 +331,7 @@ class Layout:
 
     def _progress(self) -> Any:
         """Return the progress of every composite, if it is wanted."""
-        most = self.stride // self.words
+        most = self.room
         if not (self.sweeps or self.audits):
             return self.progress
         if len(self.progress) != most * len(self.counts):
@@ -328,7 +360,7 @@ class Layout:
 
     def _reserve_renamings(self) -> None:
         """Keep room for the renaming of every composite by every permutation."""
-        rows, most = len(self.perms), self.stride // self.words
+        rows, most = len(self.perms), self.room
         if len(self.ren) == rows * most:
             return
         old = self.ren.reshape(rows, -1)

@@ -59,6 +59,9 @@ FORGET_FROM = 1 << 20
 """Visited states from which on it is worth forgetting them. What shows later that it was wrong to
 do so makes the search begin again; most of what can show does so in far fewer states."""
 
+COLLECT_FROM = 1 << 22
+"""Composites from which on it is worth looking which ones are still in use."""
+
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
@@ -77,6 +80,7 @@ class LocalOptions:
         symmetry: keep one state of each orbit under renaming of actors, where that is possible.
         forget: forget visited states of earlier levels once there are more than so many, where
             every state has one depth only (see `checker.grading`); None: never.
+        collect: drop composites that no state has any more once there are so many.
         sweep: drop visited states that can never be met again (the sweep-line method).
         audit: check that no transition decreases the progress that the sweep-line goes by.
         block: entries per thread, owner and chunk.
@@ -91,6 +95,7 @@ class LocalOptions:
     fingerprints: bool = False
     parents: bool = True
     symmetry: bool = False
+    collect: int = COLLECT_FROM
     forget: int | None = FORGET_FROM
     sweep: bool = False
     audit: bool = False
@@ -188,6 +193,8 @@ class LocalBreadthFirst:
     began: float = field(factory=time.monotonic)
     self_channels: bool = False
     forgot: bool = False
+    composites_kept: int = 0
+    composites_dropped: int = 0
     whole: Counts | None = None
     frontier: int = 1
     checkpoints: Checkpoints | None = None
@@ -290,7 +297,7 @@ class LocalBreadthFirst:
     def _start(self) -> None:
         """Begin, or begin again without symmetry or without forgetting anything."""
         threads = self.options.threads or 1
-        self.forgot = False
+        self.forgot, self.composites_kept, self.composites_dropped = False, 0, 0
         self.levels, self.deepest = [], 1
         self.found, self.truncated = {}, False
         self.block = self.options.block
@@ -440,8 +447,28 @@ class LocalBreadthFirst:
             # Levels rarely grow by more; where one does, the set grows as usual.
             expected = 3 * self.frontier // (2 * len(self.owners))
             self._each(lambda owner: owner.visited.forget(expected))
+            self._drop_composites()
         elif self.options.sweep:
             self._sweep()
+
+    def _drop_composites(self) -> None:
+        """Drop the composites that no state of the new level has, where there are no other states.
+
+        Under `full` there is a composite for every ten states or so.
+        """
+        layout = self.supply.layout
+        had = int(layout.counts.sum())
+        if self.supply.symmetric or had < max(self.options.collect, 2 * self.composites_kept):
+            return
+        geo, marks = self.supply.tables.geo, np.zeros(len(layout.counts) * layout.room, np.bool_)
+        self._each(lambda o: kernels.mark_composites(o.level.rows.array, o.level.count, geo, marks))
+        numbers = layout.keep(marks)
+        self._each(lambda o: kernels.renumber(o.level.rows.array, o.level.count, geo, numbers))
+        for owner in self.owners:
+            owner.recent[:] = -1
+        self.supply.refresh()
+        self.composites_kept = int(layout.counts.sum())
+        self.composites_dropped += had - self.composites_kept
 
     def _sweep(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""
@@ -883,6 +910,7 @@ class LocalBreadthFirst:
             / sum(o.visited.capacity for o in self.owners),
             "graded": {"on": self.graded, "reason": self.supply.tabulation.grading.reason},
             "dropped_states": sum(o.visited.dropped for o in self.owners),
+            "dropped_composites": self.composites_dropped,
             # Two of n states share a 63-bit fingerprint with a probability of about n^2 / 2 / 2^63.
             "omission_probability": unique**2 / 2**64 if self.options.fingerprints else 0.0,
             "spilled_bytes": self.arenas.spilled_bytes,

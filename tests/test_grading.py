@@ -214,3 +214,37 @@ def test_one_depth_is_asked_of_the_whole_graph() -> None:
         Counts(567_367, 2_044_243, 19, 121)
         == searched(small("cykas", 3, 2, history="clocks"), forget=0).counts
     )
+
+
+# Composites
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("name", "actors", "messages"), [("mfss", 3, 1), ("rst", 2, 3)])
+def test_composites_that_are_out_of_use_are_dropped(
+    name: str, actors: int, messages: int, threads: int
+) -> None:
+    system = small(name, actors, messages, history="full")
+    search = explorer(system, threads=threads, collect=1)
+    result = explore(system, search)
+    assert found(searched(system, forget=None)) == found(result)
+    assert result.statistics["dropped_composites"] > 0
+    assert (
+        searched(system).statistics["composites"]
+        == (result.statistics["composites"] + result.statistics["dropped_composites"])
+        or result.statistics["dropped_composites"] > searched(system).statistics["composites"]
+    )
+
+
+def test_composites_stay_where_states_may_be_met_again() -> None:
+    for options in ({"symmetry": True}, {"forget": None}):
+        result = explore(small("mfss", 3, 1), explorer(small("mfss", 3, 1), collect=1, **options))
+        assert result.statistics["dropped_composites"] == 0
+
+
+def test_a_composite_that_is_numbered_wrongly_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: rows keep the old numbers."""
+    monkeypatch.setattr("checker.kernels.renumber", lambda *_args: None)
+    system = small("mfss", 3, 1, history="full")
+    with pytest.raises(IndexError):  # a path to nowhere
+        explore(system, explorer(system, collect=1))
