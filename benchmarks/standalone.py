@@ -71,8 +71,15 @@ class Standalone:
     page: str = ""
     processes: dict[str, subprocess.Popen[bytes]] = field(factory=dict)
 
-    def start(self, workers: int, cores: int, memory: str) -> None:
+    def start(self, workers: int, cores: int, memory: str, *, pin: bool = False) -> None:
         """Start the processes, and wait until the workers are registered.
+
+        Args:
+            workers: how many.
+            cores: of each worker.
+            memory: of each worker.
+            pin: a worker's JVMs and Python processes run on so many cores of this machine and no
+                others; else Spark's number of cores says only how many tasks they run at a time.
 
         Raises:
             InputError: Spark or Java is missing.
@@ -87,7 +94,15 @@ class Standalone:
             work = str(self.folder / f"work-{number}")
             size = ["--cores", str(cores), "--memory", memory, "--work-dir", work]
             self._spawn(f"worker-{number}", "worker.Worker", *size, self.master)
+            if pin:
+                self._pin(f"worker-{number}", (number - 1) * cores, cores)
         self._wait(lambda: self.workers_alive() == workers, "register the workers")
+
+    def _pin(self, name: str, first: int, cores: int) -> None:
+        """Keep a process, and all that it will start, on some of this machine's cores."""
+        there = sorted(os.sched_getaffinity(0))
+        chosen = {there[(first + k) % len(there)] for k in range(cores)}
+        os.sched_setaffinity(self.processes[name].pid, chosen)
 
     def workers_alive(self) -> int:
         """Return how many workers the master knows to be alive."""
@@ -158,12 +173,14 @@ class Standalone:
 
 
 @contextmanager
-def standalone(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[Standalone]:
+def standalone(
+    workers: int = 2, cores: int = 1, memory: str = "1g", *, pin: bool = False
+) -> Iterator[Standalone]:
     """Start a cluster, and stop it at the end, whatever happens."""
     folder = Path(tempfile.mkdtemp(prefix="causalcheck-standalone-"))
     cluster = Standalone(folder)
     try:
-        cluster.start(workers, cores, memory)
+        cluster.start(workers, cores, memory, pin=pin)
         yield cluster
     finally:
         cluster.stop()
