@@ -30,7 +30,7 @@ ROWS = [
     "mfss 3x3 clocks --no-symmetry --threads 1",
     "mfss 3x3 clocks --no-symmetry --threads 2",
     "mfss 3x3 clocks --no-symmetry --threads 2 --no-traces",
-    "mfss 3x3 clocks --no-symmetry --threads 2 --memory sweep",
+    "mfss 3x3 clocks --no-symmetry --threads 2 --memory keep",
     "mfss 3x3 clocks",
     "mfss 3x3 knowledge --no-symmetry",
     "mfss 3x3 knowledge",
@@ -43,7 +43,7 @@ ROWS = [
     "cykas 4x2 knowledge --no-symmetry",
     "cykas 3x4 knowledge",
     "cykas 3x4 knowledge --no-symmetry",
-    "mfss 3x3 full --no-symmetry --memory sweep --no-traces",
+    "mfss 3x3 full --no-symmetry --no-traces",
     "cykas 3x3 clocks --no-symmetry",
 ]
 SLOW = ("3x3 full", "cykas 3x3 clocks --no-symmetry", "4x2", "3x4")
@@ -51,7 +51,7 @@ QUICK = [
     "mfss 3x2 clocks --no-symmetry --threads 1",
     "mfss 3x2 clocks --no-symmetry --threads 2",
     "cykas 3x2 knowledge",
-    "mfss 3x2 full --no-symmetry --memory sweep",
+    "mfss 3x2 full --no-symmetry --memory keep",
 ]
 COLUMNS = ["check", "verdict", "unique", "total", "depth", "s", "M total/s", "B/state", "peak MB"]
 

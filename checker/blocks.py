@@ -40,6 +40,10 @@ SALTS = np.random.default_rng(0).integers(
 ) | np.int64(1)
 """See `kernels.weigh`; the same in every process."""
 
+SMALLEST_ROOM = 1 << 12
+MOST_COMPOSITES = 1 << 23
+"""Composites that a process keeps from one task to the next."""
+
 PLACE_BITS, INDEX_BITS = 15, 33
 """A link holds the parent's partition, its index there, and the transition's place."""
 
@@ -113,7 +117,7 @@ class Composites:
     tables: kernels.Tables = field(init=False)
     counts: Words = field(init=False)
     row_widths: list[int] = field(init=False)
-    room: int = 1 << 12
+    room: int = SMALLEST_ROOM
     entries: int = 0
     sent: Words = field(init=False)
     pending: Words = field(init=False)
@@ -137,8 +141,7 @@ class Composites:
         table = self._stored(table, growth)
         if first or self.codec.col_widths != growth.col_widths:
             self.codec = Codec.of(actors, growth.col_widths)
-            self.row_widths = spread([4] * actors)
-            self._start_anew(growth, table, code)
+            self._start_anew(growth.geo, growth.perms, table, code)
         else:
             self.tables = self.tables._replace(table=table, code=code)
             self._place(growth.geo)
@@ -157,11 +160,21 @@ class Composites:
         kernels.store(table, growth.keys, growth.values)
         return table
 
-    def _start_anew(self, growth: Growth, table: Words, code: Words) -> None:
-        geo = growth.geo
+    def trim(self) -> None:
+        """Forget all composites if they are many: those that are needed again are made anew.
+
+        Rows of composites made before are of no use any more.
+        """
+        if int(self.counts.sum()) > MOST_COMPOSITES:
+            t = self.tables
+            self.room = SMALLEST_ROOM
+            self._start_anew(t.geo, t.perms, t.table, t.code)
+
+    def _start_anew(self, geo: Words, perms: Words, table: Words, code: Words) -> None:
         actors, words = int(geo[kernels.ACTORS]), int(geo[kernels.WORDS])
         self.counts = np.zeros(actors, np.int64)
         self.known = np.zeros(actors, np.int64)
+        self.row_widths = spread([4] * actors)
         self.weights = np.zeros(actors * self.room, np.int64)
         self.tables = kernels.Tables(
             geo,
@@ -169,8 +182,8 @@ class Composites:
             code,
             np.full(4 * self.room * (words + 1), -1, np.int64),
             np.zeros(actors * self.room * words, np.int64),
-            np.full(len(growth.perms) * self.room, -1, np.int32),
-            growth.perms,
+            np.full(len(perms) * self.room, -1, np.int32),
+            perms,
             np.zeros(0, np.int32),
         )
         self._place(geo)

@@ -302,6 +302,7 @@ def expand_task(
 
     def task(partition: int, shares: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
+        own.trim()
         share = Share.joined([piece for _, piece in shares])
         began = time.perf_counter()
         rows, numbers, late_links = to_expand(share, job, own, partition)
