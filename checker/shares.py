@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -19,14 +19,15 @@ from checker.blocks import (
     unseen,
     widened,
 )
+from checker.stowed import fetched, stow
 from checker.supply import wrapping
 from checker.tabulate import Words
 
 NOTHING = np.empty(0, np.int64)
-SAMPLE = 1 << 17
-"""Rows set aside that a task reports, for the driver to expand or to find out what they miss."""
+SAMPLE = 1 << 19
+"""Rows set aside that tasks report, for the driver to expand or to find out what they miss."""
 
-PREVIEW, PREVIEWED = 1 << 15, 512
+PREVIEW, PREVIEWED = 1 << 15, 128
 """States that the driver expands ahead, at least and one of so many; most then miss nothing."""
 
 
@@ -37,7 +38,7 @@ together, and Java's heap holds several such heaps at once."""
 
 @frozen(eq=False)
 class Share:
-    """What one partition holds, or a piece of it; all rows flat.
+    """What one partition holds, or a piece of it; all rows flat. Its arrays may be in files.
 
     Attributes:
         columns: the widths of the codec.
@@ -50,6 +51,8 @@ class Share:
         piece: the number of the piece.
     """
 
+    ARRAYS: ClassVar[tuple[str, ...]] = ("level", "todo", "visited", "progress", "following")
+
     columns: tuple[int, ...]
     level: Words
     todo: Words
@@ -58,8 +61,19 @@ class Share:
     following: Words
     piece: int = 0
 
-    def pieces(self, words: int) -> Iterator[Share]:
-        """Yield this share in pieces, for rows of so many words."""
+    def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Share]:
+        """Yield this share as it travels.
+
+        Args:
+            words: of a row.
+            folder: where to put its arrays; None: they travel themselves, in pieces.
+            name: for the files, the same for no other share.
+        """
+        if folder is not None:
+            yield evolve(
+                self, **{k: stow(getattr(self, k), folder, f"{name}-{k}") for k in self.ARRAYS}
+            )
+            return
         rows = max(map(len, (self.level, self.visited, self.following))) // words
         for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
             here, there = slice(at, at + PIECE), slice(at * words, (at + PIECE) * words)
@@ -76,17 +90,12 @@ class Share:
     @classmethod
     def joined(cls, pieces: list[Share]) -> Share:
         """Return the share that comes in these pieces."""
-        if len(pieces) == 1:
-            return pieces[0]
         pieces.sort(key=lambda piece: piece.piece)
-        return Share(
-            columns=pieces[0].columns,
-            level=np.concatenate([piece.level for piece in pieces]),
-            todo=np.concatenate([piece.todo for piece in pieces]),
-            visited=np.concatenate([piece.visited for piece in pieces]),
-            progress=np.concatenate([piece.progress for piece in pieces]),
-            following=np.concatenate([piece.following for piece in pieces]),
-        )
+        found = {k: [fetched(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
+        whole: dict[str, Any] = {
+            k: p[0] if len(p) == 1 else np.concatenate(p) for k, p in found.items()
+        }
+        return cls(columns=pieces[0].columns, **whole)
 
 
 @frozen
@@ -102,6 +111,7 @@ class Job:
         advances: the level before is done; what follows it is to be expanded.
         graded: every state has one depth only, so nothing but what follows can be met again.
         least: the least progress in the level; visited states with less are dropped.
+        folder: where tasks put what they send, if all of them are on this machine.
         late: per partition, states that belong to what follows, too, if they are new, with their
             links: the driver expanded their parents, which had missed table entries.
     """
@@ -114,6 +124,7 @@ class Job:
     advances: bool
     graded: bool
     least: int
+    folder: str | None
     late: dict[int, tuple[Words, Words]]
 
     @property
@@ -145,7 +156,7 @@ class MergeReport:
 
     Attributes:
         new: how many states were new.
-        links: of those, if they are wanted.
+        links: of those, if they are wanted; may be in a file.
         following: states of the next depth in the partition now.
         visited: states of earlier depths in it.
         least: the least progress among the following ones.
@@ -309,7 +320,8 @@ def expand_task(
         del share
         done = expand_block(own, rows, numbers, partition, job.owners, job.known)
         links = done.links if job.links else [NOTHING] * job.owners
-        light = evolve(done, rows=[], links=[], waiting=done.waiting[: SAMPLE * own.codec.words])
+        some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
+        light = evolve(done, rows=[], links=[], waiting=done.waiting[:some])
         report = ExpandReport(
             expanded=light,
             sent_bytes=sum(part.nbytes for parts in (done.rows, links) for part in parts),
@@ -317,11 +329,13 @@ def expand_task(
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 0, partition): report})
-        words = own.codec.words
-        for owner in range(job.owners):
-            for at in range(0, len(done.rows[owner]) // words, PIECE):
-                some = done.rows[owner][at * words : (at + PIECE) * words]
-                yield owner, (partition, at, some, links[owner][at : at + PIECE])
+        words, name = own.codec.words, f"{job.number}-sent-{partition}"
+        for owner, (rows, link) in enumerate(zip(done.rows, links, strict=True)):
+            piece = PIECE if job.folder is None else max(len(rows), 1)
+            for at in range(0, len(rows) // words, piece):
+                some = stow(rows[at * words : (at + piece) * words], job.folder, f"{name}-{owner}")
+                those = stow(link[at : at + piece], job.folder, f"{name}-{owner}-links")
+                yield owner, (partition, at, some, those)
         if len(done.aside):
             yield partition, (done.aside, done.waiting if job.graded else NOTHING)
 
@@ -350,9 +364,10 @@ def merge_task(
         now = evolve(now, todo=aside, level=waiting if job.graded else now.level)
         with wrapping():
             following, links = _merged(now, sent, own, graded=job.graded)
+        name = f"{job.number}-links-{partition}"
         report = MergeReport(
             new=len(links),
-            links=links if job.links else NOTHING,
+            links=stow(links, job.folder, name) if job.links else NOTHING,
             following=len(following) // words,
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
             least=_least(following, own) if not job.graded else 0,
@@ -360,7 +375,8 @@ def merge_task(
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 1, partition): report})
-        for piece in evolve(now, following=following).pieces(words):
+        name = f"{job.number}-share-{partition}"
+        for piece in evolve(now, following=following).pieces(words, job.folder, name):
             yield partition, piece
 
     return task
@@ -380,9 +396,9 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
 
     def task(_partition: int, shares: Iterator[Any]) -> Iterator[int]:
         own = own_composites(job.run, growths)
-        for _, piece in shares:
-            with wrapping():
-                yield own.orbits(_repacked(piece, own).following)
+        share = Share.joined([piece for _, piece in shares])
+        with wrapping():
+            yield own.orbits(_repacked(share, own).following)
 
     return task
 
@@ -403,9 +419,10 @@ def _merged(share: Share, sent: list[Any], own: Composites, *, graded: bool) -> 
     Where no links were sent, there are as many zeros.
     """
     words = own.codec.words
+    parts = [(fetched(rows), fetched(links)) for _, _, rows, links in sent]
     parts = [
         (rows, links if len(links) else np.zeros(len(rows) // words, np.int64))
-        for _, _, rows, links in sent
+        for rows, links in parts
     ]
     held = (share.following,) if graded else (share.visited, share.level, share.following)
     incoming = sum(len(links) for _, links in parts)

@@ -54,6 +54,7 @@ from checker.shares import (
     merge_task,
     orbits_task,
 )
+from checker.stowed import clear, fetched
 from checker.supply import wrapping
 from checker.symmetry import NotSymmetricError
 from checker.tabulate import SelfPacketError, Tabulation, Words
@@ -79,6 +80,8 @@ class SparkOptions:
         checkpoint: a folder to save the search in, again and again; all executors see it.
         checkpoint_seconds: how often, at most.
         resume: a folder of checkpoints to go on from.
+        files: where driver and executors are one process (`local[N]`), tasks hand over blocks in
+            files, and the shuffle carries where they are.
     """
 
     master: str | None = None
@@ -89,6 +92,7 @@ class SparkOptions:
     checkpoint: Path | None = None
     checkpoint_seconds: float = 180.0
     resume: Path | None = None
+    files: bool = True
 
 
 def owner_of(owner: int) -> int:
@@ -207,6 +211,7 @@ class SparkBreadthFirst:
     _fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     _orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
     _handed_over_at: int = 0
+    _folder: str | None = None
     _graded: bool = False
     _renamed: dict[int, int] = field(factory=dict)
     no_symmetry: str | None = None
@@ -461,6 +466,9 @@ class SparkBreadthFirst:
         """Give the cluster all tables."""
         self.cluster = self.cluster or Cluster.start(self.options.master, log=self.options.log)
         self._reports = self.cluster.sc.accumulator({}, Reports())
+        if self.options.files and self.cluster.sc.master.startswith("local["):
+            self._folder = str(self.cluster.folder / "blocks")
+            Path(self._folder).mkdir(exist_ok=True)
         tabulation = self.local.supply.tabulation
         table = tabulation.table.reshape(-1, 2)
         table = table[table[:, 0] != -1]
@@ -631,7 +639,9 @@ class SparkBreadthFirst:
                 shown += [(bits, p, index, at) for bits, index, at in report.expanded.shown]
             for p, merged in sorted(second.items()):
                 new += merged.new
-                links[p].append(merged.links)
+                links[p].append(fetched(merged.links))
+            if self._folder is not None:
+                clear(self._folder, kept=f"{self._jobs}-share-")
             tick()
             waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.aside)}
             if waiting:
@@ -783,6 +793,7 @@ class SparkBreadthFirst:
             advances=advances,
             graded=self._graded,
             least=self._least,
+            folder=None if isinstance(self._shares, Here) else self._folder,
             late=self._late,
         )
 

@@ -36,6 +36,7 @@ NOT_SAVED = (
     "_growths",
     "_renamed",
     "_version",
+    "_folder",
     "_own",
     "_code_sent",
     "_jobs",
@@ -87,7 +88,7 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
     """Return a task that writes its partition's share: -> name, size and checksum of the file."""
 
     def task(partition: int, shares: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
-        data = pickle.dumps([piece for _, piece in shares], protocol=5)
+        data = pickle.dumps([Share.joined([piece for _, piece in shares])], protocol=5)
         file = Path(folder) / share_name(partition)
         # Another attempt at this task may be at it, too.
         partial = file.with_name(f"{file.name}.{os.getpid()}")

@@ -31,6 +31,7 @@ from checker.search import Bounds, explore
 from checker.shares import NOTHING, Share
 from checker.spark import SparkBreadthFirst, SparkOptions
 from checker.spec import Spec, system_of
+from checker.stowed import clear, fetched, stow
 from checker.supply import wrapping
 from checker.transition import System
 from tests.conftest import ROOT, Command, in_a_process
@@ -72,13 +73,54 @@ def found(result: Result) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.parametrize("files", [False, True])
 @pytest.mark.parametrize("partitions", [1, 2, 7, 32])
-def test_counts_do_not_depend_on_partitions(context: SparkContext, partitions: int) -> None:
+def test_counts_do_not_depend_on_partitions(
+    context: SparkContext, partitions: int, files: bool
+) -> None:
     system = small("mfss", 2, 2, history="clocks")
-    result, explorer = on_spark(system, 15, partitions=partitions)
+    result, explorer = on_spark(system, 15, partitions=partitions, files=files)
     assert explorer.rounds
     assert Counts(169, 361, 13, 1) == result.counts
     assert found(locally(system)) == found(result)
+
+
+class Tidy(SparkBreadthFirst):
+    """Looks after every round for what lies in the folder of blocks."""
+
+    def round(self, tick: Callable[[], None]) -> None:
+        super().round(tick)
+        if self.on_cluster:
+            names = [file.name for file in Path(self._folder or "").iterdir()]
+            assert all(name.startswith(f"{self._jobs}-share-") for name in names), names
+
+
+@pytest.mark.parametrize("name", ["mfss", "cykas"])
+def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
+    context: SparkContext, name: str
+) -> None:
+    system = small(name, 3, 1)
+    explorer = Tidy(system, options=SparkOptions(threshold=1))
+    result = explore(system, explorer)
+    assert len(explorer.rounds) > 5
+    assert locally(system).counts == (result.unreduced or result.counts)
+    assert not Path(explorer._folder or "").exists()
+
+
+def test_an_array_in_a_file_is_never_seen_by_half(tmp_path: Path) -> None:
+    rows = np.arange(1000)
+    for _ in range(2):  # as a task that is run twice does
+        stowed = stow(rows, str(tmp_path), "rows")
+        assert ["rows"] == [file.name for file in tmp_path.iterdir()]
+        assert (rows == fetched(stowed)).all()
+    assert rows is stow(rows, None, "rows")
+    assert 0 == len(stow(NOTHING, str(tmp_path), "none"))
+    few = fetched(stow(rows.astype(np.int32), str(tmp_path), "few"))
+    assert np.int32 == few.dtype
+    clear(str(tmp_path), kept="f")
+    assert ["few"] == [file.name for file in tmp_path.iterdir()]
+    clear(str(tmp_path))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
