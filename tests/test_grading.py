@@ -13,19 +13,12 @@ from checker.engine import Options, explorer_for
 from checker.grading import ARMED, LOST, ONE, SENT, Grading, packets_of
 from checker.history import HISTORIES
 from checker.local import LocalBreadthFirst, LocalOptions
-from checker.registry import protocol_named
 from checker.result import Counts
 from checker.search import Bounds, explore
 from checker.transition import System, enabled, initial_state, successor
 from checker.workload import split
-from properties import DEFAULT
 from tests.random_systems import RandomSystem, random_systems
-from tests.test_local import found, plainly, searched
-from tests.test_transition import system_for
-
-
-def small(name: str, actors: int, messages: int, **options: Any) -> System:
-    return system_for(protocol_named(name), actors, messages, **options)
+from tests.test_local import found, plainly, searched, small, system_drawn
 
 
 def has_one_depth_each(system: System) -> bool:
@@ -120,15 +113,7 @@ def test_blind_faith_in_ranks_would_miscount(monkeypatch: pytest.MonkeyPatch) ->
 @given(drawn=random_systems())
 def test_ranks_are_right_of_random_systems(drawn: RandomSystem) -> None:
     for history in HISTORIES:
-        system = system_for(
-            drawn.protocol,
-            drawn.actors,
-            drawn.messages,
-            workload=drawn.workload,
-            network=drawn.network,
-            history=history,
-            properties=(*DEFAULT, "fifo-delivery"),
-        )
+        system = system_drawn(drawn, history)
         expected = found(plainly(system))
         for symmetry in (False, True):
             result = explore(system, explorer(system, symmetry=symmetry, threads=2))

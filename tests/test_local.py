@@ -118,19 +118,24 @@ def test_finds_what_plain_python_finds_on_every_network(
     assert expected == actual
 
 
+def system_drawn(drawn: RandomSystem, history: str) -> System:
+    """Return a random system with more properties than usual."""
+    return system_for(
+        drawn.protocol,
+        drawn.actors,
+        drawn.messages,
+        workload=drawn.workload,
+        network=drawn.network,
+        history=history,
+        properties=(*DEFAULT, "fifo-delivery"),
+    )
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_agrees_on_random_systems(drawn: RandomSystem) -> None:
     for history in ENCODINGS:
-        system = system_for(
-            drawn.protocol,
-            drawn.actors,
-            drawn.messages,
-            workload=drawn.workload,
-            network=drawn.network,
-            history=history,
-            properties=(*DEFAULT, "fifo-delivery"),
-        )
+        system = system_drawn(drawn, history)
         expected = found(plainly(system))
         assert expected == found(searched(system))
         assert expected == found(searched(system, symmetry=True, sweep=True, audit=True, threads=2))

@@ -18,11 +18,9 @@ from checker.path import transition_key
 from checker.result import Result, Verdict
 from checker.search import Bounds, BreadthFirst, DepthFirst, explore
 from checker.transition import System
-from properties import DEFAULT
 from tests.conftest import ROOT
 from tests.random_systems import RandomSystem, random_systems
-from tests.test_local import FAULTY_NETWORKS, HARD, small
-from tests.test_transition import system_for
+from tests.test_local import FAULTY_NETWORKS, HARD, small, system_drawn
 
 
 def outcome(result: Result) -> dict[str, Any]:
@@ -64,16 +62,7 @@ def test_goes_where_plain_depth_first_goes_on_every_network(
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems(), history=st.sampled_from(list(HISTORIES)))
 def test_agrees_on_random_systems(drawn: RandomSystem, history: str) -> None:
-    system = system_for(
-        drawn.protocol,
-        drawn.actors,
-        drawn.messages,
-        workload=drawn.workload,
-        network=drawn.network,
-        history=history,
-        properties=(*DEFAULT, "fifo-delivery"),
-    )
-    plain, local = both(system)
+    plain, local = both(system_drawn(drawn, history))
     assert plain == local
 
 
