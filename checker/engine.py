@@ -49,7 +49,8 @@ class Options:
         visited: one of VISITED, for `local`.
         symmetry: not for `plain`, breadth-first: keep one state of each orbit under renaming of
             actors, where the system turns out to be symmetric.
-        memory: one of MEMORY, for `local`, breadth-first; `spark` does as `sweep` does.
+        memory: one of MEMORY, for `local`, breadth-first; `spark` sweeps in any case, and
+            forgets levels unless it is `keep`.
         audit: check at every transition that what `sweep` goes by never decreases.
         traces: keep what counterexamples are traced back by; if not, a second search finds them.
         spill: for `local`, a folder that frontiers and traces may be written out to.
@@ -194,7 +195,7 @@ def _spark(system: System, options: Options) -> Explorer:
         number = getattr(options, name)
         if number is not None and number < 1:
             raise InputError(f"--{name.replace('_', '-')} is {number}; give at least 1")
-    from checker.local import LocalOptions
+    from checker.local import FORGET_FROM, LocalOptions
     from checker.spark import THRESHOLD, SparkBreadthFirst, SparkOptions
 
     spark = SparkOptions(
@@ -207,7 +208,11 @@ def _spark(system: System, options: Options) -> Explorer:
         checkpoint_seconds=options.checkpoint_seconds,
         resume=options.resume,
     )
-    local = LocalOptions(threads=options.threads, symmetry=options.symmetry)
+    local = LocalOptions(
+        threads=options.threads,
+        symmetry=options.symmetry,
+        forget=None if options.memory == "keep" else FORGET_FROM,
+    )
     return SparkBreadthFirst(
         system, max_depth=options.max_depth, options=spark, local_options=local
     )

@@ -15,6 +15,7 @@ from checker.history import HISTORIES
 from checker.local import LocalBreadthFirst, LocalOptions
 from checker.result import Counts
 from checker.search import Bounds, explore
+from checker.spark import SparkBreadthFirst
 from checker.transition import System, enabled, initial_state, successor
 from checker.workload import split
 from tests.random_systems import RandomSystem, random_systems
@@ -135,6 +136,14 @@ def test_to_keep_all_visited_states_can_be_asked_for() -> None:
         search = explorer_for(small("mfss", 2, 1), Options(memory=memory))
         assert isinstance(search, LocalBreadthFirst)
         assert forgets == (search.options.forget is not None)
+
+
+def test_on_spark_too() -> None:
+    for memory, forgets in (("auto", True), ("keep", False)):
+        search = explorer_for(small("mfss", 2, 1), Options(engine="spark", memory=memory))
+        assert isinstance(search, SparkBreadthFirst)
+        assert forgets == (search.local.options.forget is not None)
+        search.close()
 
 
 def test_fingerprints_are_forgotten_like_states() -> None:
