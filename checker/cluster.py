@@ -6,6 +6,7 @@ Nothing else imports PySpark, and nothing here knows what a search is.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import stat
@@ -145,18 +146,25 @@ def on_this_machine(master: str) -> bool:
     return master.startswith(("local", "spark://127.0.0.1:", "spark://localhost:"))
 
 
+RAISED = re.compile(r"[A-Z]\w*(Error|Exception): ")
+"""How the last line of a Python traceback begins; names of Java's classes begin with a package."""
+
 JAVA_IS_GONE = ("An error occurred while calling", "Answer from Java side is empty")
 """How Py4J says that nobody answered; where Java does, further lines follow."""
 
 
 def first_line(error: BaseException) -> str:
     """Return what a failure of Spark was about; Java's traces tell it in one of their lines."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip().removeprefix(": ") for line in str(error).splitlines() if line.strip()]
     if len(lines) == 1 and lines[0].startswith(JAVA_IS_GONE):
         return (
             "its Java process has ended, most likely for want of memory: use more partitions, or "
             "give it more: PYSPARK_SUBMIT_ARGS='--driver-memory 16g pyspark-shell'"
         )
+    if "Traceback (most recent call last):" in str(error):  # of a worker, whose own error says more
+        for line in lines[::-1]:
+            if RAISED.match(line):
+                return line
     causes = [line for line in lines if line.startswith(("org.apache.spark", "Caused by", "java."))]
     return (causes or lines or [type(error).__name__])[0]
 

@@ -360,7 +360,16 @@ def test_a_job_that_fails_for_good_is_incomplete_and_says_so(
     monkeypatch.setattr(spark, "expand_task", tasks)
     result, _ = on_spark(small("mfss", 2, 2), 5)
     assert Verdict.INCOMPLETE is result.verdict
-    assert (result.stopped_by or "").startswith("Spark gave up: ")
+    assert "Spark gave up: ZeroDivisionError: integer division or modulo by zero" == (
+        result.stopped_by
+    )
+
+
+def test_a_lost_java_process_is_explained() -> None:
+    gone = clusters.first_line(RuntimeError("An error occurred while calling o316.count."))
+    assert gone.startswith("its Java process has ended, most likely for want of memory")
+    trace = "An error occurred while calling o1.count.\n: java.lang.IllegalStateException: stopped"
+    assert "java.lang.IllegalStateException: stopped" in clusters.first_line(RuntimeError(trace))
 
 
 KILL = """
