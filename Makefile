@@ -10,11 +10,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 .PHONY: demo test slow bench mutants lint types chromium clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
-	$(BIN)/causalcheck check mfss --actors 3 --messages 2
+	$(BIN)/antecede check mfss --actors 3 --messages 2
 	@echo
-	$(BIN)/causalcheck check cykas --actors 3 --messages 2
+	$(BIN)/antecede check cykas --actors 3 --messages 2
 	@echo
-	$(BIN)/causalcheck check cykas-secret-mode --actors 3 --messages 2 --expect violated
+	$(BIN)/antecede check cykas-secret-mode --actors 3 --messages 2 --expect violated
 
 test: $(VENV)/installed-dev chromium
 	$(BIN)/python -m pytest

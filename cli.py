@@ -1,4 +1,4 @@
-"""The command `causalcheck`: every body is parse, call, report, exit code."""
+"""The command `antecede`: every body is parse, call, report, exit code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,9 @@ from typing import Any
 import attrs
 import click
 
-from checker import audit as audits
-from checker import kinds, logs, parquet
-from checker import report as reports
-from checker import sweep as sweeps
-from checker import table as tables
-from checker import walk as walks
-from checker.check import (
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit import logs
+from antecede.checker.check import (
     INCOMPLETE,
     INPUT_ERROR,
     INTERNAL_ERROR,
@@ -30,18 +26,31 @@ from checker.check import (
     check_all,
     exit_code_of,
 )
-from checker.claims import SOURCES
-from checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
-from checker.errors import CapacityError, InputError
-from checker.formats import check_writable, junit, sarif, write_whole
-from checker.formats import json as formats
-from checker.formats.registry import FORMATS, format_of, write_trace
-from checker.history import CLOCK_AT, HISTORIES
-from checker.path import Path as Run
-from checker.search import Bounds
-from checker.selfcheck import MODES
-from checker.spec import SEARCHES, Spec, expected_verdict, load_specs, overridden, system_of
-from checker.workload import SENDS
+from antecede.checker.claims import SOURCES
+from antecede.checker.claims import table as tables
+from antecede.checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
+from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.explore import walk as walks
+from antecede.checker.formats import check_writable, junit, sarif, write_whole
+from antecede.checker.formats import json as formats
+from antecede.checker.formats.registry import FORMATS, format_of, write_trace
+from antecede.checker.paths.path import Path as Run
+from antecede.checker.purity.selfcheck import MODES
+from antecede.checker.report import text as reports
+from antecede.checker.search import distinct as kinds
+from antecede.checker.search.loop import Bounds
+from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
+from antecede.checker.semantics.workload import SENDS
+from antecede.checker.spec import (
+    SEARCHES,
+    Spec,
+    expected_verdict,
+    load_specs,
+    overridden,
+    system_of,
+)
+from antecede.checker.sweep import parquet
+from antecede.checker.sweep import sweep as sweeps
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -311,7 +320,7 @@ OUTPUT = options(
 
 
 @click.group(context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]})
-@click.version_option(formats.own_version(), prog_name="causalcheck")
+@click.version_option(formats.own_version(), prog_name="antecede")
 def commands() -> None:
     """Check protocols for causal message delivery by exploring everything that can happen."""
 
@@ -422,7 +431,7 @@ def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
 def _draw(file: str, specs: tuple[Spec, ...]) -> None:
     """Draw the state space of one spec."""
     # networkx takes a while to import, and few ask for a picture.
-    from checker.graph import graph_writer, state_graph
+    from antecede.checker.formats.graph import graph_writer, state_graph
 
     if len(specs) != 1:
         raise InputError("--graph draws one state space; give one spec, not a folder")
@@ -597,8 +606,8 @@ def claims_command(
     Exit codes: 0 if every claim is confirmed or refuted, 3 if one is undecided.
     """
     # The report needs the claims of all papers, and few ask for it.
-    from checker.claims import report as claims_report
-    from checker.claims.judge import Judge
+    from antecede.checker.claims import report as claims_report
+    from antecede.checker.claims.judge import Judge
 
     sources = claims_report.chosen(source)
     claims_report.checked_output(output, json_file)
@@ -620,7 +629,7 @@ def claims_command(
     files = {} if folder is None else claims_report.save(found, folder)
     if output is not None:
         asked = f" --source {source}" if source else ""
-        command = f"causalcheck claims{asked}{' --quick' if quick else ''} --output {output}"
+        command = f"antecede claims{asked}{' --quick' if quick else ''} --output {output}"
         write_whole(output, claims_report.markdown(found, files, command=command))
     if json_file is not None:
         text = formats.text(claims_report.as_object(found, files, quick=quick))
@@ -866,9 +875,9 @@ def explore_command(
     Exit codes: 0 ended by Ctrl-C, 2 wrong usage or input.
     """
     # Only this command needs a web server.
-    from checker.explore import start
-    from checker.explore.server import Server
-    from checker.explore.site import Site
+    from antecede.checker.explore import start
+    from antecede.checker.explore.server import Server
+    from antecede.checker.explore.site import Site
 
     tree, numbers = start.opened(target, _given(**values))
     site = Site(tree, Bounds(max_states=max_states, max_seconds=max_seconds))
@@ -923,7 +932,7 @@ def _complain(text: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are those of the process if None."""
     try:
-        code = commands.main(arguments, prog_name="causalcheck", standalone_mode=False)
+        code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return INPUT_ERROR
@@ -944,11 +953,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _internal(error: Exception) -> str:
     """Say that the checker failed, and how to report it."""
-    if os.environ.get("CAUSALCHECK_DEBUG") == "1":
+    if os.environ.get("ANTECEDE_DEBUG") == "1":
         traceback.print_exc()
     return (
-        f"Internal error: {type(error).__name__}: {error}\nThis is a bug of causalcheck. Please "
-        "report it with the command you ran and what it prints with CAUSALCHECK_DEBUG=1 set."
+        f"Internal error: {type(error).__name__}: {error}\nThis is a bug of antecede. Please "
+        "report it with the command you ran and what it prints with ANTECEDE_DEBUG=1 set."
     )
 
 

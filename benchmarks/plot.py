@@ -79,7 +79,7 @@ def figure(
     series: dict[str, list[tuple[int, float, str]]], label: str, name: str, about: str
 ) -> None:
     """Write one figure: a line per series, its points labelled with the bounds."""
-    mpl.rcParams["svg.hashsalt"] = "causalcheck"
+    mpl.rcParams["svg.hashsalt"] = "antecede"
     plot, axes = pyplot.subplots(figsize=(9, 5.5))
     marks = iter("osD^vPX*")
     for title, points in series.items():

@@ -39,7 +39,7 @@ def measured(history: str, max_seconds: float) -> list[Point]:
             options = ["--engine", engine, "--history", history, "--max-seconds", str(max_seconds)]
             command = ["table", "--bounds", f"3x{messages}", *options, "--format", "json"]
             done = subprocess.run(
-                [sys.executable, str(ROOT / "cli.py"), *command, "--quiet"],
+                [sys.executable, "-m", "antecede", *command, "--quiet"],
                 capture_output=True,
                 text=True,
                 check=False,
@@ -55,7 +55,7 @@ def measured(history: str, max_seconds: float) -> list[Point]:
 
 def figure(found: list[Point], value: str, label: str, about: str) -> None:
     """Write one figure: a line per protocol and engine."""
-    mpl.rcParams["svg.hashsalt"] = "causalcheck"
+    mpl.rcParams["svg.hashsalt"] = "antecede"
     plot, axes = pyplot.subplots(figsize=(7, 4.5))
     for protocol, mark in STYLES.items():
         for engine, line in LINES.items():

@@ -11,23 +11,21 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from checker.check import CheckReport, check
-from checker.engine import Options
-from checker.errors import CausalCheckError
-from checker.formats import write_whole
-from checker.formats.registry import write_trace
-from checker.measures import measure
-from checker.model import Protocol, Transition
-from checker.path import Path as Run
-from checker.path import replay, undelivered
-from checker.registry import protocol_named, protocol_names
-from checker.result import Verdict
-from checker.search import Bounds
-from checker.spec import Spec, system_of
-from checker.transition import enabled, initial_state, successor
-from checker.words import waiting
+from antecede.checker.check import CheckReport, check
+from antecede.checker.engine import Options
+from antecede.checker.errors import AntecedeError
+from antecede.checker.formats import write_whole
+from antecede.checker.formats.registry import write_trace
+from antecede.checker.model import Protocol, Transition
+from antecede.checker.paths.path import Path as Run
+from antecede.checker.paths.path import replay, undelivered
+from antecede.checker.registry import protocol_named, protocol_names
+from antecede.checker.report.prose import waiting
+from antecede.checker.search.costs import measure
+from antecede.checker.search.loop import Bounds
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.transition import enabled, initial_state, successor
+from antecede.checker.spec import Spec, system_of
 
 ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = ("unordered", "fifo", "duplicating", "fifo+lossy:1", "duplicating+lossy")
@@ -49,7 +47,7 @@ MOST_STATES = 3_000_000
 
 HEAD = """# The protocols
 
-What each protocol guarantees on which network, as `causalcheck` found it: causal delivery,
+What each protocol guarantees on which network, as `antecede` found it: causal delivery,
 integrity (nothing twice, nothing that was not sent) and, at final states, everything delivered.
 Each cell is up to three checks of every interleaving: three actors with one message each, two with
 two, three with two where that is at most 3 million states. HOLDS says how far it got, and the
@@ -77,7 +75,7 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
         spec = Spec(name, "", actors, messages, network, workload)
         try:
             report = check(spec, Options(), Bounds(max_states=MOST_STATES), selfcheck="off")
-        except CausalCheckError as error:
+        except AntecedeError as error:
             return f"not checked: {error}", None
         result = report.result
         if result.verdict is Verdict.VIOLATED and result.counterexample is not None:
@@ -101,7 +99,7 @@ def cost(name: str) -> str:
     spec = Spec(name, "", actors, messages, network, WORKLOADS.get(name, "any"))
     try:
         found = measure(system_of(spec))
-    except CausalCheckError:
+    except AntecedeError:
         return f"Cost on {network}: -"
     carried = max((k.integers for k in found.packets.values() if k.carries), default=0)
     control = found.control_packets
@@ -168,7 +166,7 @@ def main() -> None:
     pictures.mkdir(parents=True, exist_ok=True)
     parts = [HEAD.format(date=time.strftime("%Y-%m-%d"))]
     parts += [section(protocol_named(name), pictures) for name in protocol_names()]
-    write_whole(str(ROOT / "docs" / "protocols.md"), "\n".join(parts))
+    write_whole(str(ROOT / "docs" / "antecede.protocols.md"), "\n".join(parts))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def command(row: str) -> list[str]:
 def run(row: str) -> dict[str, Any]:
     """Run a row once in a process of its own and return its JSON result."""
     done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "check", *command(row), "--json", "-"],
+        [sys.executable, "-m", "antecede", "check", *command(row), "--json", "-"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -107,7 +107,7 @@ def start_times() -> list[str]:
     def timed(arguments: list[str], **environment: str) -> float:
         started = time.perf_counter()
         subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), *arguments],
+            [sys.executable, "-m", "antecede", *arguments],
             cwd=ROOT,
             env={**os.environ, **environment},
             capture_output=True,
@@ -121,7 +121,7 @@ def start_times() -> list[str]:
         cold = timed(check, NUMBA_CACHE_DIR=empty)
     warm = min(timed(check) for _ in range(3))
     return [
-        f"`causalcheck list` {listed:.2f} s",
+        f"`antecede list` {listed:.2f} s",
         f"a check of a tiny system, kernels on disk {warm:.2f} s",
         f"the same, kernels compiled first {cold:.1f} s",
     ]

@@ -14,22 +14,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from attrs import evolve, frozen
 from run import machine, run, write_readme
 from standalone import standalone
 
-from checker.canonical import canonical
-from checker.cluster import Cluster
-from checker.errors import CausalCheckError
-from checker.model import State
-from checker.spark import THRESHOLD
-from checker.spec import Spec, system_of
-from checker.transition import enabled, initial_state, successor
+from antecede.checker.errors import AntecedeError
+from antecede.checker.model import State
+from antecede.checker.semantics.canonical import canonical
+from antecede.checker.semantics.transition import enabled, initial_state, successor
+from antecede.checker.spark.breadth import THRESHOLD
+from antecede.checker.spark.cluster import Cluster
+from antecede.checker.spec import Spec, system_of
 
 COLUMNS = ["search", "check", "unique", "s", "rounds", "unique/s", "of local", "of tuples"]
 Keyed = tuple[str, State]
@@ -221,5 +218,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except CausalCheckError as error:
+    except AntecedeError as error:
         raise SystemExit(f"Error: {error}") from None

@@ -1,6 +1,6 @@
 """Starts a Spark standalone cluster on this machine, runs a command on it, and stops it again.
 
-python benchmarks/standalone.py -- causalcheck check cykas --engine spark --master {master}
+python benchmarks/standalone.py -- antecede check cykas --engine spark --master {master}
 python benchmarks/standalone.py     # tells the master's URL and runs until Ctrl-C
 
 It consists of a master and workers as in a real cluster, each a process of its own, from the
@@ -29,10 +29,8 @@ from urllib.request import ProxyHandler, build_opener
 
 from attrs import define, field
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from checker.cluster import provide_java
-from checker.errors import CausalCheckError, ClusterError, InputError
+from antecede.checker.errors import AntecedeError, ClusterError, InputError
+from antecede.checker.spark.cluster import provide_java
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 120.0
@@ -46,7 +44,7 @@ def spark_home() -> str:
         InputError: there is none.
     """
     if find_spec("pyspark") is None:
-        raise InputError("a Spark cluster needs PySpark: pip install 'causalcheck[spark]'")
+        raise InputError("a Spark cluster needs PySpark: pip install 'antecede[spark]'")
     from pyspark.find_spark_home import _find_spark_home
 
     home = str(_find_spark_home())
@@ -177,7 +175,7 @@ def standalone(
     workers: int = 2, cores: int = 1, memory: str = "1g", *, pin: bool = False
 ) -> Iterator[Standalone]:
     """Start a cluster, and stop it at the end, whatever happens."""
-    folder = Path(tempfile.mkdtemp(prefix="causalcheck-standalone-"))
+    folder = Path(tempfile.mkdtemp(prefix="antecede-standalone-"))
     cluster = Standalone(folder)
     try:
         cluster.start(workers, cores, memory, pin=pin)
@@ -226,7 +224,7 @@ def main() -> int:
             print(f"{cluster.master} is ready; Ctrl-C stops it.", flush=True)
             while True:
                 signal.pause()
-    except CausalCheckError as error:
+    except AntecedeError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -41,7 +41,7 @@ RUNS = (
 HEAD = """# The verification table of the Cykas paper
 
 Table 1 of the paper (section 4): three protocols, three actors, three messages each, an unordered
-network; the paper's figures were made with Stateright on 96 threads. `causalcheck table` makes
+network; the paper's figures were made with Stateright on 96 threads. `antecede table` makes
 ours. This page is the output of `python benchmarks/table1.py`, {date}; each table says with which
 command it was made.
 
@@ -75,7 +75,7 @@ def table(bounds: str, options: str) -> str:
     """Return what the command prints, as Markdown."""
     command = ["table", "--bounds", bounds, *options.split(), "--format", "markdown", "--quiet"]
     done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *command],
+        [sys.executable, "-m", "antecede", *command],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -83,7 +83,7 @@ def table(bounds: str, options: str) -> str:
     )
     if done.returncode not in (0, 3):
         raise SystemExit(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return f"`causalcheck table --bounds {bounds} {options}`\n\n{done.stdout.strip()}\n"
+    return f"`antecede table --bounds {bounds} {options}`\n\n{done.stdout.strip()}\n"
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""causalcheck: an explicit-state model checker for causal message delivery protocols."""
+"""antecede: an explicit-state model checker for causal message delivery protocols."""

@@ -9,19 +9,19 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from checker.engine import Options, explorer_for
-from checker.errors import CapacityError, ProtocolError, ReplayError
-from checker.measures import Measures, measure
-from checker.minimise import minimise
-from checker.model import Protocol
-from checker.path import confirm
-from checker.recovery import unrecoverable
-from checker.registry import property_named
-from checker.result import Counts, Result, Verdict, overall
-from checker.search import Bounds, Progress, explore, memory_bytes, peak_memory_bytes
-from checker.selfcheck import watched
-from checker.spec import COUNT_KEYS, Spec, system_of
-from checker.transition import System
+from antecede.checker.engine import Options, explorer_for
+from antecede.checker.errors import CapacityError, ProtocolError, ReplayError
+from antecede.checker.model import Protocol
+from antecede.checker.paths.minimise import minimise
+from antecede.checker.paths.path import confirm
+from antecede.checker.purity.selfcheck import watched
+from antecede.checker.registry import property_named
+from antecede.checker.search.costs import Measures, measure
+from antecede.checker.search.loop import Bounds, Progress, explore, memory_bytes, peak_memory_bytes
+from antecede.checker.search.result import Counts, Result, Verdict, overall
+from antecede.checker.semantics.recoverability import unrecoverable
+from antecede.checker.semantics.transition import System
+from antecede.checker.spec import COUNT_KEYS, Spec, system_of
 
 AS_EXPECTED, NOT_AS_EXPECTED, INPUT_ERROR, INCOMPLETE, INTERNAL_ERROR = range(5)
 """The exit codes."""
@@ -65,7 +65,7 @@ class CheckReport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of `causalcheck check` for this check alone."""
+        """The exit code of `antecede check` for this check alone."""
         if self.result.verdict is Verdict.ERROR:
             return INPUT_ERROR
         if self.result.verdict is Verdict.INCOMPLETE:

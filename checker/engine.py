@@ -8,9 +8,9 @@ from typing import Any
 
 from attrs import frozen
 
-from checker.errors import InputError, unknown
-from checker.search import BreadthFirst, DepthFirst, Explorer, RandomWalks
-from checker.transition import System
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.search.loop import BreadthFirst, DepthFirst, Explorer, RandomWalks
+from antecede.checker.semantics.transition import System
 
 ENGINES = {
     "local": "tabulated and compiled, on all cores of this machine",
@@ -90,7 +90,7 @@ class Options:
 
 def kernels_are_compiled() -> bool:
     """Return whether compiled kernels are on disk from an earlier start; imports no compiler."""
-    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__"
+    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "tables" / "__pycache__"
     return any(Path(folder).rglob("kernels.expand-*.nbi"))
 
 
@@ -156,10 +156,10 @@ def _plain(system: System, options: Options) -> Explorer:
 
 
 def _local(system: System, options: Options) -> Explorer:
-    # Numba takes a second to import; `causalcheck list` must not wait for it.
-    from checker.local import FORGET_FROM, LocalBreadthFirst, LocalOptions
-    from checker.local_depth import LocalDepthFirst
-    from checker.local_random import LocalRandomWalks
+    # Numba takes a second to import; `antecede list` must not wait for it.
+    from antecede.checker.local.breadth import FORGET_FROM, LocalBreadthFirst, LocalOptions
+    from antecede.checker.local.depth import LocalDepthFirst
+    from antecede.checker.local.walks import LocalRandomWalks
 
     if options.search != "breadth":
         shared: dict[str, Any] = {
@@ -195,8 +195,8 @@ def _spark(system: System, options: Options) -> Explorer:
         number = getattr(options, name)
         if number is not None and number < 1:
             raise InputError(f"--{name.replace('_', '-')} is {number}; give at least 1")
-    from checker.local import FORGET_FROM, LocalOptions
-    from checker.spark import THRESHOLD, SparkBreadthFirst, SparkOptions
+    from antecede.checker.local.breadth import FORGET_FROM, LocalOptions
+    from antecede.checker.spark.breadth import THRESHOLD, SparkBreadthFirst, SparkOptions
 
     spark = SparkOptions(
         master=options.master,

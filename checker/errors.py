@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Iterable
 
 
-class CausalCheckError(Exception):
+class AntecedeError(Exception):
     """Root of all errors raised on purpose; its text is a sentence for a person."""
 
 
-class InputError(CausalCheckError):
+class InputError(AntecedeError):
     """Something the user gave cannot be used (exit code 2)."""
 
 
@@ -30,11 +30,11 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
 
 
-class AuditError(CausalCheckError):
+class AuditError(AntecedeError):
     """An audit found that a reduction is not sound; then no verdict can be trusted."""
 
 
-class CapacityError(CausalCheckError):
+class CapacityError(AntecedeError):
     """A limit of an engine was reached (too many distinct values, too little memory or disk)."""
 
 

@@ -91,7 +91,7 @@ class Protocol:
 
     Attributes:
         name: as on the command line.
-        summary: one line for `causalcheck list`.
+        summary: one line for `antecede list`.
         source: where the protocol is defined.
         initial: (actor, actors) -> state.
         causal_send: (state, message) -> Step; the application hands over a message.
@@ -143,13 +143,13 @@ class Property:
 
     Attributes:
         name: as on the command line and in results.
-        summary: one line for `causalcheck list`.
+        summary: one line for `antecede list`.
         at_delivery: safety; does this delivery respect the property?
         at_final: do one sender's undelivered messages at a final state respect it?
         invariant: does one actor's state respect it?
         witness: does one actor's state show what is looked for?
         recoverable: from every reachable state, can one be reached in which each sender's
-            undelivered messages respect it? See `checker.recovery`.
+            undelivered messages respect it? See `checker.semantics.recoverability`.
         at_end: does one actor at a final state respect it, given whether its application has
             come to the end of its workload?
         ending: is there a final state at which that is, for every actor, as it is looked for?
@@ -251,7 +251,7 @@ class State:
         channels: packets in flight from src to dst at index src * actors + dst, in the network
             kind's canonical order.
         workload: each actor's position in the workload.
-        history: each actor's ghost record; see `checker.history`.
+        history: each actor's ghost record; see `checker.semantics.history`.
         losses: how many more envelopes may be lost, on a network with a budget of losses; else 0.
     """
 

@@ -39,15 +39,15 @@ class SpecItem(pytest.Item):
 
     def runtest(self) -> None:
         """Check it."""
-        from checker.testing import check_spec
+        from antecede.checker.testing import check_spec
 
         check_spec(str(self.path))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the report; a traceback through the checker would help nobody."""
-        from checker.errors import CausalCheckError
+        from antecede.checker.errors import AntecedeError
 
-        if isinstance(excinfo.value, AssertionError | CausalCheckError):
+        if isinstance(excinfo.value, AssertionError | AntecedeError):
             return str(excinfo.value).strip()
         return super().repr_failure(excinfo, style)
 

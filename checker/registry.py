@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from checker.errors import InputError, ProtocolError, unknown
-from checker.model import Property, Protocol
+from antecede.checker.errors import InputError, ProtocolError, unknown
+from antecede.checker.model import Property, Protocol
 
 
 def _load(reference: str) -> Any:
@@ -20,7 +20,7 @@ def _load(reference: str) -> Any:
 
 def protocol_names() -> tuple[str, ...]:
     """Return the registered protocols' names, in their registry's order."""
-    return tuple(importlib.import_module("protocols").REGISTRY)
+    return tuple(importlib.import_module("antecede.protocols").REGISTRY)
 
 
 def protocol_named(reference: str) -> Protocol:
@@ -29,7 +29,7 @@ def protocol_named(reference: str) -> Protocol:
     Raises:
         InputError: no such name, file or object, or the file cannot be imported.
     """
-    registry = importlib.import_module("protocols").REGISTRY
+    registry = importlib.import_module("antecede.protocols").REGISTRY
     if reference in registry:
         protocol: Protocol = _load(registry[reference])
         return protocol
@@ -70,7 +70,7 @@ def _protocol_in(module: ModuleType, path: str, name: str) -> Protocol:
             return found[name]
         if hasattr(module, name):
             kind = type(getattr(module, name)).__name__
-            raise InputError(f"{name!r} in {path} is a {kind}, not a checker.model.Protocol")
+            raise InputError(f"{name!r} in {path} is a {kind}, not an antecede.Protocol")
         raise unknown(f"object in {path}", name, found)
     if len(found) == 1:
         return next(iter(found.values()))
@@ -80,12 +80,12 @@ def _protocol_in(module: ModuleType, path: str, name: str) -> Protocol:
 
 def property_names() -> tuple[str, ...]:
     """Return the registered properties' names, in their registry's order."""
-    return tuple(importlib.import_module("properties").REGISTRY)
+    return tuple(importlib.import_module("antecede.properties").REGISTRY)
 
 
 def default_properties() -> tuple[str, ...]:
     """Return the names of the properties checked when none is asked for."""
-    default: tuple[str, ...] = importlib.import_module("properties").DEFAULT
+    default: tuple[str, ...] = importlib.import_module("antecede.properties").DEFAULT
     return default
 
 
@@ -95,7 +95,7 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
     Raises:
         InputError: there is none of that name.
     """
-    package = importlib.import_module("properties")
+    package = importlib.import_module("antecede.properties")
     kind, colon, declared = name.partition(":")
     if colon and kind in package.DECLARED and protocol is not None:
         choices = protocol.witnesses if kind == "witness" else protocol.invariants

@@ -10,14 +10,14 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from checker.errors import InputError, unknown
-from checker.history import HISTORIES, oracle_named
-from checker.model import Protocol
-from checker.network import NETWORKS, network_named
-from checker.registry import default_properties, property_named, protocol_named
-from checker.result import Verdict
-from checker.transition import System
-from checker.workload import SENDS, SUMMARIES, split, workload_from
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.model import Protocol
+from antecede.checker.registry import default_properties, property_named, protocol_named
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.history import HISTORIES, oracle_named
+from antecede.checker.semantics.network import NETWORKS, network_named
+from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.workload import SENDS, SUMMARIES, split, workload_from
 
 SEARCHES = {
     "breadth": "breadth-first, level by level: shortest counterexamples, exact counts",

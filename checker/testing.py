@@ -1,6 +1,6 @@
 """Assertions about protocols, for test suites.
 
-from checker.testing import check
+from antecede.checker.testing import check
 
 def test_mine_delivers_causally() -> None:
     check(MINE, actors=3, messages=2)
@@ -16,15 +16,15 @@ from typing import Any
 
 import attrs
 
-from checker import check as checks
-from checker.check import CheckReport
-from checker.engine import Options
-from checker.errors import InputError
-from checker.model import Protocol
-from checker.report import check_text
-from checker.result import Result
-from checker.search import Bounds
-from checker.spec import Expectation, Spec, expected_verdict, load_spec
+from antecede.checker import check as checks
+from antecede.checker.check import CheckReport
+from antecede.checker.engine import Options
+from antecede.checker.errors import InputError
+from antecede.checker.model import Protocol
+from antecede.checker.report.text import check_text
+from antecede.checker.search.loop import Bounds
+from antecede.checker.search.result import Result
+from antecede.checker.spec import Expectation, Spec, expected_verdict, load_spec
 
 
 def check(
@@ -46,7 +46,7 @@ def check(
         selfcheck: which of the protocol's calls to check for determinism and purity.
         values: what to check and how: the fields of `checker.spec.Spec` (actors, messages, network,
             workload, history, search, properties), of `checker.engine.Options` (engine, threads, …)
-            and of `checker.search.Bounds` (max_states, …).
+            and of `checker.search.loop.Bounds` (max_states, …).
 
     Returns:
         The result, with counts and the counterexample.

@@ -5,18 +5,18 @@
 """
 
 REGISTRY = {
-    "causal-delivery": "properties.causal_delivery:CAUSAL_DELIVERY",
-    "fifo-delivery": "properties.fifo_delivery:FIFO_DELIVERY",
-    "integrity": "properties.integrity:INTEGRITY",
-    "all-delivered": "properties.all_delivered:ALL_DELIVERED",
-    "can-deliver": "properties.can_deliver:CAN_DELIVER",
-    "finishes": "properties.finishes:FINISHES",
-    "can-finish": "properties.can_finish:CAN_FINISH",
+    "causal-delivery": "antecede.properties.causal_delivery:CAUSAL_DELIVERY",
+    "fifo-delivery": "antecede.properties.fifo_delivery:FIFO_DELIVERY",
+    "integrity": "antecede.properties.integrity:INTEGRITY",
+    "all-delivered": "antecede.properties.all_delivered:ALL_DELIVERED",
+    "can-deliver": "antecede.properties.can_deliver:CAN_DELIVER",
+    "finishes": "antecede.properties.finishes:FINISHES",
+    "can-finish": "antecede.properties.can_finish:CAN_FINISH",
 }
 
 DECLARED = {
-    "witness": "properties.declared:witness",
-    "invariant": "properties.declared:invariant",
+    "witness": "antecede.properties.declared:witness",
+    "invariant": "antecede.properties.declared:invariant",
 }
 
 DEFAULT = ("causal-delivery", "integrity", "all-delivered")

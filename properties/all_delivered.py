@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.model import Message, Property
+from antecede import Message, Property
 
 
 def nothing_undelivered(undelivered: tuple[Message, ...]) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.model import Property
-from properties.all_delivered import nothing_undelivered
+from antecede import Property
+from antecede.properties.all_delivered import nothing_undelivered
 
 CAN_DELIVER = Property(
     name="can-deliver",

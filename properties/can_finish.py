@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.model import Property
-from properties.finishes import has_ended
+from antecede import Property
+from antecede.properties.finishes import has_ended
 
 CAN_FINISH = Property(
     name="can-finish",

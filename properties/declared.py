@@ -6,7 +6,7 @@ An invariant is a safety property: every reachable state respects it.
 
 from __future__ import annotations
 
-from checker.model import Predicate, Property
+from antecede import Predicate, Property
 
 
 def witness(name: str, predicate: Predicate) -> Property:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.model import Delivery, Property
+from antecede import Delivery, Property
 
 
 def respects_channel_order(delivery: Delivery) -> bool:

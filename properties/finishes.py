@@ -5,7 +5,7 @@ A program blocks at a receive for which its message never comes, or comes behind
 
 from __future__ import annotations
 
-from checker.model import Property
+from antecede import Property
 
 
 def has_ended(ended: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.model import Delivery, Property
+from antecede import Delivery, Property
 
 
 def is_expected(delivery: Delivery) -> bool:

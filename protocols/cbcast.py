@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Protocol, Step
+from antecede import Message, Protocol, Step
 
 Time: TypeAlias = tuple[int, ...]
 

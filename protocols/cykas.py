@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Packet, Protocol, Step
+from antecede import Message, Packet, Protocol, Step
 
 Bits: TypeAlias = tuple[bool, ...]
 Sends: TypeAlias = tuple[tuple[int, Packet], ...]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Packet, Protocol, Step
-from protocols import cykas
-from protocols.cykas import Ack, Bits, Cykas, Sends, try_send_message, try_send_yct
+from antecede import Message, Packet, Protocol, Step
+from antecede.protocols import cykas
+from antecede.protocols.cykas import Ack, Bits, Cykas, Sends, try_send_message, try_send_yct
 
 
 @frozen

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Protocol, Step
+from antecede import Message, Protocol, Step
 
 
 @frozen

@@ -19,8 +19,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 
-from checker.model import LocalState, Message, Packet, Predicate, Protocol, Step
-from protocols.sliding import SlidingArray, SlidingMap
+from antecede import LocalState, Message, Packet, Predicate, Protocol, Step
+from antecede.protocols.sliding import SlidingArray, SlidingMap
 
 Ids: TypeAlias = tuple[int, ...]
 Sends: TypeAlias = tuple[tuple[int, Packet], ...]

@@ -7,9 +7,9 @@ zero), so line 45 takes that message for a duplicate: it is acknowledged and nev
 
 from __future__ import annotations
 
-from checker.model import Protocol
-from protocols import hybrid_basic
-from protocols.hybrid_basic import Hybrid, Msg
+from antecede import Protocol
+from antecede.protocols import hybrid_basic
+from antecede.protocols.hybrid_basic import Hybrid, Msg
 
 
 def initial(_actor: int, actors: int) -> Hybrid[Msg]:

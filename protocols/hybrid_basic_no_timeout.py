@@ -7,8 +7,8 @@ message may still be in transit), finds no missing permit to remove, and is not 
 
 from __future__ import annotations
 
-from checker.model import Protocol
-from protocols import hybrid_basic
+from antecede import Protocol
+from antecede.protocols import hybrid_basic
 
 HYBRID_BASIC_NO_TIMEOUT = Protocol(
     name="hybrid-basic-no-timeout",

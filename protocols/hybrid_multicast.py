@@ -19,9 +19,9 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from checker.model import LocalState, Message, Packet, Predicate, Protocol, Step
-from protocols import hybrid_basic
-from protocols.hybrid_basic import (
+from antecede import LocalState, Message, Packet, Predicate, Protocol, Step
+from antecede.protocols import hybrid_basic
+from antecede.protocols.hybrid_basic import (
     Ack,
     Hybrid,
     Ids,

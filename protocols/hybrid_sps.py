@@ -23,8 +23,8 @@ from collections.abc import Iterable
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Packet, Predicate, Protocol, Step
-from protocols.hybrid_basic import (
+from antecede import Message, Packet, Predicate, Protocol, Step
+from antecede.protocols.hybrid_basic import (
     Ack,
     Ids,
     Msg,
@@ -40,7 +40,7 @@ from protocols.hybrid_basic import (
     permits_are_for_delivered,
     with_item,
 )
-from protocols.sliding import IndexableSlidingMap, SlidingArray
+from antecede.protocols.sliding import IndexableSlidingMap, SlidingArray
 
 
 @frozen

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Protocol, Step
+from antecede import Message, Protocol, Step
 
 
 @frozen

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Packet, Protocol, Step
-from protocols.mfss import Ack, Data
+from antecede import Message, Packet, Protocol, Step
+from antecede.protocols.mfss import Ack, Data
 
 
 @frozen

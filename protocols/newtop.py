@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Packet, Protocol, Step
+from antecede import Message, Packet, Protocol, Step
 
 
 @frozen

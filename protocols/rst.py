@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Protocol, Step
+from antecede import Message, Protocol, Step
 
 Vector: TypeAlias = tuple[int, ...]
 Matrix: TypeAlias = tuple[Vector, ...]

@@ -7,9 +7,9 @@ the deliverability condition asks for one more than was delivered from the sende
 
 from __future__ import annotations
 
-from checker.model import Message, Protocol, Step
-from protocols import rst
-from protocols.rst import Held, Rst, Stamped, at_least, column, count_sends, with_value
+from antecede import Message, Protocol, Step
+from antecede.protocols import rst
+from antecede.protocols.rst import Held, Rst, Stamped, at_least, column, count_sends, with_value
 
 
 def causal_send(state: Rst, message: Message) -> Step:

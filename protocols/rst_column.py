@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from checker.model import Message, Protocol, Step
-from protocols import rst
-from protocols.rst import Matrix, Rst
+from antecede import Message, Protocol, Step
+from antecede.protocols import rst
+from antecede.protocols.rst import Matrix, Rst
 
 
 def column_only(matrix: Matrix, k: int) -> Matrix:

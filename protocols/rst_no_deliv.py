@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from checker.model import Protocol, Step
-from protocols import rst
-from protocols.rst import Held, Rst, Stamped, at_least, column
+from antecede import Protocol, Step
+from antecede.protocols import rst
+from antecede.protocols.rst import Held, Rst, Stamped, at_least, column
 
 
 def initial(actor: int, actors: int) -> Rst:

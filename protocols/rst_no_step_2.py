@@ -8,9 +8,9 @@ else as in `protocols.rst`.
 
 from __future__ import annotations
 
-from checker.model import Protocol, Step
-from protocols import rst
-from protocols.rst import Held, Rst, Stamped
+from antecede import Protocol, Step
+from antecede.protocols import rst
+from antecede.protocols.rst import Held, Rst, Stamped
 
 
 def after_delivery(state: Rst, held: Held) -> Rst:

@@ -17,9 +17,9 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Protocol, Request, Step
-from protocols import rst
-from protocols.rst import RST, Held, Rst, Stamped, after_delivery, deliverable
+from antecede import Message, Protocol, Request, Step
+from antecede.protocols import rst
+from antecede.protocols.rst import RST, Held, Rst, Stamped, after_delivery, deliverable
 
 Requests: TypeAlias = tuple[tuple[Request, ...], ...]
 

@@ -11,9 +11,9 @@ been delivered at i. Then column i of SENT_i is no DELIV_i.
 
 from __future__ import annotations
 
-from checker.model import Protocol, Step
-from protocols import rst
-from protocols.rst import Held, Rst, Stamped
+from antecede import Protocol, Step
+from antecede.protocols import rst
+from antecede.protocols.rst import Held, Rst, Stamped
 
 
 def after_delivery(state: Rst, held: Held) -> Rst:

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Protocol, Step
+from antecede import Message, Protocol, Step
 
 Time: TypeAlias = tuple[int, ...]
 Pairs: TypeAlias = tuple[Time | None, ...]

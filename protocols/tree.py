@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from checker.model import Message, Protocol, Step
+from antecede import Message, Protocol, Step
 
 Tree: TypeAlias = Sequence[int]
 """T of Figure 3: the parent of each node; the root is its own parent."""

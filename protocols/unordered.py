@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from checker.model import Message, Protocol, Step
+from antecede import Message, Protocol, Step
 
 
 @frozen

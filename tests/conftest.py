@@ -12,19 +12,19 @@ from typing import Any, TypeAlias
 import pytest
 from attrs import frozen
 
-import cli
-from checker.engine import Options, explorer_for
-from checker.model import Protocol
-from checker.path import Path as Run
-from checker.result import Result
-from checker.search import Bounds, explore
-from checker.spec import Spec, system_of
+from antecede import cli
+from antecede.checker.engine import Options, explorer_for
+from antecede.checker.model import Protocol
+from antecede.checker.paths.path import Path as Run
+from antecede.checker.search.loop import Bounds, explore
+from antecede.checker.search.result import Result
+from antecede.checker.spec import Spec, system_of
 
 ROOT = Path(__file__).parent.parent
 collect_ignore_glob = ["mutants/*.toml"]
 """They are no specs, though they look like some to the plugin that collects specs."""
 
-COMMAND = (sys.executable, str(ROOT / "cli.py"))
+COMMAND = (sys.executable, "-m", "antecede")
 
 
 @frozen
@@ -40,7 +40,7 @@ Command: TypeAlias = Callable[..., Ran]
 
 
 @pytest.fixture
-def causalcheck(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+def antecede(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run the command in this process, as if in the folder `cwd`."""
 
     def run(*arguments: object, cwd: Path | None = None) -> Ran:

@@ -9,8 +9,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from checker.model import Message, Protocol, Step
-from properties import DEFAULT
+from antecede.checker.model import Message, Protocol, Step
+from antecede.properties import DEFAULT
 from tests.naive import Counts, explore
 
 EVERY_SAFETY = (*DEFAULT, "fifo-delivery")

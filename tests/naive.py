@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from checker.model import Message, Protocol, Step
+from antecede.checker.model import Message, Protocol, Step
 
 Counts = namedtuple("Counts", "unique total depth finals violation")  # violation: name -> length
 State = namedtuple("State", "actors net left")  # left: (message, past, destination)s to deliver

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 from hypothesis import strategies as st
 
-from checker.model import Message, Packet, Protocol, Step
+from antecede.checker.model import Message, Packet, Protocol, Step
 
 Sends: TypeAlias = tuple[tuple[int, Packet], ...]
 Table: TypeAlias = tuple[tuple[tuple[int, str], ...], ...]

@@ -1,4 +1,4 @@
-"""Readers of what causalcheck writes: small ones written after the grammar, and real ones."""
+"""Readers of what antecede writes: small ones written after the grammar, and real ones."""
 
 from __future__ import annotations
 

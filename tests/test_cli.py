@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-import cli
-from checker.engine import ENGINES, kernels_are_compiled
-from checker.errors import InputError
-from checker.formats import _beside, check_writable, write_whole
-from checker.spec import SEARCHES
+from antecede import cli
+from antecede.checker.engine import ENGINES, kernels_are_compiled
+from antecede.checker.errors import InputError
+from antecede.checker.formats import _beside, check_writable, write_whole
+from antecede.checker.spec import SEARCHES
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
 
 SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")
@@ -54,19 +54,19 @@ KEYS = {
 # Exit codes of check
 
 
-def test_a_protocol_that_holds_as_expected_exits_0(causalcheck: Command) -> None:
-    ran = causalcheck("check", "mfss", "--actors", 2)
+def test_a_protocol_that_holds_as_expected_exits_0(antecede: Command) -> None:
+    ran = antecede("check", "mfss", "--actors", 2)
     assert 0 == ran.code
     assert ran.out.startswith("mfss: HOLDS\n")
 
 
-def test_a_violation_exits_1_unless_it_is_expected(causalcheck: Command) -> None:
-    assert 1 == causalcheck("check", "unordered", "--actors", 2).code
-    assert 0 == causalcheck("check", "unordered", "--actors", 2, "--expect", "violated").code
+def test_a_violation_exits_1_unless_it_is_expected(antecede: Command) -> None:
+    assert 1 == antecede("check", "unordered", "--actors", 2).code
+    assert 0 == antecede("check", "unordered", "--actors", 2, "--expect", "violated").code
 
 
-def test_a_protocol_that_holds_exits_1_if_a_violation_is_expected(causalcheck: Command) -> None:
-    ran = causalcheck("check", "mfss", "--actors", 2, "--expect", "violated")
+def test_a_protocol_that_holds_exits_1_if_a_violation_is_expected(antecede: Command) -> None:
+    ran = antecede("check", "mfss", "--actors", 2, "--expect", "violated")
     assert 1 == ran.code
     assert "mfss: HOLDS, NOT AS EXPECTED\n  expected VIOLATED, found HOLDS\n" in ran.out
 
@@ -74,43 +74,43 @@ def test_a_protocol_that_holds_exits_1_if_a_violation_is_expected(causalcheck: C
 @pytest.mark.parametrize("expect", ["holds", "violated"])
 @pytest.mark.parametrize("bound", [("--max-states", 100), ("--max-depth", 4), ("--max-memory", 1)])
 def test_a_search_that_hits_a_bound_exits_3_whatever_is_expected(
-    bound: tuple[str, int], expect: str, causalcheck: Command
+    bound: tuple[str, int], expect: str, antecede: Command
 ) -> None:
-    ran = causalcheck("check", "mfss", *bound, "--expect", expect)
+    ran = antecede("check", "mfss", *bound, "--expect", expect)
     assert 3 == ran.code
     assert f"INCOMPLETE: {bound[0]}" in ran.out
     assert f"Raise {bound[0]}" in " ".join(ran.out.split())
 
 
-def test_random_walks_that_find_nothing_exit_3(causalcheck: Command) -> None:
+def test_random_walks_that_find_nothing_exit_3(antecede: Command) -> None:
     arguments = ("check", "mfss", "--actors", 2, "--search", "random", "--walks", 20)
-    assert 3 == causalcheck(*arguments).code
+    assert 3 == antecede(*arguments).code
 
 
 def test_an_internal_error_exits_4_with_a_sentence_and_without_a_traceback(
-    causalcheck: Command, monkeypatch: pytest.MonkeyPatch
+    antecede: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_arguments: object, **_options: object) -> None:
         raise RuntimeError("a wire is loose")
 
     monkeypatch.setattr(cli, "check_all", broken)
-    ran = causalcheck("check", "mfss")
+    ran = antecede("check", "mfss")
     assert 4 == ran.code
     assert "Internal error: RuntimeError: a wire is loose" in ran.err
-    assert "CAUSALCHECK_DEBUG=1" in ran.err
+    assert "ANTECEDE_DEBUG=1" in ran.err
     assert "Traceback" not in ran.err
-    monkeypatch.setenv("CAUSALCHECK_DEBUG", "1")
-    assert "Traceback" in causalcheck("check", "mfss").err
+    monkeypatch.setenv("ANTECEDE_DEBUG", "1")
+    assert "Traceback" in antecede("check", "mfss").err
 
 
 def test_ctrl_c_before_the_search_exits_3_too(
-    causalcheck: Command, monkeypatch: pytest.MonkeyPatch
+    antecede: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted_early(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "check_all", interrupted_early)
-    ran = causalcheck("check", "mfss")
+    ran = antecede("check", "mfss")
     assert 3 == ran.code
     assert "Interrupted; there is no result." in ran.err
 
@@ -122,11 +122,9 @@ def test_ctrl_c_before_the_search_exits_3_too(
         ("spark", "breadth"),
     ],
 )
-def test_the_engine_told_is_the_one_that_ran(
-    engine: str, search: str, causalcheck: Command
-) -> None:
+def test_the_engine_told_is_the_one_that_ran(engine: str, search: str, antecede: Command) -> None:
     size = ("--actors", 2, "--walks", 5, "--engine", engine, "--search", search)
-    assert engine == json.loads(causalcheck("check", "mfss", *size, "--json", "-").out)["engine"]
+    assert engine == json.loads(antecede("check", "mfss", *size, "--json", "-").out)["engine"]
 
 
 # Wrong usage and input
@@ -180,9 +178,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("arguments", "sentence"), WRONG, ids=lambda part: " ".join(part)[:40])
 def test_wrong_input_exits_2_with_a_sentence_before_any_search(
-    arguments: tuple[str, ...], sentence: str, causalcheck: Command, tmp_path: Path
+    arguments: tuple[str, ...], sentence: str, antecede: Command, tmp_path: Path
 ) -> None:
-    ran = causalcheck(*arguments, cwd=tmp_path)
+    ran = antecede(*arguments, cwd=tmp_path)
     assert 2 == ran.code
     assert "" == ran.out
     assert sentence in " ".join(ran.err.split())
@@ -190,17 +188,17 @@ def test_wrong_input_exits_2_with_a_sentence_before_any_search(
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_trace_of_a_whole_folder_is_refused(causalcheck: Command) -> None:
-    ran = causalcheck("check", ROOT / "specs" / "table1", "--trace", "t.json")
+def test_a_trace_of_a_whole_folder_is_refused(antecede: Command) -> None:
+    ran = antecede("check", ROOT / "specs" / "table1", "--trace", "t.json")
     assert 2 == ran.code
     assert "give one spec, not a folder" in ran.err
 
 
 @pytest.mark.parametrize("option", ["--checkpoint", "--resume"])
 def test_checkpoints_of_a_whole_folder_are_refused(
-    option: str, causalcheck: Command, tmp_path: Path
+    option: str, antecede: Command, tmp_path: Path
 ) -> None:
-    ran = causalcheck("check", str(ROOT / "specs/small"), option, str(tmp_path))
+    ran = antecede("check", str(ROOT / "specs/small"), option, str(tmp_path))
     assert 2 == ran.code
     assert f"{option} is for one check; give one spec, not a folder" in ran.err
 
@@ -216,7 +214,7 @@ def test_amounts_of_memory_are_read_as_people_write_them(text: str, size: int) -
 
 GOOD = """
 from attrs import frozen
-from checker.model import Message, Protocol, Step
+from antecede.checker.model import Message, Protocol, Step
 
 @frozen
 class State:
@@ -251,11 +249,11 @@ def own(tmp_path: Path, old: str = "", new: str = "") -> str:
 
 
 def test_a_protocol_in_a_file_is_checked_like_a_registered_one(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
     file = own(tmp_path)
     for target in (file, f"{file}:PROTOCOL", f"{tmp_path / file}:PROTOCOL"):
-        ran = causalcheck("check", target, "--actors", 2, "--network", "fifo", cwd=tmp_path)
+        ran = antecede("check", target, "--actors", 2, "--network", "fifo", cwd=tmp_path)
         assert 0 == ran.code
         assert "protocol  mine" in ran.out
 
@@ -290,10 +288,10 @@ BROKEN = [
 
 @pytest.mark.parametrize(("old", "new", "sentence", "more"), BROKEN)
 def test_a_broken_protocol_exits_2_and_says_what_to_mend(
-    old: str, new: str, sentence: str, more: str, causalcheck: Command, tmp_path: Path
+    old: str, new: str, sentence: str, more: str, antecede: Command, tmp_path: Path
 ) -> None:
     file = own(tmp_path, old, new)
-    ran = causalcheck("check", file, "--actors", 2, cwd=tmp_path)
+    ran = antecede("check", file, "--actors", 2, cwd=tmp_path)
     assert 2 == ran.code
     assert sentence in ran.out + ran.err
     assert more in ran.out + ran.err
@@ -301,10 +299,10 @@ def test_a_broken_protocol_exits_2_and_says_what_to_mend(
 
 
 def test_a_handler_that_raises_is_an_error_in_the_json_too(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
     file = own(tmp_path, "packet.message,", "packet.messages,")
-    ran = causalcheck("check", file, "--json", "-", cwd=tmp_path)
+    ran = antecede("check", file, "--json", "-", cwd=tmp_path)
     found = json.loads(ran.out)
     assert 2 == ran.code
     assert "ERROR" == found["verdict"]
@@ -313,13 +311,13 @@ def test_a_handler_that_raises_is_an_error_in_the_json_too(
 
 
 def test_the_object_in_the_file_is_named_with_the_choices(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
     file = own(tmp_path)
-    ran = causalcheck("check", f"{file}:PROTOCOLL", cwd=tmp_path)
+    ran = antecede("check", f"{file}:PROTOCOLL", cwd=tmp_path)
     assert "unknown object in mine.py 'PROTOCOLL'; did you mean 'PROTOCOL'?" in ran.err
-    ran = causalcheck("check", f"{file}:State", cwd=tmp_path)
-    assert "'State' in mine.py is a type, not a checker.model.Protocol" in ran.err
+    ran = antecede("check", f"{file}:State", cwd=tmp_path)
+    assert "'State' in mine.py is a type, not an antecede.Protocol" in ran.err
 
 
 def test_the_first_start_says_that_it_compiles(
@@ -327,7 +325,7 @@ def test_the_first_start_says_that_it_compiles(
 ) -> None:
     said = "Compiling the kernels"
     arguments = ["check", "mfss", "--actors", "2", "--messages", "1"]
-    monkeypatch.setattr("cli.kernels_are_compiled", lambda: False)
+    monkeypatch.setattr("antecede.cli.kernels_are_compiled", lambda: False)
     assert 0 == cli.main(arguments)
     assert said in capsys.readouterr().err
     assert 0 == cli.main([*arguments, "--quiet"])
@@ -342,9 +340,9 @@ def test_the_first_start_says_that_it_compiles(
 # JSON
 
 
-def test_json_counts_representatives_and_what_they_stand_for(causalcheck: Command) -> None:
+def test_json_counts_representatives_and_what_they_stand_for(antecede: Command) -> None:
     """81 states of mfss 2 x 2, 9 of which are their own mirror image: 36 pairs and 9."""
-    ran = causalcheck("check", "mfss", "--actors", 2, "--json", "-")
+    ran = antecede("check", "mfss", "--actors", 2, "--json", "-")
     found = json.loads(ran.out)
     assert 45 == found["unique_states"]
     whole = {"unique_states": 81, "total_states": 181, "depth": 13, "final_states": 1}
@@ -352,8 +350,8 @@ def test_json_counts_representatives_and_what_they_stand_for(causalcheck: Comman
     assert {"on", "permutations", "reduction"} == set(found["statistics"]["symmetry"])
 
 
-def test_statistics_tell_transitions_by_kind_and_states_by_depth(causalcheck: Command) -> None:
-    ran = causalcheck("check", "mfss", "--actors", 2, "--no-symmetry", "--statistics")
+def test_statistics_tell_transitions_by_kind_and_states_by_depth(antecede: Command) -> None:
+    ran = antecede("check", "mfss", "--actors", 2, "--no-symmetry", "--statistics")
     assert 0 == ran.code
     lines = [line.split() for line in ran.out.splitlines()]
     fired = {
@@ -368,14 +366,14 @@ def test_statistics_tell_transitions_by_kind_and_states_by_depth(causalcheck: Co
 
 
 def test_json_on_standard_output_stands_alone_and_has_the_stable_keys(
-    causalcheck: Command,
+    antecede: Command,
 ) -> None:
-    ran = causalcheck("check", "mfss", "--actors", 2, "--no-symmetry", "--json", "-")
+    ran = antecede("check", "mfss", "--actors", 2, "--no-symmetry", "--json", "-")
     found = json.loads(ran.out)
     assert 0 == ran.code
     assert KEYS <= set(found)
     expected = {
-        "schema": "causalcheck/result/1",
+        "schema": "antecede/result/1",
         "verdict": "HOLDS",
         "as_expected": True,
         "protocol": "mfss",
@@ -402,26 +400,26 @@ def test_json_on_standard_output_stands_alone_and_has_the_stable_keys(
     assert expected == {key: found[key] for key in expected}
     assert found["seconds"] >= 0
     assert found["peak_memory_bytes"] > 1_000_000
-    assert {"causalcheck", "python"} <= set(found["versions"])
+    assert {"antecede", "python"} <= set(found["versions"])
 
 
-def test_json_of_an_unfinished_search_says_what_stopped_it(causalcheck: Command) -> None:
+def test_json_of_an_unfinished_search_says_what_stopped_it(antecede: Command) -> None:
     bound = ("--max-states", 50, "--expect", "violated")
-    found = json.loads(causalcheck("check", "mfss", *bound, "--json", "-").out)
+    found = json.loads(antecede("check", "mfss", *bound, "--json", "-").out)
     assert "INCOMPLETE" == found["verdict"]
     assert [] == found["differences"]
     assert found["as_expected"] is False
     assert "--max-states 50 reached" == found["stopped_by"]
 
 
-def test_json_of_random_walks_says_how_to_repeat_them(causalcheck: Command) -> None:
+def test_json_of_random_walks_says_how_to_repeat_them(antecede: Command) -> None:
     arguments = ("check", "mfss", "--search", "random", "--walks", 5, "--seed", 9, "--json", "-")
-    found = json.loads(causalcheck(*arguments).out)["statistics"]
+    found = json.loads(antecede(*arguments).out)["statistics"]
     assert {"walks": 5, "seed": 9}.items() <= found.items()
 
 
-def test_json_of_a_violation_holds_every_step(causalcheck: Command) -> None:
-    found = json.loads(causalcheck(*SECRET, "--json", "-").out)["counterexample"]
+def test_json_of_a_violation_holds_every_step(antecede: Command) -> None:
+    found = json.loads(antecede(*SECRET, "--json", "-").out)["counterexample"]
     assert "causal-delivery" == found["property"]
     assert 9 == found["length"] == len(found["transitions"])
     assert found["explanation"].startswith("m3 was causal-sent before m5: Bob sent m3, then m4;")
@@ -459,19 +457,19 @@ def test_json_of_a_violation_holds_every_step(causalcheck: Command) -> None:
     )
 
 
-def test_json_goes_to_a_file_beside_the_report(causalcheck: Command, tmp_path: Path) -> None:
-    ran = causalcheck("check", "mfss", "--actors", 2, "--json", "r.json", cwd=tmp_path)
+def test_json_goes_to_a_file_beside_the_report(antecede: Command, tmp_path: Path) -> None:
+    ran = antecede("check", "mfss", "--actors", 2, "--json", "r.json", cwd=tmp_path)
     assert ran.out.startswith("mfss: HOLDS")
     assert "HOLDS" == json.loads((tmp_path / "r.json").read_text())["verdict"]
     assert ["r.json"] == os.listdir(tmp_path)
 
 
 def test_json_of_a_folder_is_one_object_with_a_result_per_spec(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
     for name in ("mfss-2x2", "unordered-2x2"):
         (tmp_path / f"{name}.toml").write_text((ROOT / f"specs/small/{name}.toml").read_text())
-    ran = causalcheck("check", tmp_path, "--json", "-")
+    ran = antecede("check", tmp_path, "--json", "-")
     found = json.loads(ran.out)
     assert 0 == ran.code == found["exit_code"]
     assert found["as_expected"] is True
@@ -479,8 +477,8 @@ def test_json_of_a_folder_is_one_object_with_a_result_per_spec(
     assert str(tmp_path / "mfss-2x2.toml") == found["checks"][0]["spec"]
 
 
-def test_quiet_leaves_the_verdict_only(causalcheck: Command) -> None:
-    assert Ran(1, "unordered: VIOLATED\n", "") == causalcheck(
+def test_quiet_leaves_the_verdict_only(antecede: Command) -> None:
+    assert Ran(1, "unordered: VIOLATED\n", "") == antecede(
         "check", "unordered", "--actors", 2, "--quiet"
     )
 
@@ -532,7 +530,7 @@ def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
 
 
 def test_an_unwritable_file_is_said_so_before_the_search(
-    causalcheck: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    antecede: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def searched(*_arguments: object, **_options: object) -> None:
         raise AssertionError("the search started")
@@ -540,7 +538,7 @@ def test_an_unwritable_file_is_said_so_before_the_search(
     monkeypatch.setattr(cli, "check_all", searched)
     (tmp_path / "r.json").write_text("mine")
     monkeypatch.setattr(os, "access", lambda *_arguments: False)
-    ran = causalcheck("check", "mfss", "--json", tmp_path / "r.json")
+    ran = antecede("check", "mfss", "--json", tmp_path / "r.json")
     assert 2 == ran.code
     assert "the file is read-only" in ran.err
     assert "mine" == (tmp_path / "r.json").read_text()
@@ -559,9 +557,9 @@ def test_a_full_standard_output_is_said_so(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def trace(causalcheck: Command, tmp_path: Path) -> Path:
+def trace(antecede: Command, tmp_path: Path) -> Path:
     """Save the counterexample of cykas-secret-mode on Figure 3."""
-    causalcheck(*SECRET, "--trace", "t.json", cwd=tmp_path)
+    antecede(*SECRET, "--trace", "t.json", cwd=tmp_path)
     return tmp_path / "t.json"
 
 
@@ -572,56 +570,54 @@ def damaged(trace: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     return trace
 
 
-def test_a_trace_that_still_violates_exits_1_and_shows_it(
-    causalcheck: Command, trace: Path
-) -> None:
-    ran = causalcheck("replay", trace)
+def test_a_trace_that_still_violates_exits_1_and_shows_it(antecede: Command, trace: Path) -> None:
+    ran = antecede("replay", trace)
     assert 1 == ran.code
     assert f"{trace}: still VIOLATED" in ran.out
     assert "m3 was causal-sent before m5" in ran.out
 
 
-def test_a_trace_that_no_longer_violates_exits_0(causalcheck: Command, trace: Path) -> None:
-    ran = causalcheck("replay", damaged(trace, lambda t: t["transitions"].pop()))
+def test_a_trace_that_no_longer_violates_exits_0(antecede: Command, trace: Path) -> None:
+    ran = antecede("replay", damaged(trace, lambda t: t["transitions"].pop()))
     assert 0 == ran.code
     assert "the 8 transitions can still be taken and no longer violate causal-delivery" in ran.out
 
 
 def test_a_trace_that_does_not_fit_exits_2_and_names_the_step(
-    causalcheck: Command, trace: Path
+    antecede: Command, trace: Path
 ) -> None:
     """The repaired protocol keeps m5 back, so that it is never in flight."""
-    ran = causalcheck("replay", damaged(trace, lambda t: t.update(protocol="cykas")))
+    ran = antecede("replay", damaged(trace, lambda t: t.update(protocol="cykas")))
     assert 2 == ran.code
     assert "does not fit the protocol 'cykas' any more: step 8, receive by 0 from 2" in ran.err
     assert "of its kind, receive by 0 from 2 of Ack() is" in ran.err
 
 
 def test_a_result_with_a_counterexample_can_be_replayed_too(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
-    causalcheck(*SECRET, "--json", "r.json", cwd=tmp_path)
-    assert 1 == causalcheck("replay", "r.json").code
+    antecede(*SECRET, "--json", "r.json", cwd=tmp_path)
+    assert 1 == antecede("replay", "r.json").code
 
 
 def test_a_check_without_a_counterexample_writes_no_trace(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
-    ran = causalcheck("check", "mfss", "--actors", 2, "--trace", "t.json", cwd=tmp_path)
+    ran = antecede("check", "mfss", "--actors", 2, "--trace", "t.json", cwd=tmp_path)
     assert "There is no counterexample, so t.json was not written." in ran.out
     assert [] == os.listdir(tmp_path)
 
 
 def test_a_trace_of_an_own_protocol_is_replayed_from_anywhere(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
     file = own(tmp_path)
     arguments = ("--actors", 2, "--trace", "t.json")
-    causalcheck("check", f"{file}:PROTOCOL", *arguments, cwd=tmp_path)
+    antecede("check", f"{file}:PROTOCOL", *arguments, cwd=tmp_path)
     assert "mine.py:PROTOCOL" == json.loads((tmp_path / "t.json").read_text())["protocol"]
-    assert 1 == causalcheck("replay", "t.json").code
+    assert 1 == antecede("replay", "t.json").code
     (tmp_path / "elsewhere").mkdir()
-    assert 1 == causalcheck("replay", tmp_path / "t.json", cwd=tmp_path / "elsewhere").code
+    assert 1 == antecede("replay", tmp_path / "t.json", cwd=tmp_path / "elsewhere").code
 
 
 @pytest.mark.parametrize(
@@ -633,12 +629,12 @@ def test_a_trace_of_an_own_protocol_is_replayed_from_anywhere(
     ],
 )
 def test_a_trace_on_any_network_is_replayed(
-    protocol: str, network: str, workload: str, causalcheck: Command, tmp_path: Path
+    protocol: str, network: str, workload: str, antecede: Command, tmp_path: Path
 ) -> None:
     size = ("--actors", 2, "--messages", 1, "--network", network, "--workload", workload)
     arguments = (*size, "--engine", "plain", "--trace", "t.json")
-    assert 1 == causalcheck("check", protocol, *arguments, cwd=tmp_path).code
-    assert 1 == causalcheck("replay", "t.json").code
+    assert 1 == antecede("check", protocol, *arguments, cwd=tmp_path).code
+    assert 1 == antecede("replay", "t.json").code
 
 
 DAMAGED: list[tuple[Callable[[dict[str, Any]], object], str]] = [
@@ -651,7 +647,7 @@ DAMAGED: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda t: t.update(network=None), "network is None; it must be a string"),
     (lambda t: t.update(workload="script:[[]]"), "3 actors, 1 lists"),
     (lambda t: t.update(transitions={}), "transitions is {}; it must be a list"),
-    (lambda t: t.update(schema="causalcheck/trace/99"), "its schema is 'causalcheck/trace/99'"),
+    (lambda t: t.update(schema="antecede/trace/99"), "its schema is 'antecede/trace/99'"),
     (lambda t: t["transitions"].pop(2), "step 3, causal-send by 1 to [2], is not enabled there"),
     (lambda t: t["transitions"].insert(3, 7), "transition 4 is 7; it must be an object"),
     (lambda t: t["transitions"][0].pop("message"), "transition 1: the key 'message' is missing"),
@@ -663,9 +659,9 @@ DAMAGED: list[tuple[Callable[[dict[str, Any]], object], str]] = [
 
 @pytest.mark.parametrize(("change", "sentence"), DAMAGED)
 def test_a_damaged_trace_gets_a_sentence(
-    change: Callable[[dict[str, Any]], object], sentence: str, causalcheck: Command, trace: Path
+    change: Callable[[dict[str, Any]], object], sentence: str, antecede: Command, trace: Path
 ) -> None:
-    ran = causalcheck("replay", damaged(trace, change))
+    ran = antecede("replay", damaged(trace, change))
     assert 2 == ran.code
     assert sentence in ran.err
     assert str(trace) in ran.err
@@ -682,10 +678,10 @@ def test_a_damaged_trace_gets_a_sentence(
     ],
 )
 def test_a_file_that_is_no_trace_gets_a_sentence(
-    text: str, sentence: str, causalcheck: Command, tmp_path: Path
+    text: str, sentence: str, antecede: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "t.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    ran = causalcheck("replay", tmp_path / "t.json")
+    ran = antecede("replay", tmp_path / "t.json")
     assert 2 == ran.code
     assert sentence in ran.err
 
@@ -693,8 +689,8 @@ def test_a_file_that_is_no_trace_gets_a_sentence(
 # list, help, version
 
 
-def test_list_names_everything_that_a_check_is_made_of(causalcheck: Command) -> None:
-    out = causalcheck("list").out
+def test_list_names_everything_that_a_check_is_made_of(antecede: Command) -> None:
+    out = antecede("list").out
     for word in (
         *("unordered", "fifo", "mfss", "cykas", "cykas-as-printed", "cykas-secret-mode"),
         *("causal-delivery", "fifo-delivery", "integrity", "all-delivered", "witness:NAME"),
@@ -721,16 +717,16 @@ def test_list_imports_no_engine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [(), ("check",), ("list",), ("replay",)])
-def test_every_command_has_help(command: tuple[str, ...], causalcheck: Command) -> None:
-    ran = causalcheck(*command, "--help")
+def test_every_command_has_help(command: tuple[str, ...], antecede: Command) -> None:
+    ran = antecede(*command, "--help")
     assert 0 == ran.code
-    assert ran.out.startswith("Usage: causalcheck")
+    assert ran.out.startswith("Usage: antecede")
 
 
-def test_the_version_is_told(causalcheck: Command) -> None:
-    ran = causalcheck("--version")
+def test_the_version_is_told(antecede: Command) -> None:
+    ran = antecede("--version")
     assert 0 == ran.code
-    assert ran.out.startswith("causalcheck, version ")
+    assert ran.out.startswith("antecede, version ")
 
 
 # Real processes
@@ -825,55 +821,55 @@ def block(language: str, containing: str) -> str:
     return str(found)
 
 
-def test_the_readme_shows_what_the_command_prints(causalcheck: Command, tmp_path: Path) -> None:
+def test_the_readme_shows_what_the_command_prints(antecede: Command, tmp_path: Path) -> None:
     shown = block("text", "causal-delivery is violated")
     spec = "specs/small/cykas-secret-mode-figure3.toml"
-    assert f"causalcheck check {spec} --trace secret-mode.svg" in README
+    assert f"antecede check {spec} --trace secret-mode.svg" in README
     picture = tmp_path / "secret-mode.svg"
-    assert shown in causalcheck("check", spec, "--trace", str(picture), cwd=ROOT).out
+    assert shown in antecede("check", spec, "--trace", str(picture), cwd=ROOT).out
     assert picture.read_text() == (ROOT / "docs/images/secret-mode.svg").read_text()
 
 
 def test_the_protocol_of_the_readme_is_broken_as_the_readme_says(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "mine.py").write_text(block("python", "PROTOCOL = Protocol("))
     (tmp_path / "mine.toml").write_text(block("toml", 'protocol = "mine.py"'))
-    found = json.loads(causalcheck("check", "mine.py", "--json", "-", cwd=tmp_path).out)
+    found = json.loads(antecede("check", "mine.py", "--json", "-", cwd=tmp_path).out)
     assert "run of six transitions" in README
     assert 6 == found["counterexample"]["length"]
-    assert 0 == causalcheck("check", "mine.toml").code
+    assert 0 == antecede("check", "mine.toml").code
 
 
-def test_the_repair_that_the_readme_proposes_holds(causalcheck: Command, tmp_path: Path) -> None:
+def test_the_repair_that_the_readme_proposes_holds(antecede: Command, tmp_path: Path) -> None:
     source = block("python", "PROTOCOL = Protocol(")
     (repair,) = re.findall(r"with `(while .*:)`", README)
     (line,) = re.findall(r"while .*:", source)
     (tmp_path / "mine.py").write_text(source.replace(line, repair))
     witness = ("--property", "witness:waited", "--property", "causal-delivery")
-    ran = causalcheck("check", "mine.py", *witness, "--property", "all-delivered", cwd=tmp_path)
+    ran = antecede("check", "mine.py", *witness, "--property", "all-delivered", cwd=tmp_path)
     assert 0 == ran.code
 
 
-def test_every_command_of_the_readme_can_be_typed(causalcheck: Command, tmp_path: Path) -> None:
-    commands = block("sh", "causalcheck list").splitlines()
+def test_every_command_of_the_readme_can_be_typed(antecede: Command, tmp_path: Path) -> None:
+    commands = block("sh", "antecede list").splitlines()
     for command in commands:
         arguments = shlex.split(command, comments=True)[1:]
-        assert 2 != causalcheck(*arguments, "--help", cwd=tmp_path).code
+        assert 2 != antecede(*arguments, "--help", cwd=tmp_path).code
     assert 16 == len(commands)
 
 
-def test_the_documentation_names_every_key_of_a_result(causalcheck: Command) -> None:
+def test_the_documentation_names_every_key_of_a_result(antecede: Command) -> None:
     page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
-    found = json.loads(causalcheck(*SECRET, "--json", "-").out)
+    found = json.loads(antecede(*SECRET, "--json", "-").out)
     step = {key for transition in found["counterexample"]["transitions"] for key in transition}
     for key in {*found, *found["counterexample"], *step}:
         assert f"`{key}`" in page
 
 
 def test_every_option_is_in_the_help_and_every_option_of_the_readme_exists(
-    causalcheck: Command,
+    antecede: Command,
 ) -> None:
-    text = "".join(causalcheck(name, "--help").out for name in cli.commands.commands)
+    text = "".join(antecede(name, "--help").out for name in cli.commands.commands)
     for option in re.findall(r"--[a-z][a-z-]+", README):
         assert option in text

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from protocols.cykas import CYKAS
-from protocols.mfss import MFSS
-from protocols.unordered import UNORDERED
+from antecede.protocols.cykas import CYKAS
+from antecede.protocols.mfss import MFSS
+from antecede.protocols.unordered import UNORDERED
 from tests.models import EVERY_SAFETY, MODELS, Model, naive_counts
 from tests.naive import Counts
 
@@ -25,7 +25,7 @@ def test_reference_checker_sees_nothing_of_the_checker_but_its_vocabulary() -> N
     imports = {
         line.split()[1] for line in source.splitlines() if line.startswith(("from", "import"))
     }
-    assert imports == {"__future__", "checker.model", "collections", "typing"}
+    assert imports == {"__future__", "antecede.checker.model", "collections", "typing"}
 
 
 @pytest.mark.parametrize(

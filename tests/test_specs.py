@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import CheckReport, check
-from checker.errors import InputError
-from checker.path import causal_violation
-from checker.registry import protocol_names
-from checker.result import Verdict
-from checker.spec import Expectation, Spec, load_spec, load_specs, overridden
-from protocols.cykas import Eager, Normal
-from protocols.cykas_secret_mode import CykasSecretMode
+from antecede.checker.check import CheckReport, check
+from antecede.checker.errors import InputError
+from antecede.checker.paths.path import causal_violation
+from antecede.checker.registry import protocol_names
+from antecede.checker.search.result import Verdict
+from antecede.checker.spec import Expectation, Spec, load_spec, load_specs, overridden
+from antecede.protocols.cykas import Eager, Normal
+from antecede.protocols.cykas_secret_mode import CykasSecretMode
 from tests.conftest import ROOT, Command
 
 SMALL = sorted((ROOT / "specs" / "small").glob("*.toml"))
@@ -323,11 +323,11 @@ def test_another_expected_verdict_replaces_all_that_a_spec_expects() -> None:
 
 
 def test_a_folder_is_checked_line_by_line_with_failures_in_full(
-    causalcheck: Command, tmp_path: Path
+    antecede: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "good.toml").write_text(GOOD)
     (tmp_path / "wrong.toml").write_text(GOOD.replace("81", "82"))
-    ran = causalcheck("check", tmp_path)
+    ran = antecede("check", tmp_path)
     assert 1 == ran.code
     lines = ran.out.splitlines()
     assert lines[0].startswith("ok          HOLDS")

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import pytest
 from attrs import evolve
 
-from checker import pytest_plugin
-from checker.errors import InputError
-from checker.testing import check
-from protocols.cykas_secret_mode import CYKAS_SECRET_MODE
-from protocols.mfss import MFSS
+from antecede.checker import pytest_plugin
+from antecede.checker.errors import InputError
+from antecede.checker.testing import check
+from antecede.protocols.cykas_secret_mode import CYKAS_SECRET_MODE
+from antecede.protocols.mfss import MFSS
 from tests.conftest import Command
 
 pytest_plugins = ["pytester"]
@@ -57,7 +57,7 @@ def test_an_unknown_argument_is_named_with_the_choices() -> None:
 
 def run_pytest(pytester: pytest.Pytester) -> pytest.RunResult:
     """Run pytest with the plugin, whether the package is installed with its entry point or not."""
-    installed = entry_points(group="pytest11", name="causalcheck")
+    installed = entry_points(group="pytest11", name="antecede")
     plugins = [] if installed else [pytest_plugin]
     return pytester.runpytest_inprocess("-p", "no:cacheprovider", plugins=plugins)
 
@@ -96,8 +96,8 @@ def test_other_files_are_left_alone(tmp_path: Path, request: pytest.FixtureReque
 # JUnit
 
 
-def junit_of(causalcheck: Command, file: Path, *arguments: str) -> ElementTree.Element:
-    causalcheck("check", *arguments, "--engine", "plain", "--junit", file)
+def junit_of(antecede: Command, file: Path, *arguments: str) -> ElementTree.Element:
+    antecede("check", *arguments, "--engine", "plain", "--junit", file)
     return ElementTree.parse(file).getroot()
 
 
@@ -105,8 +105,8 @@ def cases(root: ElementTree.Element) -> dict[str, list[str]]:
     return {case.get("name", ""): [kind.tag for kind in case] for case in root.iter("testcase")}
 
 
-def test_each_property_is_a_test_case(causalcheck: Command, tmp_path: Path) -> None:
-    root = junit_of(causalcheck, tmp_path / "r.xml", "mfss", "--actors", "2")
+def test_each_property_is_a_test_case(antecede: Command, tmp_path: Path) -> None:
+    root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--actors", "2")
     names = ("causal-delivery", "integrity", "all-delivered", "expectation")
     assert {name: [] for name in names} == cases(root)
     assert ["4", "0", "0", "0"] == [
@@ -114,10 +114,8 @@ def test_each_property_is_a_test_case(causalcheck: Command, tmp_path: Path) -> N
     ]
 
 
-def test_a_violation_is_a_failure_with_the_explanation(
-    causalcheck: Command, tmp_path: Path
-) -> None:
-    root = junit_of(causalcheck, tmp_path / "r.xml", "unordered", "--actors", "2")
+def test_a_violation_is_a_failure_with_the_explanation(antecede: Command, tmp_path: Path) -> None:
+    root = junit_of(antecede, tmp_path / "r.xml", "unordered", "--actors", "2")
     found = cases(root)
     assert ["failure"] == found["causal-delivery"] == found["expectation"]
     assert ["error"] == found["integrity"]
@@ -126,21 +124,19 @@ def test_a_violation_is_a_failure_with_the_explanation(
     assert "m1 was causal-sent before m2" in (failure.text or "")
 
 
-def test_an_expected_violation_is_no_failure(causalcheck: Command, tmp_path: Path) -> None:
+def test_an_expected_violation_is_no_failure(antecede: Command, tmp_path: Path) -> None:
     arguments = ("unordered", "--actors", "2", "--expect", "violated")
-    assert not any(cases(junit_of(causalcheck, tmp_path / "r.xml", *arguments)).values())
+    assert not any(cases(junit_of(antecede, tmp_path / "r.xml", *arguments)).values())
 
 
-def test_an_unfinished_search_is_an_error_never_skipped(
-    causalcheck: Command, tmp_path: Path
-) -> None:
-    root = junit_of(causalcheck, tmp_path / "r.xml", "mfss", "--max-states", "9")
+def test_an_unfinished_search_is_an_error_never_skipped(antecede: Command, tmp_path: Path) -> None:
+    root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--max-states", "9")
     assert {("error",)} == {tuple(kinds) for kinds in cases(root).values()}
     assert "4" == root[0].get("errors")
 
 
-def test_a_folder_makes_a_suite_per_spec(causalcheck: Command, tmp_path: Path) -> None:
+def test_a_folder_makes_a_suite_per_spec(antecede: Command, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(SPEC.format(verdict="violated"))
     (tmp_path / "b.toml").write_text(SPEC.format(verdict="holds"))
-    root = junit_of(causalcheck, tmp_path / "r.xml", str(tmp_path))
+    root = junit_of(antecede, tmp_path / "r.xml", str(tmp_path))
     assert ["a.toml", "b.toml"] == [Path(suite.get("name", "")).name for suite in root]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from checker.claims import cykas, hybrid, matrix, mf, tree
-from checker.claims.claim import Source
+from antecede.checker.claims import cykas, hybrid, matrix, mf, tree
+from antecede.checker.claims.claim import Source
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {module.SOURCE.name: module.SOURCE for module in (hybrid, cykas, mf, matrix, tree)}

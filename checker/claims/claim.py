@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from checker.measures import Measures
-from checker.result import Verdict
-from checker.spec import Expectation, Spec
+from antecede.checker.search.costs import Measures
+from antecede.checker.search.result import Verdict
+from antecede.checker.spec import Expectation, Spec
 
 Size: TypeAlias = tuple[int, int]
 """Actors and messages."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.claims.claim import (
+from antecede.checker.claims.claim import (
     Claim,
     Source,
     at_most,
@@ -21,7 +21,7 @@ SOURCE = Source(
     name="cykas",
     citation="Y. Tong, N. Liittschwager, L. Kuper: Can you keep a secret? A new protocol for "
     "sender-side enforcement of causal message delivery",
-    remark="`causalcheck table` compares the counts and times of Table 1. Sections 5.1 to 5.4 "
+    remark="`antecede table` compares the counts and times of Table 1. Sections 5.1 to 5.4 "
     "measure time, which nothing here does.",
     claims=(
         Claim(

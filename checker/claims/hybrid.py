@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.claims.claim import (
+from antecede.checker.claims.claim import (
     Cell,
     Claim,
     Evidence,

@@ -9,8 +9,8 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from checker.check import CheckReport, check, differences
-from checker.claims.claim import (
+from antecede.checker.check import CheckReport, check, differences
+from antecede.checker.claims.claim import (
     LAWS,
     AtRest,
     Check,
@@ -25,14 +25,14 @@ from checker.claims.claim import (
     Source,
     Unchecked,
 )
-from checker.engine import Options
-from checker.errors import CapacityError, InputError
-from checker.measures import Measures, measure
-from checker.model import Protocol
-from checker.registry import protocol_named
-from checker.result import Verdict
-from checker.search import Bounds, Progress
-from checker.spec import Spec, system_of
+from antecede.checker.engine import Options
+from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.model import Protocol
+from antecede.checker.registry import protocol_named
+from antecede.checker.search.costs import Measures, measure
+from antecede.checker.search.loop import Bounds, Progress
+from antecede.checker.search.result import Verdict
+from antecede.checker.spec import Spec, system_of
 
 
 @frozen(eq=False)
@@ -275,7 +275,7 @@ def _compared_kinds(claimed: set[str], found: Measures) -> tuple[Ruling, str]:
 
 def command_of(spec: Spec, *, measures: bool = False) -> str:
     """Return the command that runs a check again."""
-    words = ["causalcheck", "check", spec.protocol, "--actors", str(spec.actors)]
+    words = ["antecede", "check", spec.protocol, "--actors", str(spec.actors)]
     if not spec.workload.startswith(("script:", "reaction:")):
         words += ["--messages", str(spec.messages)]
     if spec.network != "unordered":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.claims.claim import Claim, Source, exactly, holds, violated
+from antecede.checker.claims.claim import Claim, Source, exactly, holds, violated
 
 CAUSAL, DELIVERED = "causal-delivery", "all-delivered"
 SAFETY = (CAUSAL, "integrity")

@@ -10,16 +10,16 @@ from typing import Any
 
 from attrs import frozen
 
-from checker.claims import SOURCES
-from checker.claims.claim import Cell, Ruling, Source
-from checker.claims.hybrid import COLUMNS, ROWS
-from checker.claims.judge import Finding, Judged
-from checker.errors import InputError, unknown
-from checker.formats.json import versions
-from checker.formats.registry import write_trace
-from checker.report import elapsed
+from antecede.checker.claims import SOURCES
+from antecede.checker.claims.claim import Cell, Ruling, Source
+from antecede.checker.claims.hybrid import COLUMNS, ROWS
+from antecede.checker.claims.judge import Finding, Judged
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.formats.json import versions
+from antecede.checker.formats.registry import write_trace
+from antecede.checker.report.text import elapsed
 
-SCHEMA = "causalcheck/claims/1"
+SCHEMA = "antecede/claims/1"
 
 SIGNS: Mapping[Ruling, str] = {
     Ruling.CONFIRMED: "✓",
@@ -161,12 +161,12 @@ This page is the output of `{command}`, {date}, {versions}.
 * CONFIRMED: all that was checked is as claimed, within the bounds of each command. A claim about
   every run, or about every number of processes, is not proved by that.
 * REFUTED: a run, or a state, contradicts it; a run is saved beside this page, as a trace for
-  `causalcheck replay` and as a picture.
+  `antecede replay` and as a picture.
 * UNDECIDED: nothing that was checked decides it; the reason is given. A claim that something goes
   wrong somewhere is open as long as nothing does within the bounds.
 
 A claim that something goes wrong is confirmed by a run in which it does; that run is saved, too.
-Each check is given as a command of `causalcheck`; those with `--measures` measure all reachable
+Each check is given as a command of `antecede`; those with `--measures` measure all reachable
 states. Claims are in our words.
 
 {summary}.
@@ -223,7 +223,7 @@ def _row(judged: Judged, files: Files) -> str:
 
 
 def _checked(finding: Finding, saved: Saved | None) -> str:
-    command = finding.command.removeprefix("causalcheck ").replace("|", "\\|")
+    command = finding.command.removeprefix("antecede ").replace("|", "\\|")
     text = f"`{command}`: {finding.text}" if command else finding.text
     if saved is not None:
         text += f" ([trace]({saved.trace}), [picture]({saved.picture}))"

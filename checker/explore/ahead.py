@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from checker.check import self_checking
-from checker.errors import ProtocolError
-from checker.model import Property, Transition
-from checker.search import Bounds, BreadthFirst, explore
-from checker.transition import System
+from antecede.checker.check import self_checking
+from antecede.checker.errors import ProtocolError
+from antecede.checker.model import Property, Transition
+from antecede.checker.search.loop import Bounds, BreadthFirst, explore
+from antecede.checker.semantics.transition import System
 
 BOUNDS = Bounds(max_states=100_000, max_seconds=20.0)
 """What a person waits for, in about 100 MB."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from checker.errors import CapacityError
-from checker.model import Property, State
-from checker.path import Path, PathStep, at_end
-from checker.recovery import recovers
-from checker.transition import System, enabled
+from antecede.checker.errors import CapacityError
+from antecede.checker.model import Property, State
+from antecede.checker.paths.path import Path, PathStep, at_end
+from antecede.checker.semantics.recoverability import recovers
+from antecede.checker.semantics.transition import System, enabled
 
 VIOLATED, SHOWN, FINE, OPEN = "violated", "shown", "fine", "open"
 """The verdicts on a path: `fine` means so far, or (at the end of a run) for good."""

@@ -12,19 +12,19 @@ from importlib import resources
 
 from attrs import evolve, fields, frozen
 
-from checker.explore.ahead import searchable
-from checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
-from checker.explore.tree import Choice, Numbers, Tree, text_of
-from checker.formats.about import About, about
-from checker.formats.html import actors_table, network_list
-from checker.formats.json import own_version
-from checker.formats.markup import Markup, joined, tag
-from checker.formats.svg import drawing, style
-from checker.model import Transition
-from checker.path import Path
-from checker.registry import default_properties
-from checker.spec import Spec
-from checker.words import Words
+from antecede.checker.explore.ahead import searchable
+from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
+from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
+from antecede.checker.formats.html import actors_table, network_list
+from antecede.checker.formats.json import own_version
+from antecede.checker.formats.markup import Markup, joined, tag
+from antecede.checker.formats.svg import drawing, style
+from antecede.checker.model import Transition
+from antecede.checker.paths.path import Path
+from antecede.checker.registry import default_properties
+from antecede.checker.report.about import About, about
+from antecede.checker.report.prose import Words
+from antecede.checker.spec import Spec
 
 SAVED_AS = ("json", "svg", "html")
 """The formats in which the page offers the path."""
@@ -116,7 +116,9 @@ def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
 
 def style_sheet() -> str:
     """Return the style of the page: that of the page of a trace, and what comes on top."""
-    looks = resources.files("checker.formats").joinpath("page.css").read_text(encoding="utf-8")
+    looks = (
+        resources.files("antecede.checker.formats").joinpath("page.css").read_text(encoding="utf-8")
+    )
     return looks + style() + _asset("explore.css")
 
 
@@ -126,7 +128,7 @@ def script() -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("checker.explore").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("antecede.checker.explore").joinpath(name).read_text(encoding="utf-8")
 
 
 def _page(title: str, *header: Markup, view: Sequence[Markup], footer: Markup | None = None) -> str:
@@ -134,7 +136,7 @@ def _page(title: str, *header: Markup, view: Sequence[Markup], footer: Markup | 
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{title} – causalcheck explore"),
+        tag("title", f"{title} – antecede explore"),
         tag("link", rel="icon", href="/explore.svg"),
         tag("link", rel="stylesheet", href="/explore.css"),
         tag("script", src="/explore.js", defer=True),
@@ -363,7 +365,7 @@ def _footer(tree: Tree) -> Markup:
 
 
 def _made_by() -> str:
-    return f"Made by causalcheck {own_version()}."
+    return f"Made by antecede {own_version()}."
 
 
 _OPTIONS = ("actors", "messages", "network", "workload", "history", "sends", "clock_at")
@@ -379,7 +381,7 @@ def command_of(spec: Spec) -> list[str]:
     ]
     if spec.properties != default_properties():
         given += [f"--property {shlex.quote(name)}" for name in spec.properties]
-    return ["causalcheck explore", shlex.quote(spec.protocol), *given]
+    return ["antecede explore", shlex.quote(spec.protocol), *given]
 
 
 def transitions_to(path: Path) -> tuple[Transition, ...]:

@@ -15,10 +15,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from checker.errors import InputError
-from checker.explore.page import refusal
-from checker.explore.site import Answer, Refused, Site, query_in
-from checker.explore.tree import NoSuchState
+from antecede.checker.errors import InputError
+from antecede.checker.explore.page import refusal
+from antecede.checker.explore.site import Answer, Refused, Site, query_in
+from antecede.checker.explore.tree import NoSuchState
 
 HOST, PORT = "127.0.0.1", 8642
 """Where the page is: a fixed port, so that an address can be sent to somebody."""
@@ -183,7 +183,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def version_string(self) -> str:
         """Return what the server calls itself; its versions are nobody's business."""
-        return "causalcheck"
+        return "antecede"
 
     def log_message(self, format: str, *args: Any) -> None:
         """Keep the terminal quiet."""

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs
 
 from attrs import field, frozen
 
-from checker.errors import InputError, ReplayError
-from checker.explore.ahead import BOUNDS, Ahead, look_ahead
-from checker.explore.page import (
+from antecede.checker.errors import InputError, ReplayError
+from antecede.checker.explore.ahead import BOUNDS, Ahead, look_ahead
+from antecede.checker.explore.page import (
     SAVED_AS,
     Note,
     Place,
@@ -21,13 +21,13 @@ from checker.explore.page import (
     text,
     transitions_to,
 )
-from checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
-from checker.formats import html, svg
-from checker.formats.json import misfit, trace_in, trace_text
-from checker.model import Property
-from checker.path import Path
-from checker.search import Bounds
-from checker.spec import Spec
+from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
+from antecede.checker.formats import html, svg
+from antecede.checker.formats.json import misfit, trace_in, trace_text
+from antecede.checker.model import Property
+from antecede.checker.paths.path import Path
+from antecede.checker.search.loop import Bounds
+from antecede.checker.spec import Spec
 
 MOST_SAID = 600
 """Characters of what is said of a file or handler that fails; it may quote any amount of it."""
@@ -195,7 +195,7 @@ def _check_question(asked: Spec, tree: Tree) -> None:
         if (_last_part(theirs) if name == "protocol" else theirs) != value:
             raise InputError(
                 f"the file is a trace with {name} {theirs!r}, and this page explores {name} "
-                f"{value!r}; start causalcheck explore with the file"
+                f"{value!r}; start antecede explore with the file"
             )
 
 

@@ -13,14 +13,14 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
-from checker.errors import InputError, ProtocolError
-from checker.explore.judgement import violated_by
-from checker.formats.about import explanation_of
-from checker.model import State, Transition
-from checker.path import Path, extended, replay_keys
-from checker.spec import Spec, system_of
-from checker.transition import System, enabled, initial_state, successor
-from checker.words import Words
+from antecede.checker.errors import InputError, ProtocolError
+from antecede.checker.explore.judgement import violated_by
+from antecede.checker.model import State, Transition
+from antecede.checker.paths.path import Path, extended, replay_keys
+from antecede.checker.report.about import explanation_of
+from antecede.checker.report.prose import Words
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.spec import Spec, system_of
 
 Numbers: TypeAlias = tuple[int, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from checker.errors import InputError
+from antecede.checker.errors import InputError
 
 
 def check_writable(target: str) -> None:

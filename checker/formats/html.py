@@ -16,15 +16,15 @@ from typing import Any
 
 import attrs
 
-from checker.check import CheckReport
-from checker.formats.about import About, about
-from checker.formats.flights import flights_of
-from checker.formats.json import own_version
-from checker.formats.markup import Markup, joined, tag
-from checker.formats.svg import drawing, style
-from checker.model import State
-from checker.path import Path, PathStep
-from checker.words import Words, actor_name
+from antecede.checker.check import CheckReport
+from antecede.checker.formats.json import own_version
+from antecede.checker.formats.markup import Markup, joined, tag
+from antecede.checker.formats.svg import drawing, style
+from antecede.checker.model import State
+from antecede.checker.paths.flights import flights_of
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.report.about import About, about
+from antecede.checker.report.prose import Words, actor_name
 
 WHOLE = "state"
 """The name of the only row of a state that is no attrs class."""
@@ -43,7 +43,7 @@ def text(path: Path, report: CheckReport | None = None) -> str:
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{said.headline} – causalcheck"),
+        tag("title", f"{said.headline} – antecede"),
         tag("style", looks),
     )
     body = tag(
@@ -51,14 +51,14 @@ def text(path: Path, report: CheckReport | None = None) -> str:
         _header(said),
         _bar(path),
         tag("main", _diagram(path, said), _side(path, said)),
-        tag("footer", f"Made by causalcheck {own_version()}."),
+        tag("footer", f"Made by antecede {own_version()}."),
         tag("script", script),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
 def _asset(name: str) -> str:
-    return resources.files("checker.formats").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("antecede.checker.formats").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(content: str) -> str:

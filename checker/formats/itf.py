@@ -14,12 +14,12 @@ from typing import Any
 
 import attrs
 
-from checker.canonical import canonical
-from checker.check import CheckReport
-from checker.formats.about import about
-from checker.model import Message, State
-from checker.path import Path
-from checker.words import Words
+from antecede.checker.check import CheckReport
+from antecede.checker.model import Message, State
+from antecede.checker.paths.path import Path
+from antecede.checker.report.about import about
+from antecede.checker.report.prose import Words
+from antecede.checker.semantics.canonical import canonical
 
 VARIABLES = {
     "transition": "what led to the state, in words",

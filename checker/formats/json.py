@@ -17,20 +17,20 @@ from typing import Any
 import attrs
 from attrs import evolve, frozen
 
-from checker import measures
-from checker.canonical import canonical
-from checker.check import CheckReport, exit_code_of
-from checker.errors import InputError, ReplayError, unknown
-from checker.formats.about import explanation_of
-from checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
-from checker.path import Path, PathStep, holds_along, key_text, replay_keys
-from checker.payload import message_in
-from checker.spec import Spec, system_of
-from checker.words import Words
+from antecede.checker.check import CheckReport, exit_code_of
+from antecede.checker.errors import InputError, ReplayError, unknown
+from antecede.checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
+from antecede.checker.paths.path import Path, PathStep, holds_along, key_text, replay_keys
+from antecede.checker.report.about import explanation_of
+from antecede.checker.report.prose import Words
+from antecede.checker.search import costs as measures
+from antecede.checker.semantics.canonical import canonical
+from antecede.checker.semantics.payload import message_in
+from antecede.checker.spec import Spec, system_of
 
-RESULT_SCHEMA = "causalcheck/result/1"
-RESULTS_SCHEMA = "causalcheck/results/1"
-TRACE_SCHEMA = "causalcheck/trace/1"
+RESULT_SCHEMA = "antecede/result/1"
+RESULTS_SCHEMA = "antecede/results/1"
+TRACE_SCHEMA = "antecede/trace/1"
 
 
 def text(value: Mapping[str, Any]) -> str:
@@ -100,13 +100,13 @@ def _question(report: CheckReport) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions of what produced a file."""
-    return {"causalcheck": own_version(), "python": platform.python_version()}
+    return {"antecede": own_version(), "python": platform.python_version()}
 
 
 def own_version() -> str:
-    """Return the version of causalcheck; if it is not installed, what its project says."""
+    """Return the version of antecede; if it is not installed, what its project says."""
     try:
-        return importlib.metadata.version("causalcheck")
+        return importlib.metadata.version("antecede")
     except importlib.metadata.PackageNotFoundError:
         project = FilePath(__file__).resolve().parents[2] / "pyproject.toml"
         if not project.is_file():
@@ -183,7 +183,7 @@ class Trace:
 
     Attributes:
         spec: the question; its properties are the one that is violated, or none.
-        keys: of the transitions, as `checker.path` makes them.
+        keys: of the transitions, as `checker.paths.path` makes them.
     """
 
     spec: Spec
@@ -321,7 +321,7 @@ def _transitions(table: Mapping[str, Any]) -> list[Any]:
 
 
 def _key(table: Mapping[str, Any], number: int) -> str:
-    """Return the key of the transition at `number`, as `checker.path` makes it."""
+    """Return the key of the transition at `number`, as `checker.paths.path` makes it."""
     entry = _transitions(table)[number - 1]
     where = f"transition {number}: "
     if not isinstance(entry, dict):

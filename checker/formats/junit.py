@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from checker.check import CheckReport
-from checker.report import path_text
-from checker.result import Verdict
+from antecede.checker.check import CheckReport
+from antecede.checker.report.text import path_text
+from antecede.checker.search.result import Verdict
 
 
 def text(reports: Sequence[CheckReport]) -> str:
@@ -17,7 +17,7 @@ def text(reports: Sequence[CheckReport]) -> str:
     violation that was expected. What differs from a spec's expectation is a failure of its own test
     case, `expectation`.
     """
-    root = ElementTree.Element("testsuites", name="causalcheck")
+    root = ElementTree.Element("testsuites", name="antecede")
     for report in reports:
         _suite(root, report)
     ElementTree.indent(root)

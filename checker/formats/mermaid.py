@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from checker.check import CheckReport
-from checker.formats.about import about
-from checker.formats.markup import plain
-from checker.formats.sequence import Arrow, Line, Note, lines_of
-from checker.path import Path
-from checker.words import actor_name
+from antecede.checker.check import CheckReport
+from antecede.checker.formats.markup import plain
+from antecede.checker.formats.sequence import Arrow, Line, Note, lines_of
+from antecede.checker.paths.path import Path
+from antecede.checker.report.about import about
+from antecede.checker.report.prose import actor_name
 
 CONFIG = "---\nconfig:\n  sequence:\n    wrap: true\n    width: 220\n---\n"
 """Long notes are wrapped."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from checker.check import CheckReport
-from checker.formats.about import about
-from checker.formats.markup import plain
-from checker.formats.sequence import Arrow, Line, Note, lines_of
-from checker.path import Path
-from checker.words import actor_name
+from antecede.checker.check import CheckReport
+from antecede.checker.formats.markup import plain
+from antecede.checker.formats.sequence import Arrow, Line, Note, lines_of
+from antecede.checker.paths.path import Path
+from antecede.checker.report.about import about
+from antecede.checker.report.prose import actor_name
 
 WRONG = "#FFD9B3"
 """The background of notes on what goes wrong."""

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from checker.check import CheckReport
-from checker.errors import InputError, unknown
-from checker.formats import html, itf, json, mermaid, puml, shiviz, svg, txt, write_whole
-from checker.formats.about import protocol_reference
-from checker.path import Path
+from antecede.checker.check import CheckReport
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.formats import html, itf, json, mermaid, puml, shiviz, svg, txt, write_whole
+from antecede.checker.paths.path import Path
+from antecede.checker.report.about import protocol_reference
 
 Writer: TypeAlias = Callable[[Path, CheckReport | None], str]
 
@@ -33,13 +33,13 @@ class Format:
 
 
 def own_text(path: Path, report: CheckReport | None = None) -> str:
-    """Return `path` in the own format, which `causalcheck replay` reads."""
+    """Return `path` in the own format, which `antecede replay` reads."""
     return json.trace_text(path, protocol_reference(path, report))
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "json": Format("complete; `causalcheck replay` reads it", (".json",), own_text),
+        "json": Format("complete; `antecede replay` reads it", (".json",), own_text),
         "itf": Format(
             "Informal Trace Format of Apalache and Quint, for the ITF viewer",
             (".itf.json",),

@@ -20,15 +20,15 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from checker.check import CheckReport, exit_code_of
-from checker.formats import json as formats
-from checker.formats.about import about, explanation_of, question
-from checker.formats.markup import plain
-from checker.formats.source import Source, source_of
-from checker.model import CausalSend, Protocol, Receive, Timeout
-from checker.path import Path, PathStep
-from checker.result import Verdict
-from checker.words import Words, actor_name
+from antecede.checker.check import CheckReport, exit_code_of
+from antecede.checker.formats import json as formats
+from antecede.checker.formats.markup import plain
+from antecede.checker.formats.source import Source, source_of
+from antecede.checker.model import CausalSend, Protocol, Receive, Timeout
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.report.about import about, explanation_of, question
+from antecede.checker.report.prose import Words, actor_name
+from antecede.checker.search.result import Verdict
 
 Object: TypeAlias = dict[str, Any]
 
@@ -39,7 +39,7 @@ ROOT = "%SRCROOT%"
 """The name of the folder that files are relative to: the current one."""
 EXPECTATION = "expectation"
 """The rule that a check ends as expected; the other rules are the properties."""
-FINGERPRINT = "causalcheckQuestion/v1"
+FINGERPRINT = "antecedeQuestion/v1"
 
 _HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
 """What runs at a transition; an arming and a loss run nothing of the protocol's."""
@@ -51,14 +51,14 @@ def text(reports: Sequence[CheckReport]) -> str:
     run = {
         "tool": {
             "driver": {
-                "name": "causalcheck",
+                "name": "antecede",
                 **({"version": version} if version[0].isdigit() else {}),
                 "rules": [_rule(name, summary) for name, summary in rules.items()],
             }
         },
         "invocations": [_invocation(reports)],
         "originalUriBaseIds": {
-            ROOT: {"description": _message("The folder in which causalcheck was run.")}
+            ROOT: {"description": _message("The folder in which antecede was run.")}
         },
         "results": [
             {**found, "ruleIndex": list(rules).index(found["ruleId"])}

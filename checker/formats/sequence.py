@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from checker.formats.about import explanation_of
-from checker.formats.flights import Flight, flights_of
-from checker.model import Lose, Message, Receive
-from checker.path import Path, PathStep, causal_violation
-from checker.payload import contains
-from checker.words import Remarks, Words, actor_name, waiting
+from antecede.checker.model import Lose, Message, Receive
+from antecede.checker.paths.flights import Flight, flights_of
+from antecede.checker.paths.path import Path, PathStep, causal_violation
+from antecede.checker.report.about import explanation_of
+from antecede.checker.report.prose import Remarks, Words, actor_name, waiting
+from antecede.checker.semantics.payload import contains
 
 
 @frozen

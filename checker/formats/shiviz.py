@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 
-from checker.check import CheckReport
-from checker.formats.about import explanation_of
-from checker.formats.flights import flights_of
-from checker.formats.markup import plain
-from checker.model import Lose
-from checker.path import Path, PathStep
-from checker.words import Words, actor_name
+from antecede.checker.check import CheckReport
+from antecede.checker.formats.markup import plain
+from antecede.checker.model import Lose
+from antecede.checker.paths.flights import flights_of
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.report.about import explanation_of
+from antecede.checker.report.prose import Words, actor_name
 
 PARSER = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 NETWORK = "Network"

@@ -11,9 +11,7 @@ from itertools import groupby, pairwise
 
 from attrs import define, field
 
-from checker.formats.about import explanation_of
-from checker.formats.flights import Flight, Flights, flights_of
-from checker.formats.geometry import (
+from antecede.checker.formats.geometry import (
     BESIDE,
     BUFFER,
     HEAD,
@@ -37,10 +35,12 @@ from checker.formats.geometry import (
     overlap,
     text_width,
 )
-from checker.model import Arm, CausalSend, Lose, Message, Predicate, Receive, Timeout
-from checker.path import Path, PathStep, Violation, causal_violation, undelivered
-from checker.payload import contains, message_in
-from checker.words import Remarks, Words, actor_name, listed, pending, waiting
+from antecede.checker.model import Arm, CausalSend, Lose, Message, Predicate, Receive, Timeout
+from antecede.checker.paths.flights import Flight, Flights, flights_of
+from antecede.checker.paths.path import Path, PathStep, Violation, causal_violation, undelivered
+from antecede.checker.report.about import explanation_of
+from antecede.checker.report.prose import Remarks, Words, actor_name, listed, pending, waiting
+from antecede.checker.semantics.payload import contains, message_in
 
 
 def layout_of(path: Path) -> Layout:

@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from checker.check import CheckReport
-from checker.formats.about import About, about
-from checker.formats.geometry import (
+from antecede.checker.check import CheckReport
+from antecede.checker.formats.geometry import (
     BUFFER,
     TEXT,
     Arrow,
@@ -26,9 +25,10 @@ from checker.formats.geometry import (
     cut,
     text_width,
 )
-from checker.formats.markup import Markup, joined, number, tag
-from checker.formats.spacetime import layout_of
-from checker.path import Path
+from antecede.checker.formats.markup import Markup, joined, number, tag
+from antecede.checker.formats.spacetime import layout_of
+from antecede.checker.paths.path import Path
+from antecede.checker.report.about import About, about
 
 LIGHT: Mapping[str, str] = {
     "paper": "#ffffff",

@@ -1,13 +1,13 @@
-"""Traces as plain text: what `causalcheck check` prints of a counterexample, in a file."""
+"""Traces as plain text: what `antecede check` prints of a counterexample, in a file."""
 
 from __future__ import annotations
 
-from checker.check import CheckReport
-from checker.diagram import diagram
-from checker.formats.about import about
-from checker.formats.markup import plain
-from checker.path import Path
-from checker.report import path_text, steps_text, wrapped
+from antecede.checker.check import CheckReport
+from antecede.checker.formats.markup import plain
+from antecede.checker.paths.path import Path
+from antecede.checker.report.about import about
+from antecede.checker.report.diagram import diagram
+from antecede.checker.report.text import path_text, steps_text, wrapped
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:

@@ -23,14 +23,14 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from checker.check import check
-from checker.engine import Options
-from checker.model import Protocol
-from checker.registry import default_properties, protocol_named
-from checker.result import Result, Verdict
-from checker.search import Bounds
-from checker.spec import Spec
-from protocols import REGISTRY
+from antecede.checker.check import check
+from antecede.checker.engine import Options
+from antecede.checker.model import Protocol
+from antecede.checker.registry import default_properties, protocol_named
+from antecede.checker.search.loop import Bounds
+from antecede.checker.search.result import Result, Verdict
+from antecede.checker.spec import Spec
+from antecede.protocols import REGISTRY
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = sorted(
@@ -149,7 +149,7 @@ def changed_source(mutant: Mutant) -> str:
 
 def mutated(protocol: str, mutant: Mutant) -> Protocol:
     """Return a registered protocol with the change in its source."""
-    module = f"protocols.{mutant.file.removesuffix('.py')}"
+    module = f"antecede.protocols.{mutant.file.removesuffix('.py')}"
     _, _, name = REGISTRY[protocol].partition(":")
     with _apart(_OneModule(module, mutant.file, changed_source(mutant))):
         made: Protocol = getattr(importlib.import_module(home_of(protocol)), name)
@@ -187,7 +187,7 @@ def _apart(finder: MetaPathFinder) -> Iterator[None]:
 
 def _without_protocols() -> dict[str, ModuleType]:
     """Take the package out of the imported modules."""
-    names = [name for name in sys.modules if name.partition(".")[0] == "protocols"]
+    names = [name for name in sys.modules if name.startswith("antecede.protocols")]
     return {name: sys.modules.pop(name) for name in names}
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from checker.formats import write_whole
-from checker.registry import protocol_named
+from antecede.checker.formats import write_whole
+from antecede.checker.registry import protocol_named
 from tests.mutants.mutant import (
     FILES,
     ROOT,

@@ -1,0 +1,1 @@
+"""The causality oracle on the logs of real systems."""

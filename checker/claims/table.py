@@ -1,0 +1,244 @@
+"""The verification table of the Cykas paper (section 4, Table 1), from our own checks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, frozen
+
+import antecede
+from antecede.checker.check import CheckReport, check
+from antecede.checker.engine import Options
+from antecede.checker.errors import InputError
+from antecede.checker.formats.json import versions
+from antecede.checker.report.text import elapsed
+from antecede.checker.search.loop import Bounds, Progress
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.spec import Spec, load_specs, overridden
+
+SPECS = Path(antecede.__file__).parent / "specs" / "table1"
+FORMATS = ("text", "markdown", "json", "csv")
+
+
+@frozen
+class Paper:
+    """A row as the paper gives it: millions of states, depth, seconds on 96 threads, verdict."""
+
+    name: str
+    total: int
+    unique: int
+    depth: int
+    seconds: int
+    verdict: Verdict
+
+
+PAPER = {
+    "mfss": Paper("MFSS", 1_543, 527, 37, 163, Verdict.HOLDS),
+    "cykas-secret-mode": Paper("Cykas w/ secret-mode sends", 44, 13, 43, 5, Verdict.VIOLATED),
+    "cykas": Paper("Cykas", 5_974, 1_945, 49, 709, Verdict.HOLDS),
+}
+"""Protocol -> its row, in the paper's order."""
+
+
+@frozen
+class Row:
+    """One row: what the paper says, and what was found here."""
+
+    paper: Paper
+    history: str
+    report: CheckReport
+
+    @property
+    def agrees(self) -> bool:
+        """The verdict is the paper's."""
+        return self.report.result.verdict is self.paper.verdict
+
+
+def parsed_bounds(text: str) -> tuple[int, int]:
+    """Return actors and messages of a text such as 3x2.
+
+    Raises:
+        InputError: it is none.
+    """
+    actors, _, messages = text.partition("x")
+    if not (actors.isdigit() and messages.isdigit()):
+        raise InputError(f"bounds {text!r} are not ACTORSxMESSAGES, such as 3x3")
+    return int(actors), int(messages)
+
+
+def parsed_histories(text: str) -> tuple[str, ...]:
+    """Return the encodings that `--history` of the table names.
+
+    Raises:
+        InputError: there is no such encoding.
+    """
+    if text == "all":
+        return tuple(HISTORIES)
+    if text not in HISTORIES:
+        raise InputError(f"unknown history {text!r}; available: {', '.join(HISTORIES)}, all")
+    return (text,)
+
+
+def specs(values: Mapping[str, Any], histories: Sequence[str]) -> list[Spec]:
+    """Return the specs of the rows, in the paper's order, with `values` by field name."""
+    found = {spec.protocol: spec for spec in load_specs(str(SPECS))}
+    return [
+        overridden(_of_the_paper(found[protocol]), {**values, "history": history})
+        for history in histories
+        for protocol in PAPER
+    ]
+
+
+def _of_the_paper(spec: Spec) -> Spec:
+    """Leave out witnesses: smaller bounds than the paper's need not show them."""
+    properties = tuple(name for name in spec.properties if not name.startswith("witness:"))
+    return evolve(spec, file=None, properties=properties)
+
+
+def rows(
+    specs: Sequence[Spec],
+    options: Options,
+    bounds: Bounds,
+    watch: Callable[[Spec, Progress], None],
+) -> Iterator[Row]:
+    """Run the checks one by one; a row is given as soon as it is there."""
+    for spec in specs:
+
+        def seen(progress: Progress, spec: Spec = spec) -> None:
+            watch(spec, progress)
+
+        report = check(spec, options, bounds, watch=seen)
+        yield Row(PAPER[spec.protocol], spec.history, report)
+        if report.interrupted:
+            return
+
+
+def machine(options: Options) -> str:
+    """Return what the table was made on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    threads = f", {options.threads} threads" if options.threads else ""
+    used = ", ".join(f"{name} {version}" for name, version in versions().items())
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB; engine "
+        f"{options.engine}{threads}; {used}"
+    )
+
+
+TITLES = (
+    "protocol",
+    "history",
+    "total / unique",
+    "depth",
+    "time",
+    "verdict",
+    "paper: total / unique",
+    "depth",
+    "time",
+    "verdict",
+)
+
+
+def cells(row: Row) -> list[str]:
+    """Return the cells of a row for people."""
+    result, paper = row.report.result, row.paper
+    counts = result.unreduced or result.counts
+    verdict = str(result.verdict)
+    if result.stopped_by:
+        verdict += f" ({result.stopped_by})"
+    return [
+        paper.name,
+        row.history,
+        f"{counts.total_states:,} / {counts.unique_states:,}",
+        f"{counts.depth}",
+        elapsed(result.seconds),
+        verdict,
+        f"{paper.total:,}M / {paper.unique:,}M",
+        f"{paper.depth}",
+        f"{paper.seconds} s",
+        str(paper.verdict),
+    ]
+
+
+def text(found: list[Row], options: Options) -> str:
+    """Return the table for a terminal."""
+    table = [list(TITLES), *map(cells, found)]
+    wides = [max(len(line[k]) for line in table) for k in range(len(TITLES))]
+    lines = [
+        "  ".join(cell.ljust(wide) for cell, wide in zip(line, wides, strict=True)).rstrip()
+        for line in table
+    ]
+    return "\n".join([*lines, "", f"Here: {machine(options)}.", NOTE])
+
+
+NOTE = (
+    "The paper: Stateright on 96 threads. Counts are of all states, without symmetry. They differ\n"
+    "from the paper's, which does not say how sends are triggered nor what its history records;\n"
+    "a violated row counts the states up to the end of the level with the first violation."
+)
+
+
+def markdown(found: list[Row], options: Options) -> str:
+    """Return the table in Markdown."""
+    lines = [list(TITLES), ["---"] * len(TITLES), *map(cells, found)]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"{table}\n\nHere: {machine(options)}.\n{NOTE}"
+
+
+def as_object(found: list[Row], options: Options) -> dict[str, Any]:
+    """Return the table for programs."""
+    return {
+        "schema": "antecede/table/1",
+        "machine": machine(options),
+        "verdicts_agree": all(row.agrees for row in found),
+        "rows": [_row_object(row) for row in found],
+    }
+
+
+def _row_object(row: Row) -> dict[str, Any]:
+    result, paper, spec = row.report.result, row.paper, row.report.spec
+    counts = result.unreduced or result.counts
+    return {
+        "protocol": spec.protocol,
+        "actors": spec.actors,
+        "messages": spec.messages,
+        "history": row.history,
+        "sends": spec.sends,
+        "clock_at": spec.clock_at,
+        "total_states": counts.total_states,
+        "unique_states": counts.unique_states,
+        "depth": counts.depth,
+        "seconds": result.seconds,
+        "verdict": str(result.verdict),
+        "stopped_by": result.stopped_by,
+        "paper_total_states_in_millions": paper.total,
+        "paper_unique_states_in_millions": paper.unique,
+        "paper_depth": paper.depth,
+        "paper_seconds": paper.seconds,
+        "paper_verdict": str(paper.verdict),
+        "agrees": row.agrees,
+    }
+
+
+def as_csv(found: list[Row], _options: Options) -> str:
+    """Return the table as comma-separated values."""
+    out = io.StringIO()
+    objects = [_row_object(row) for row in found]
+    writer = csv.DictWriter(out, list(objects[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(objects)
+    return out.getvalue().rstrip("\n")
+
+
+def rendered(found: list[Row], options: Options, format: str) -> str:
+    """Return the table in one of FORMATS."""
+    if format == "json":
+        return json.dumps(as_object(found, options), indent=2)
+    return {"text": text, "markdown": markdown, "csv": as_csv}[format](found, options)

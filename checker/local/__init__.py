@@ -1,0 +1,1 @@
+"""The fast engine: the tables explored on all cores of one machine."""

@@ -1,0 +1,940 @@
+"""The fast engine: tabulated exploration on all cores of one machine.
+
+Each thread owns the states whose hash falls to it: their visited set, its frontier, their parents.
+A chunk of work has two phases with a barrier between them. First every thread expands rows of its
+own frontier and sorts the successors by owner; then every owner inserts what all threads sent to
+it. No thread ever writes what another one reads in the same phase, so there are no locks. Rows that
+missed a table entry are set aside; between chunks Python fills the tables and they are tried again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field, fields, frozen
+
+from antecede.checker.errors import AuditError, CapacityError, InputError, ReplayError
+from antecede.checker.model import Property, Transition
+from antecede.checker.paths.path import holds_along, replay
+from antecede.checker.search.loop import Found, Stop
+from antecede.checker.search.result import Counts
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.tables import kernels
+from antecede.checker.tables.arena import Arena, Arenas, reserve_bytes
+from antecede.checker.tables.checkpoint import (
+    Checkpoints,
+    Contents,
+    Saved,
+    about,
+    last_in,
+    readable,
+)
+from antecede.checker.tables.grading import NotGradedError
+from antecede.checker.tables.misses import Repacking, Supply, wrapping
+from antecede.checker.tables.symmetry import NotSymmetricError, why_not
+from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
+from antecede.checker.tables.visited import TAIL, Visited
+
+BLOCK = 1 << 14
+"""Entries that one thread may send to one owner in a chunk: few enough to stay in caches."""
+
+RECENT = 1 << 14
+"""Rows that a thread remembers having sent, so as not to send them again soon."""
+
+ROW_BITS = 4
+"""The least bits of a composite in a row, to begin with; fields fill their words anyway."""
+
+FINGERPRINT_ROW_BITS = 30
+"""The same for fingerprints, which cannot be packed anew when a field becomes too narrow."""
+
+ARENAS = 6
+"""Per owner: frontiers (2), parents, places, the visited set and the one it is packed into anew."""
+
+VISITED = "visited states"
+LEAST_SHARE = 1 << 9
+"""Rows that are worth being given to another thread."""
+
+FORGET_FROM = 1 << 20
+"""Visited states from which on it is worth forgetting them. What shows later that it was wrong to
+do so makes the search begin again; most of what can show does so in far fewer states."""
+
+COLLECT_FROM = 1 << 22
+"""Composites from which on it is worth looking which ones are still in use."""
+
+PIECE = 1 << 20
+"""Rows that are packed anew at a time."""
+
+NOT_SAVED = ("system", "max_depth", "options", "arenas", "pool", "checkpoints", "began")
+"""Attributes of the explorer that are not in its checkpoints; all others are."""
+
+
+@frozen
+class LocalOptions:
+    """How the fast engine works; what it finds does not depend on it.
+
+    Attributes:
+        threads: how many; None: one per core.
+        fingerprints: keep 8-byte hashes instead of rows in the visited set.
+        parents: keep what a counterexample is traced back by; if not, another search finds it.
+        symmetry: keep one state of each orbit under renaming of actors, where that is possible.
+        forget: forget visited states of earlier levels once there are more than so many, where
+            every state has one depth only (see `checker.tables.grading`); None: never.
+        collect: drop composites that no state has any more once there are so many.
+        sweep: drop visited states that can never be met again (the sweep-line method).
+        audit: check that no transition decreases the progress that the sweep-line goes by.
+        block: entries per thread, owner and chunk.
+        spill: a folder for frontiers and parents, in files; None keeps them in memory.
+        spill_visited: the visited set goes there, too.
+        checkpoint: a folder to save the search in, again and again.
+        checkpoint_seconds: how often, at most.
+        resume: a folder of checkpoints to go on from.
+    """
+
+    threads: int | None = None
+    fingerprints: bool = False
+    parents: bool = True
+    symmetry: bool = False
+    collect: int = COLLECT_FROM
+    forget: int | None = FORGET_FROM
+    sweep: bool = False
+    audit: bool = False
+    block: int = BLOCK
+    spill: Path | None = None
+    spill_visited: bool = False
+    checkpoint: Path | None = None
+    checkpoint_seconds: float = 180.0
+    resume: Path | None = None
+
+
+@define(eq=False)
+class Level:
+    """One owner's states of one depth, in the order in which they were found."""
+
+    rows: Arena
+    count: int = 0
+
+
+@define(eq=False)
+class Owner:
+    """What one thread owns.
+
+    A state is in the share of the visited set that its hash says, and in the frontier of the thread
+    that found it, so that what was found together is expanded together.
+
+    Attributes:
+        visited: its share of the visited set.
+        level, following: its states of this depth and of the next.
+        parents, places: arenas over all depths; of each state but the initial one, the index of its
+            parent in the level before (times the number of threads, plus the parent's owner), and
+            the place of the transition among those enabled there.
+        starts: where each depth begins in `parents`.
+        order: the owners to which its successors went, in the order of sending.
+        source: the owner whose level it expands: its own, or one with more left to do.
+        todo: rows of that level to be tried again; control[TODO] counts them.
+    """
+
+    number: int
+    visited: Visited
+    level: Level
+    following: Level
+    parents: Arena
+    places: Arena
+    out: Words
+    sizes: Words
+    order: Words
+    recent: Words
+    aside: Words
+    misses: Words
+    shown: Words
+    fired: Words
+    fresh_kinds: Words
+    control: Words
+    starts: list[int] = field(factory=lambda: [0])
+    todo: Words = field(init=False)
+    source: int = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Make room for every row that may be set aside."""
+        self.todo = np.empty(len(self.aside), np.int64)
+        self.source = self.number
+
+    @property
+    def unfinished(self) -> bool:
+        """Some row of this level is not expanded yet."""
+        return bool(self.control[kernels.TODO] or self.fresh)
+
+    @property
+    def fresh(self) -> int:
+        """Rows of this level that were not tried yet."""
+        return int(self.control[kernels.END_FRESH] - self.control[kernels.AT_FRESH])
+
+
+@define(eq=False)
+class LocalBreadthFirst:
+    """Breadth-first by levels on the tables; a round is a level."""
+
+    system: System
+    max_depth: int | None = None
+    options: LocalOptions = LocalOptions()
+    found: dict[str, Found] = field(factory=dict)
+    truncated: bool = False
+    exhaustive: bool = True
+    supply: Supply = field(init=False)
+    owners: list[Owner] = field(init=False)
+    arenas: Arenas = field(init=False)
+    pool: ThreadPoolExecutor = field(init=False)
+    block: int = field(init=False)
+    deepest: int = 1
+    levels: list[int] = field(factory=list)
+    no_symmetry: str | None = None
+    between_levels: bool = False
+    seconds_before: float = 0.0
+    began: float = field(factory=time.monotonic)
+    self_channels: bool = False
+    forgot: bool = False
+    composites_kept: int = 0
+    composites_dropped: int = 0
+    whole: Counts | None = None
+    frontier: int = 1
+    checkpoints: Checkpoints | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Start from the initial state, or where a checkpoint ends."""
+        saved = None if self.options.resume is None else last_in(self.options.resume)
+        threads = self.options.threads or os.cpu_count() or 1
+        if saved is not None:
+            threads = self.options.threads or int(saved.about.get("threads", threads))
+        self.pool = ThreadPoolExecutor(threads)
+        self.options = evolve(self.options, threads=threads)
+        self.no_symmetry = None if self.options.symmetry else "not asked for"
+        self.self_channels |= self.system.workload.self_sends
+        self.arenas = self._new_arenas()
+        try:
+            if saved is None:
+                self._start()
+            else:
+                self._restore(saved)
+            self._prepare_checkpoints()
+        except BaseException:
+            self.close()
+            raise
+
+    def _new_arenas(self) -> Arenas:
+        in_memory = () if self.options.spill_visited else (VISITED,)
+        arenas = ARENAS * (self.options.threads or 1)
+        return Arenas(self.options.spill, in_memory, reserve_bytes(arenas))
+
+    def _about(self) -> dict[str, Any]:
+        """Return what a checkpoint of this search says of itself."""
+        return about(
+            self.system,
+            visited="fingerprint" if self.options.fingerprints else "exact",
+            symmetry=self.options.symmetry,
+            sweep=self.options.sweep,
+            threads=self.options.threads,
+        )
+
+    def _restore(self, saved: Saved) -> None:
+        """Go on where a checkpoint ends."""
+        saved.refuse_unless(self._about())
+        with readable(saved.folder):
+            state = saved.restore(self.arenas.make, self.outside())
+        self.adopt(state)
+
+    def outside(self) -> dict[str, Any]:
+        """Return what a checkpoint leaves out, by name."""
+        return {"system": self.system, "oracle": Tabulation(self.system).oracle, "memo": {}}
+
+    def adopt(self, state: dict[str, Any]) -> None:
+        """Take over what a checkpoint saved, see `contents`."""
+        state = dict(state)
+        self.options = evolve(self.options, **state.pop("options"))
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def _prepare_checkpoints(self) -> None:
+        """Save at once what can be, so that whatever is wrong shows before hours have passed."""
+        folder, resume = self.options.checkpoint or self.options.resume, self.options.resume
+        if folder is None:
+            return
+        same = resume is not None and folder.resolve() == resume.resolve()
+        self.checkpoints = Checkpoints(
+            folder, self._about(), self.options.checkpoint_seconds, resumed=same
+        )
+        if not same:
+            self.checkpoints.save(self.contents())
+        if self.checkpoints.problem is not None:
+            raise InputError(f"--checkpoint {folder}: {self.checkpoints.problem}")
+
+    def contents(self) -> Contents:
+        """Return what to save between two chunks."""
+        tabulation, words = self.supply.tabulation, self.supply.layout.row_words
+        attributes = (f.name for f in fields(type(self)))
+        used, scratch = {}, set()
+        for o in self.owners:
+            kept = (o.starts[-1] + o.following.count) * self.options.parents
+            used[id(o.visited.arena)] = (o.visited.capacity + TAIL) * o.visited.width
+            used[id(o.level.rows)] = o.level.count * words
+            used[id(o.following.rows)] = o.following.count * words
+            used[id(o.parents)] = used[id(o.places)] = kept
+            scratch |= {id(o.out), id(o.aside), id(o.misses)}
+        return Contents(
+            state={
+                "options": {"parents": self.options.parents, "block": self.options.block},
+                **{name: getattr(self, name) for name in attributes if name not in NOT_SAVED},
+                "seconds_before": self.seconds_before + time.monotonic() - self.began,
+            },
+            used=used,
+            scratch=frozenset(scratch),
+            outside={
+                id(self.system): "system",
+                id(tabulation.oracle): "oracle",
+                id(tabulation.steps): "memo",
+            },
+        )
+
+    def _start(self) -> None:
+        """Begin, or begin again without symmetry or without forgetting anything."""
+        threads = self.options.threads or 1
+        self.forgot, self.composites_kept, self.composites_dropped = False, 0, 0
+        self.levels, self.deepest = [], 1
+        self.found, self.truncated = {}, False
+        self.block = self.options.block
+        # Fingerprints cannot be packed anew, so their rows have room from the start.
+        row_bits = FINGERPRINT_ROW_BITS if self.options.fingerprints else ROW_BITS
+        wanted = {
+            "sweeps": self.options.sweep,
+            "audits": self.options.audit,
+            "self_channels": self.self_channels,
+        }
+        self.supply = Supply(self.system, row_bits, **wanted)
+        if self.no_symmetry is None:
+            self.no_symmetry = why_not(self.supply.tabulation)
+        if self.no_symmetry is None:
+            try:
+                self.supply = Supply(self.system, row_bits, symmetric=True, **wanted)
+            except NotSymmetricError as reason:
+                self.no_symmetry = str(reason)
+        self.owners = [self._owner(k, threads) for k in range(threads)]
+        self._show_initially(self.supply.tabulation.initially_shown())
+        with wrapping():
+            self._insert_initial()
+
+    def _owner(self, number: int, threads: int) -> Owner:
+        row_words, block = self.supply.layout.row_words, self.block
+        arena = self.arenas.make
+        return Owner(
+            number=number,
+            visited=self._visited(),
+            level=Level(arena(np.int64, "frontiers")),
+            following=Level(arena(np.int64, "frontiers")),
+            parents=arena(np.uint32, "parents"),
+            places=arena(np.uint16, "places"),
+            out=np.empty((threads, block * (row_words + 1)), np.int64),
+            sizes=np.zeros(threads, np.int64),
+            order=np.empty(threads * block, np.uint16),
+            recent=np.full(RECENT * row_words, -1, np.int64),
+            aside=np.empty(1 << 12, np.int64),
+            misses=self.supply.misses(),
+            shown=np.empty((64, 3), np.int64),
+            fired=np.zeros(1 << 10, np.int64),
+            fresh_kinds=np.zeros(1 << 10, np.int64),
+            control=np.zeros(kernels.CONTROL_SIZE, np.int64),
+        )
+
+    def _insert_initial(self) -> None:
+        row = self.supply.initial_row()
+        threads = len(self.owners)
+        hashed = kernels.hash_words(row, 0, len(row)) & np.uint64(0xFFFFFFFF)
+        owner = self.owners[int(hashed * np.uint64(threads) >> np.uint64(32))]
+        sender = self.owners[0]
+        sender.out[owner.number, : len(row)] = row
+        sender.out[owner.number, len(row)] = 0
+        sender.sizes[owner.number] = 1
+        sender.order[0] = owner.number
+        self._insert(owner)
+        self._gather(sender)
+        sender.fresh_kinds[:] = 0
+        self._next_level()
+
+    def _show_initially(self, bits: int) -> None:
+        for rank, prop in enumerate(self.system.properties):
+            if bits >> rank & 1:
+                self.found[prop.name] = Found(())
+
+    def counts(self) -> Counts:
+        """Return what was explored so far."""
+        return Counts(
+            unique_states=sum(o.visited.unique for o in self.owners),
+            total_states=1 + sum(int(o.control[kernels.FIRED]) for o in self.owners),
+            depth=self.deepest,
+            final_states=sum(int(o.control[kernels.FINALS]) for o in self.owners),
+        )
+
+    def round(self, tick: Callable[[], None]) -> None:
+        """Expand the current level; begin again if what was taken for granted does not hold."""
+        try:
+            self._round(tick)
+        except NotSymmetricError as reason:
+            self.no_symmetry = str(reason)
+            self.arenas.close()
+            self._start()
+        except SelfPacketError:
+            self.self_channels = True
+            self.arenas.close()
+            self._start()
+        except NotGradedError:
+            self.options = evolve(self.options, forget=None)
+            self.arenas.close()
+            self._start()
+
+    def close(self) -> None:
+        """Give memory, files and threads back; the counts remain."""
+        # A kernel may still be running, after Ctrl-C.
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        self.arenas.close()
+        if self.checkpoints is not None:
+            self.checkpoints.close()
+
+    def _round(self, tick: Callable[[], None]) -> None:
+        self.between_levels = False
+        if self.max_depth is not None and self.deepest >= self.max_depth:
+            self.truncated, self.frontier = True, 0
+            return
+        known = sum(
+            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
+        )
+        for owner in self.owners:
+            owner.control[kernels.KNOWN] = known
+        with wrapping():
+            while any(o.unfinished for o in self.owners):
+                self._share()
+                self._chunk()
+                self._pause(tick)
+        self._collect(tick)
+        self._next_level()
+        if self.arenas.made:  # else a second search took the memory
+            self._drop()
+        if any(o.control[kernels.DECREASED] for o in self.owners):
+            raise AuditError(
+                "the audit of the sweep-line found a transition that decreases the progress "
+                "measure, so states were dropped too early; please report this"
+            )
+
+    def _pause(self, tick: Callable[[], None]) -> None:
+        """Report, and save if it is time, while no thread is at work."""
+        if self.checkpoints is not None and self.checkpoints.due:
+            self.checkpoints.save(self.contents())
+        try:
+            tick()
+        except Stop:
+            if self.checkpoints is not None:
+                self.checkpoints.save(self.contents())
+            raise
+
+    @property
+    def graded(self) -> bool:
+        """No state that was reached has several depths, see `checker.tables.grading`."""
+        return self.supply.tabulation.grading.reason is None
+
+    def _drop(self) -> None:
+        """Drop the visited states that can never be met again, if that is worth it."""
+        least = self.options.forget
+        visited = sum(owner.visited.states for owner in self.owners)
+        if least is not None and self.graded and visited > least:
+            self.forgot = True
+            # Levels rarely grow by more; where one does, the set grows as usual.
+            expected = 3 * self.frontier // (2 * len(self.owners))
+            self._each(lambda owner: owner.visited.forget(expected))
+            self._drop_composites()
+        elif self.options.sweep:
+            self._sweep()
+
+    def _drop_composites(self) -> None:
+        """Drop the composites that no state of the new level has, where there are no other states.
+
+        Under `full` there is a composite for every ten states or so.
+        """
+        layout = self.supply.layout
+        had = int(layout.counts.sum())
+        if self.supply.symmetric or had < max(self.options.collect, 2 * self.composites_kept):
+            return
+        geo, marks = self.supply.tables.geo, np.zeros(len(layout.counts) * layout.room, np.bool_)
+        self._each(lambda o: kernels.mark_composites(o.level.rows.array, o.level.count, geo, marks))
+        numbers = layout.keep(marks)
+        self._each(lambda o: kernels.renumber(o.level.rows.array, o.level.count, geo, numbers))
+        for owner in self.owners:
+            owner.recent[:] = -1
+        self.supply.refresh()
+        self.composites_kept = int(layout.counts.sum())
+        self.composites_dropped += had - self.composites_kept
+
+    def _sweep(self) -> None:
+        """Drop the visited states with less progress than every state of the new level."""
+        tables, most = self.supply.tables, len(self.owners[0].visited.tally)
+        least = min(
+            kernels.least_progress(
+                o.level.rows.array, o.level.count, tables.geo, tables.progress, most
+            )
+            for o in self.owners
+        )
+        self._each(lambda owner: owner.visited.sweep(tables, least))
+
+    def _each(self, work: Callable[[Owner], None]) -> None:
+        """Do some work for every owner, on its thread; NumPy's warnings are per thread."""
+
+        def quietly(owner: Owner) -> None:
+            with wrapping():
+                work(owner)
+
+        list(self.pool.map(quietly, self.owners))
+
+    def _share(self) -> None:
+        """Give threads that are done half of what another one has left to do."""
+        for idle in self.owners:
+            if idle.unfinished:
+                continue
+            busy = max(self.owners, key=lambda owner: owner.fresh)
+            if busy.fresh < 2 * LEAST_SHARE:
+                return
+            idle.source = busy.source
+            idle.control[kernels.END_FRESH] = busy.control[kernels.END_FRESH]
+            busy.control[kernels.END_FRESH] -= busy.fresh // 2
+            idle.control[kernels.AT_FRESH] = busy.control[kernels.END_FRESH]
+
+    def _chunk(self) -> None:
+        """Expand some rows of every thread, insert their successors, fill the tables."""
+        self._each(self._expand)
+        self._each(self._insert)
+        self._each(self._gather)
+        self._fill()
+        if self.forgot and not self.graded:
+            raise NotGradedError(str(self.supply.tabulation.grading.reason))
+        for owner in self.owners:
+            if owner.control[kernels.FULL]:
+                # A row with more successors than a block has room for.
+                self.block = max(self.block, 2 * int(owner.control[kernels.FULL]))
+                owner.control[kernels.FULL] = 0
+                self._new_blocks()
+
+    def _expand(self, owner: Owner) -> None:
+        kernels.expand(
+            self.owners[owner.source].level.rows.array,
+            owner.todo,
+            self.supply.tables,
+            owner.source,
+            len(self.owners),
+            owner.out,
+            owner.sizes,
+            owner.order,
+            owner.recent,
+            owner.aside,
+            owner.misses,
+            owner.shown,
+            owner.fired,
+            owner.control,
+        )
+
+    def _insert(self, owner: Owner) -> None:
+        """Insert what all threads sent to `owner`, and mark what is new."""
+        visited, tables = owner.visited, self.supply.tables
+        for sender in self.owners:
+            start = np.zeros(2, np.int64)
+            while True:
+                state = visited.figures()
+                status = kernels.insert(
+                    sender.out[owner.number : owner.number + 1],
+                    sender.sizes[owner.number : owner.number + 1],
+                    start,
+                    tables.geo,
+                    visited.slots,
+                    state,
+                    tables.progress,
+                    visited.tally,
+                )
+                visited.states = int(state[1])
+                if status == 0:
+                    break
+                visited.grow()
+
+    def _gather(self, owner: Owner) -> None:
+        """Append what is new of what `owner` sent to its next frontier."""
+        following, row_words = owner.following, self.supply.layout.row_words
+        sent, first = int(owner.sizes.sum()), owner.starts[-1]
+        most = following.count + sent
+        following.rows.ensure(most * row_words)
+        if self.options.parents:
+            owner.parents.ensure(first + most)
+            owner.places.ensure(first + most)
+        following.count = kernels.gather(
+            owner.out,
+            owner.order,
+            sent,
+            row_words,
+            following.count,
+            following.rows.array,
+            owner.parents.array[first:],
+            owner.places.array[first:],
+            self.options.parents,
+            owner.fresh_kinds,
+        )
+        owner.sizes[:] = 0
+
+    def _fill(self) -> None:
+        """Fill what rows missed; list those rows for retrial."""
+        missed = []
+        for owner in self.owners:
+            control = owner.control
+            missed.append(owner.misses[: control[kernels.MISSES]].copy())
+            aside, left = int(control[kernels.ASIDE]), int(control[kernels.TODO])
+            if left + aside > len(owner.todo):
+                owner.todo = np.concatenate([owner.todo, np.empty(left + aside, np.int64)])
+            owner.todo[left : left + aside] = owner.aside[:aside]
+            control[kernels.TODO] = left + aside
+            control[kernels.ASIDE] = control[kernels.MISSES] = 0
+        self._fill_missed(np.concatenate(missed))
+
+    def _fill_missed(self, missed: Words) -> Repacking | None:
+        """Fill the tables and adapt to what that changed."""
+        words = self.supply.layout.words
+        repacking = self.supply.fill(missed)
+        if repacking is not None:
+            self._repack(repacking)
+        if self.supply.layout.words != words:
+            for owner in self.owners:
+                owner.misses = self.supply.misses()
+        return repacking
+
+    def _repack(self, repacking: Repacking) -> None:
+        """Pack every row anew. Frontier rows stay with their owners, visited ones may move."""
+        if self.options.fingerprints:
+            raise CapacityError(
+                "too many combinations of one actor's components for fingerprints; "
+                "use --visited exact"
+            )
+        for owner in self.owners:
+            for level in (owner.level, owner.following):
+                _repack_level(level, repacking)
+        self._new_blocks()
+        old = [owner.visited for owner in self.owners]
+        for owner in self.owners:
+            owner.visited = self._visited()
+            owner.visited.dropped = old[owner.number].dropped
+        for visited in old:
+            for part in visited.parts():
+                rows = repacking.apply(part)
+                self._each(partial(self._reinsert, rows=rows))
+            visited.close()
+        if self.options.sweep:
+            for owner in self.owners:
+                owner.visited.recount(self.supply.tables)
+
+    def forget_states(self) -> None:
+        """Keep only the tables, and what paths are traced back by."""
+        for owner in self.owners:
+            owner.visited.close()
+            owner.visited = self._visited()
+            owner.level.count = owner.following.count = 0
+
+    def _visited(self) -> Visited:
+        exact = not self.options.fingerprints
+        width = self.supply.layout.row_words if exact else 1
+        tally = np.zeros(self.supply.tabulation.most_progress + 1, np.int64)
+        return Visited(width, exact, self.arenas.make(np.int64, VISITED), tally=tally)
+
+    def _reinsert(self, owner: Owner, rows: Words) -> None:
+        """Put those of `rows` that `owner` owns into its visited set."""
+        start = np.zeros(1, np.int64)
+        with wrapping():
+            while True:
+                state = owner.visited.figures()
+                status = kernels.reinsert(
+                    rows,
+                    self.supply.layout.row_words,
+                    owner.number,
+                    len(self.owners),
+                    start,
+                    owner.visited.slots,
+                    state,
+                )
+                owner.visited.states = int(state[1])
+                if status == 0:
+                    return
+                owner.visited.grow()
+
+    def _new_blocks(self) -> None:
+        """Make new buffers between threads, for rows of another size or blocks of another."""
+        stride = self.supply.layout.row_words + 1
+        for owner in self.owners:
+            owner.out = np.empty((len(self.owners), self.block * stride), np.int64)
+            owner.order = np.empty(len(self.owners) * self.block, np.uint16)
+            owner.recent = np.full(RECENT * (stride - 1), -1, np.int64)
+
+    def _next_level(self) -> None:
+        """Make the states found in this round the current level."""
+        self.between_levels = True
+        for owner in self.owners:
+            owner.level, owner.following = owner.following, owner.level
+            owner.following.count = 0
+            owner.starts.append(owner.starts[-1] + owner.level.count)
+            owner.source = owner.number
+            owner.control[kernels.AT_FRESH] = 0
+            owner.control[kernels.END_FRESH] = owner.level.count
+        self.frontier = sum(o.level.count for o in self.owners)
+        if self.frontier:
+            self.levels.append(self.frontier)
+            self.deepest = len(self.levels)
+
+    def _collect(self, tick: Callable[[], None]) -> None:
+        """Trace back what this round showed, the shortest first."""
+        untraced = []
+        for owner in self.owners:
+            for bits, link, place in owner.shown[: owner.control[kernels.FOUND]]:
+                index, source = divmod(int(link), len(self.owners))
+                for rank, prop in enumerate(self.system.properties):
+                    if bits >> rank & 1 and self.options.parents:
+                        self._show(prop.name, source, index, int(place))
+                    elif bits >> rank & 1:
+                        untraced.append(prop)
+            owner.control[kernels.FOUND] = 0
+        # Of a witness it only matters that there is one; of a violation, how it comes about.
+        self.found |= {p.name: Found(()) for p in untraced if p.sought}
+        violated = {p.name for p in untraced if not p.sought}
+        if violated:
+            self._search_again(violated, tick)
+
+    def _search_again(self, violated: set[str], tick: Callable[[], None]) -> None:
+        """Find the shortest paths to violations of these properties, with parents this time.
+
+        The verdict is reached, so the memory can go; and no bound can change it any more.
+        """
+
+        def report() -> None:
+            with contextlib.suppress(Stop):
+                tick()
+
+        self.arenas.close()
+        options = evolve(self.options, parents=True, checkpoint=None, resume=None)
+        try:
+            again = LocalBreadthFirst(self.system, options=options)
+        except CapacityError as error:
+            raise self._no_path(violated, error) from None
+        try:
+            while again.frontier and not violated <= again.found.keys():
+                again.round(report)
+            self.whole = again.unreduced()
+        except CapacityError as error:
+            raise self._no_path(violated, error) from None
+        finally:
+            again.close()
+        if not violated <= again.found.keys():
+            raise ReplayError(f"a second search does not find what violates {', '.join(violated)}.")
+        self.found |= again.found
+
+    def _no_path(self, violated: set[str], error: CapacityError) -> CapacityError:
+        return CapacityError(
+            f"{', '.join(sorted(violated))} is violated, but the second search, for the "
+            f"counterexample, failed: {error}"
+        )
+
+    def _show(self, name: str, owner: int, index: int, place: int) -> None:
+        length = self.deepest - (place < 0)
+        known = self.found.get(name)
+        if known is not None and len(known.transitions) <= length:
+            return
+        places = self._places_to(owner, index)
+        if place >= 0:
+            places.append(place)
+        if self.supply.symmetric:
+            prop = next(p for p in self.system.properties if p.name == name)
+            self.found[name] = Found(self.unrenamed(places, prop))
+        else:
+            self.found[name] = Found(tuple(self._transitions(places)))
+
+    def _places_to(self, owner: int, index: int) -> list[int]:
+        """Return the places of the transitions that lead to a state of the current level."""
+        places = []
+        threads = len(self.owners)
+        for depth in range(len(self.levels) - 1, 0, -1):
+            at = self.owners[owner].starts[depth] + index
+            places.append(int(self.owners[owner].places.array[at]))
+            link = int(self.owners[owner].parents.array[at])
+            index, owner = divmod(link, threads)
+        return places[::-1]
+
+    def _transitions(self, places: list[int]) -> Iterator[Transition]:
+        """Yield the transitions at these places, from the initial state on."""
+        state = initial_state(self.system)
+        for at in places:
+            transition = enabled(self.system, state)[at]
+            yield transition
+            state = successor(self.system, state, transition).state
+
+    def unrenamed(
+        self,
+        places: list[int],
+        prop: Property,
+        kept: Callable[[int, Words], Words] = lambda _number, row: row,
+    ) -> tuple[Transition, ...]:
+        """Return a path in original names that follows the representatives at these places.
+
+        Wherever the representatives go, some transition of the real state leads to a state with the
+        same representative. The last one must show the property, too.
+
+        Args:
+            places: of the transitions, in those of the representatives.
+            prop: what the path must violate.
+            kept: (number of a transition, representative after it) -> the renaming of it that the
+                search went on from, if that is another one.
+        """
+        real = representative = self.supply.initial_row()
+        path: list[int] = []
+        choices: list[int] = []
+        for number, place in enumerate(places, 1):
+            reals, representatives, real, representative = self._both(real, representative)
+            representative = representatives[place]
+            choices = [
+                k for k, row in enumerate(reals) if (self._represented(row) == representative).all()
+            ]
+            path.append(choices[0])
+            real = reals[choices[0]]
+            representative = kept(number, representative)
+        for choice in choices:
+            transitions = tuple(self._transitions([*path[:-1], choice]))
+            if not holds_along(replay(self.system, transitions), prop):
+                return transitions
+        return tuple(self._transitions(path))
+
+    def _both(self, real: Words, representative: Words) -> tuple[Any, Any, Words, Words]:
+        """Return the successors of a real row and of its representative, and both, packed alike."""
+        while True:
+            first, missed = self._successors_of(real, reduced=False)
+            second, more = self._successors_of(representative, reduced=True)
+            missed = np.concatenate([missed, more, *map(self._misses_of, first)])
+            if not len(missed):
+                return first, second, real, representative
+            repacking = self._fill_missed(missed)
+            if repacking is not None:
+                real, representative = repacking.apply(real), repacking.apply(representative)
+
+    def _successors_of(self, row: Words, *, reduced: bool) -> tuple[Any, Words]:
+        """Return the successors of one row, of shape (n, row words), and what they missed."""
+        tables = self.supply.tables
+        if not reduced:
+            tables = tables._replace(geo=tables.geo.copy())
+            tables.geo[kernels.PERMUTATIONS] = 0
+        owner = self.owners[0]
+        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        control[kernels.END_FRESH] = 1
+        sizes, misses = np.zeros(1, np.int64), self.supply.misses()
+        stride = self.supply.layout.row_words + 1
+        out = np.empty((1, owner.out.shape[1]), np.int64)
+        with wrapping():
+            kernels.expand(
+                row,
+                np.empty(1, np.int64),
+                tables,
+                0,
+                1,
+                out,
+                sizes,
+                np.empty(out.shape[1], np.uint16),
+                np.empty(0, np.int64),
+                np.empty(1, np.int64),
+                misses,
+                np.empty((64, 3), np.int64),
+                np.zeros_like(owner.fired),
+                control,
+            )
+        entries = out[0, : int(sizes[0]) * stride].reshape(-1, stride)
+        return entries[:, :-1].copy(), misses[: control[kernels.MISSES]]
+
+    def _represented(self, row: Words) -> Words:
+        """Return the representative of a row whose renamings are all known."""
+        return self._represent(row)[0]
+
+    def _misses_of(self, row: Words) -> Words:
+        """Return what is missing for the representative of a row."""
+        return self._represent(row)[1]
+
+    def _represent(self, row: Words) -> tuple[Words, Words]:
+        tables, renamed, misses = self.supply.tables, row.copy(), self.supply.misses()
+        loc = np.empty(2 * len(tables.dec) + 2 * len(row), np.int64)
+        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        kernels.represent(renamed, 0, tables.geo, tables.ren, tables.perms, loc, misses, control)
+        return renamed, misses[: control[kernels.MISSES]]
+
+    def _symmetry_figures(self) -> dict[str, Any]:
+        """Return what symmetry did, or why it is off."""
+        symmetry = self.supply.tabulation.symmetry
+        if symmetry is None:
+            return {"on": False, "reason": self.no_symmetry}
+
+        expanded = sum(self.levels) - self.frontier
+        return {
+            "on": True,
+            "permutations": len(symmetry.group),
+            "reduction": self._total(kernels.ORBIT_STATES) / max(expanded, 1),
+        }
+
+    def _total(self, place: int) -> int:
+        return sum(int(owner.control[place]) for owner in self.owners)
+
+    def unreduced(self) -> Counts | None:
+        """Return the counts without symmetry, from the sizes of the orbits."""
+        if self.whole is not None:
+            return self.whole
+        if not (self.supply.symmetric and self.between_levels and self.arenas.made):
+            return None
+        tables, waiting = self.supply.tables, 0
+        for owner in self.owners:
+            rows = owner.level.rows.array
+            waiting += kernels.orbits(rows, owner.level.count, tables.geo, tables.ren, tables.perms)
+        return Counts(
+            unique_states=self._total(kernels.ORBIT_STATES) + waiting,
+            total_states=1 + self._total(kernels.ORBIT_FIRED),
+            depth=self.deepest,
+            final_states=self._total(kernels.ORBIT_FINALS),
+        )
+
+    def statistics(self) -> dict[str, Any]:
+        """Return further figures, by name."""
+        unique = self.counts().unique_states
+        stored = sum(o.visited.bytes for o in self.owners)
+        return {
+            "symmetry": self._symmetry_figures(),
+            "threads": len(self.owners),
+            "visited_bytes_per_state": stored / max(unique, 1),
+            "load_factor": sum(o.visited.states for o in self.owners)
+            / sum(o.visited.capacity for o in self.owners),
+            "graded": {"on": self.graded, "reason": self.supply.tabulation.grading.reason},
+            "dropped_states": sum(o.visited.dropped for o in self.owners),
+            "dropped_composites": self.composites_dropped,
+            # Two of n states share a 63-bit fingerprint with a probability of about n^2 / 2 / 2^63.
+            "omission_probability": unique**2 / 2**64 if self.options.fingerprints else 0.0,
+            "spilled_bytes": self.arenas.spilled_bytes,
+            "checkpoints": self.checkpoints and self.checkpoints.figures(),
+            "states_per_depth": list(self.levels),
+            **self.supply.figures(
+                np.sum([o.fired for o in self.owners], axis=0),
+                np.sum([o.fresh_kinds for o in self.owners], axis=0),
+            ),
+        }
+
+
+def _repack_level(level: Level, repacking: Repacking) -> None:
+    """Pack rows anew in place, the last first, for they only become longer."""
+    old, new = repacking.old_words, repacking.new_words
+    level.rows.ensure(level.count * new)
+    for end in range(level.count, 0, -PIECE):
+        start = max(end - PIECE, 0)
+        rows = repacking.apply(level.rows.array[start * old : end * old])
+        level.rows.array[start * new : end * new] = rows

@@ -1,0 +1,106 @@
+"""Depth-first search on the tables.
+
+It visits what `checker.search.loop.DepthFirst` visits, in the same order: the counts and the
+counterexample are the same.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.errors import ProtocolError
+from antecede.checker.local.stepwise import Stepwise
+from antecede.checker.tables import kernels
+from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.misses import Repacking
+
+FIRST_ROOM = 1 << 14
+"""Words of the stack, and of its frames, to begin with."""
+
+
+@define(eq=False)
+class LocalDepthFirst(Stepwise):
+    """Depth-first on one core; a round takes a batch of transitions.
+
+    Attributes:
+        stack, frames: as for `kernels.descend`.
+        stack_room, frames_room: words of them that may be used.
+    """
+
+    exhaustive: bool = True
+    stack: Arena = field(init=False)
+    frames: Arena = field(init=False)
+    stack_room: int = FIRST_ROOM
+    frames_room: int = FIRST_ROOM
+
+    def __attrs_post_init__(self) -> None:
+        """Put the initial state on the stack."""
+        super().__attrs_post_init__()
+        self.stack = self.arenas.make(np.int64, "successors on the path")
+        self.frames = self.arenas.make(np.int64, "states on the path")
+        self.stack.ensure(self.stack_room)
+        self.frames.ensure(self.frames_room)
+        row = self.supply.initial_row()
+        self.stack.array[: len(row)] = row
+        self.frames.array[:2] = 1
+        self.control[kernels.FRAMES] = self.control[kernels.ENTERING] = 1
+        if self.found:
+            # The search is decided and no round will come, but the state may be final as well.
+            with suppress(ProtocolError):
+                self._work(0, lambda: None)
+
+    @property
+    def frontier(self) -> int:
+        """The states on the path."""
+        return int(self.control[kernels.FRAMES] - 1 + self.control[kernels.ENTERING])
+
+    def _total(self) -> int:
+        return 1 + int(self.control[kernels.FIRED])
+
+    def _step(self) -> int:
+        figures = self.visited.figures()
+        try:
+            return int(
+                kernels.descend(
+                    self.stack.array[: self.stack_room],
+                    self.frames.array[: self.frames_room],
+                    self.supply.tables,
+                    self.supply.layout.counts,
+                    self.limits,
+                    self.visited.slots,
+                    figures,
+                    self.misses,
+                    self.fired,
+                    self.fresh_kinds,
+                    self.control,
+                )
+            )
+        finally:  # Ctrl-C shows as soon as the kernel returns.
+            self.visited.states = int(figures[1])
+
+    def _places(self) -> list[int]:
+        """Return the places of the transitions taken; the top frame may have taken none yet."""
+        frames = self.frames.array[: 2 * self.control[kernels.FRAMES]].reshape(-1, 2)
+        taken = frames[1:, 0] - frames[:-1, 1]
+        return [int(count) - 1 for count in taken if count]
+
+    def _extend(self) -> None:
+        if 2 * int(self.control[kernels.FRAMES]) + 2 > self.frames_room:
+            self.frames_room *= 2
+            self.frames.ensure(self.frames_room)
+        else:
+            self.stack_room *= 2
+            self.stack.ensure(self.stack_room)
+
+    def _repack(self, repacking: Repacking) -> None:
+        super()._repack(repacking)
+        entries = int(self.frames.array[2 * int(self.control[kernels.FRAMES]) - 1])
+        old = self.stack.array[: entries * (repacking.old_words + 1)].reshape(entries, -1)
+        rows = repacking.apply(old[:, :-1].ravel()).reshape(entries, -1)
+        new = np.column_stack([rows, old[:, -1]])
+        self.stack_room = max(self.stack_room, new.size)
+        self.stack.ensure(self.stack_room)
+        self.stack.array[: new.size] = new.ravel()

@@ -1,0 +1,333 @@
+"""What depth-first search and random walks on the tables share: one transition at a time.
+
+They work on one thread, with one visited set. A kernel takes transitions until its budget is spent
+or something needs Python: a table entry is missing, a set must grow, a property is shown. Its whole
+state is in arrays, so that it goes on where it stopped.
+
+Kernels look up the successors of a state by all its transitions at once, but a handler that raises
+must only end the search where its transition is taken, as in plain Python. So the tables are made
+from a *deferring* system: there such a transition leads to a state with a mark in place of an
+actor's state, and the mark violates an invariant that nobody asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from antecede.checker.errors import CapacityError, ProtocolError
+from antecede.checker.model import Message, Predicate, Property, Protocol, Step, Transition
+from antecede.checker.search.loop import Found
+from antecede.checker.search.result import Counts
+from antecede.checker.semantics.transition import (
+    System,
+    call_causal_send,
+    call_receive,
+    enabled,
+    initial_state,
+    successor,
+)
+from antecede.checker.tables import kernels
+from antecede.checker.tables.arena import Arenas, reserve_bytes
+from antecede.checker.tables.misses import Repacking, Supply, wrapping
+from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.visited import Visited
+
+FIRST_BUDGET, LAST_BUDGET = 1 << 8, 1 << 17
+"""Transitions per round: few at first, so that small bounds are heeded."""
+
+FILLS_PER_TICK = 64
+FINGERPRINT_ROW_BITS = 30
+ARENAS = 6
+"""At most: two for the path, and two visited sets, each with the one it is packed into anew."""
+
+
+@frozen
+class Raised:
+    """Stands in for an actor's state where a handler raised."""
+
+
+def deferring(system: System) -> System:
+    """Return a system that goes on where a handler of `system` raises, and shows that it did."""
+    return evolve(
+        system,
+        protocol=_deferring_protocol(system),
+        properties=(
+            *map(_tolerant, system.properties),
+            Property(
+                name="handler-returns",
+                summary="no handler raises",
+                invariant=lambda state: not isinstance(state, Raised),
+            ),
+        ),
+    )
+
+
+def _deferring_protocol(system: System) -> Protocol:
+    protocol, actors = system.protocol, system.actors
+
+    def kept(step: Step) -> Step:
+        # A packet that the network cannot hold is an error of the transition that sends it.
+        for _destination, packet in step.sends:
+            system.network.put((), packet)
+        return step
+
+    def causal_send(state: Any, message: Message) -> Step:
+        try:
+            return kept(call_causal_send(protocol, actors, state, message))
+        except ProtocolError:
+            return Step(Raised())
+
+    def receive(state: Any, src: int, packet: Any) -> Step:
+        try:
+            return kept(call_receive(protocol, actors, state, src, packet))
+        except ProtocolError:
+            return Step(Raised())
+
+    if system.network.duplicates:
+        # Whether a receive that leaves its packet in flight is enabled is found by trying it, so
+        # that it raises before it is taken.
+        return evolve(protocol, causal_send=causal_send)
+    return evolve(protocol, causal_send=causal_send, receive=receive)
+
+
+def _tolerant(prop: Property) -> Property:
+    """Return `prop` with nothing to say about Raised."""
+
+    def but_raised(predicate: Predicate, default: bool) -> Predicate:
+        return lambda state: default if isinstance(state, Raised) else predicate(state)
+
+    if prop.invariant is not None:
+        return evolve(prop, invariant=but_raised(prop.invariant, True))
+    if prop.witness is not None:
+        return evolve(prop, witness=but_raised(prop.witness, False))
+    return prop
+
+
+@define(eq=False)
+class Stepwise:
+    """What both explorers are made of.
+
+    Attributes:
+        fingerprints: keep 8-byte hashes instead of rows in the visited set.
+        visited: the states met.
+        control, limits, fired, fresh_kinds: as for `kernels.descend`.
+        misses: what a kernel misses.
+        budget: transitions of the next round.
+    """
+
+    system: System
+    max_depth: int | None = None
+    fingerprints: bool = False
+    found: dict[str, Found] = field(factory=dict)
+    arenas: Arenas = field(init=False)
+    supply: Supply = field(init=False)
+    visited: Visited = field(init=False)
+    control: Words = field(init=False)
+    misses: Words = field(init=False)
+    limits: Words = field(init=False)
+    fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    fresh_kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    budget: int = FIRST_BUDGET
+
+    def __attrs_post_init__(self) -> None:
+        """Start from the initial state."""
+        self.arenas = Arenas(None, (), reserve_bytes(ARENAS))
+        # Fingerprints cannot be packed anew, so their rows have room from the start.
+        row_bits = FINGERPRINT_ROW_BITS if self.fingerprints else 4
+        self.supply = Supply(deferring(self.system), row_bits, self_channels=True)
+        self.visited = self._new_visited()
+        self.misses = self.supply.misses()
+        self.control = np.zeros(kernels.STEPWISE_CONTROL_SIZE, np.int64)
+        self.control[kernels.DEEPEST] = 1
+        self.control[kernels.MAX_DEPTH] = 1 << 62 if self.max_depth is None else self.max_depth
+        self.control[kernels.RAISING] = 1 << len(self.system.properties)
+        self._resupply()
+        self._visit_first(self.supply.initial_row())
+        self._show(self.supply.tabulation.initially_shown(), [])
+
+    def _visit_first(self, row: Words) -> None:
+        """Put the initial state into the empty visited set."""
+        with wrapping():
+            hashed = int(kernels.hash_words(row, 0, len(row)))
+        at = ((hashed >> 32) * self.visited.capacity >> 32) * self.visited.width
+        if self.fingerprints:
+            self.visited.slots[at] = hashed >> 1
+        else:
+            self.visited.slots[at : at + len(row)] = row
+        self.visited.states = 1
+
+    @property
+    def truncated(self) -> bool:
+        """Some state was not expanded because of --max-depth."""
+        return bool(self.control[kernels.CUT])
+
+    def counts(self) -> Counts:
+        """Return what was explored so far."""
+        return Counts(
+            unique_states=self.visited.states,
+            total_states=self._total(),
+            depth=int(self.control[kernels.DEEPEST]),
+            final_states=int(self.control[kernels.FINALS]),
+        )
+
+    def unreduced(self) -> Counts | None:
+        """Return None: nothing is reduced."""
+        return None
+
+    def statistics(self) -> dict[str, Any]:
+        """Return further figures, by name."""
+        visited = self.visited
+        return {
+            "threads": 1,
+            "visited_bytes_per_state": visited.bytes / max(visited.states, 1),
+            "load_factor": visited.states / visited.capacity,
+            **self.supply.figures(self.fired, self.fresh_kinds),
+        }
+
+    def close(self) -> None:
+        """Give the memory back; the counts remain."""
+        self.arenas.close()
+
+    def round(self, tick: Callable[[], None]) -> None:
+        """Take transitions until the budget is spent or a property is shown."""
+        self._work(self.budget, tick)
+        self.budget = min(2 * self.budget, LAST_BUDGET)
+
+    def _work(self, budget: int, tick: Callable[[], None]) -> None:
+        """Run the kernel, and serve it, until its budget is spent or a property is shown."""
+        self.control[kernels.STEPS] = budget
+        fills = 0
+        while True:
+            with wrapping():
+                status = self._step()
+            if status == kernels.MISSED:
+                self._fill()
+                fills += 1
+                if fills % FILLS_PER_TICK == 0:
+                    tick()
+            elif status == kernels.FULL_SET:
+                with wrapping():
+                    self._grow()
+            elif status == kernels.OVERFLOWED:
+                self._extend()
+            elif status == kernels.SHOWS:
+                self._show(int(self.control[kernels.SHOWN]), self._places())
+                self.control[kernels.SHOWN] = 0
+                return
+            elif status == kernels.RAISES:
+                self._raise()
+            else:
+                return
+
+    def _step(self) -> int:
+        """Run the kernel; return its status."""
+        raise NotImplementedError
+
+    def _total(self) -> int:
+        """Return how many states were met."""
+        raise NotImplementedError
+
+    def _places(self) -> list[int]:
+        """Return the places of the transitions on the path, each among those enabled there."""
+        raise NotImplementedError
+
+    def _extend(self) -> None:
+        """Make more room for the path and for successors."""
+        raise NotImplementedError
+
+    def _grow(self) -> None:
+        """Let the visited set grow."""
+        self.visited.grow()
+
+    def _fill(self) -> None:
+        """Supply what the kernel missed."""
+        repacking = self.supply.fill(self.misses[: self.control[kernels.MISSES]])
+        if repacking is not None:
+            with wrapping():
+                self._repack(repacking)
+        self._resupply()
+
+    def _resupply(self) -> None:
+        """Take note of how the tables are laid out now."""
+        layout = self.supply.layout
+        if self.misses.shape[1] != 1 + layout.words:
+            self.misses = self.supply.misses()
+        room = layout.stride // layout.words
+        self.limits = np.array(
+            [
+                *(min(1 << width, room) for width in layout.row_widths),
+                len(layout.cons) // (layout.words + 1) * 2 // 3,
+            ],
+            np.int64,
+        )
+
+    def _repack(self, repacking: Repacking) -> None:
+        """Pack every row anew."""
+        if self.fingerprints:
+            raise CapacityError(
+                "too many combinations of one actor's components for fingerprints; "
+                "use --visited exact"
+            )
+        self.visited = self._repacked_set(self.visited, repacking)
+
+    def _repacked_set(self, old: Visited, repacking: Repacking) -> Visited:
+        new = self._new_visited()
+        for part in old.parts():
+            insert_rows(new, repacking.apply(part))
+        old.close()
+        return new
+
+    def _new_visited(self) -> Visited:
+        width = 1 if self.fingerprints else self.supply.layout.row_words
+        arena = self.arenas.make(np.int64, "visited states")
+        return Visited(width, not self.fingerprints, arena)
+
+    def _show(self, bits: int, places: list[int]) -> None:
+        """Record the properties that the path with the transitions at `places` shows."""
+        transitions = transitions_at(self.system, places)
+        for rank, prop in enumerate(self.system.properties):
+            if bits >> rank & 1:
+                self.found[prop.name] = Found(transitions)
+                self.control[kernels.KNOWN] |= 1 << rank
+
+    def _raise(self) -> None:
+        """Raise what the handler raised on the last transition of the path."""
+        *taken, last = transitions_at(self.system, self._places())
+        state = initial_state(self.system)
+        for transition in taken:
+            state = successor(self.system, state, transition).state
+        try:
+            successor(self.system, state, last)
+        except ProtocolError as error:
+            steps = len(taken)
+            raise ProtocolError(f"{error} (after {steps} transitions from the start)") from error
+        raise ProtocolError(
+            f"a handler of protocol {self.system.protocol.name!r} raised an error, and did not "
+            "when it was called again with the same arguments"
+        )
+
+
+def transitions_at(system: System, places: Iterable[int]) -> tuple[Transition, ...]:
+    """Return the transitions at `places` among those enabled, each where the ones before lead."""
+    state, transitions = initial_state(system), list[Transition]()
+    for place in places:
+        if transitions:
+            state = successor(system, state, transitions[-1]).state
+        transitions.append(enabled(system, state)[place])
+    return tuple(transitions)
+
+
+def insert_rows(visited: Visited, rows: Words) -> None:
+    """Put different rows, given flat, into an exact visited set that holds none of them."""
+    start = np.zeros(1, np.int64)
+    while True:
+        figures = visited.figures()
+        status = kernels.reinsert(rows, visited.width, 0, 1, start, visited.slots, figures)
+        visited.states = int(figures[1])
+        if status == 0:
+            return
+        visited.grow()

@@ -1,0 +1,1 @@
+"""One run: replayed, judged, made shorter."""

@@ -1,0 +1,358 @@
+"""Paths: sequences of transitions replayed through plain Python, judged and explained."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import evolve, frozen
+
+from antecede.checker.errors import ReplayError
+from antecede.checker.model import (
+    Arm,
+    CausalSend,
+    Delivery,
+    Lose,
+    Message,
+    Property,
+    Receive,
+    State,
+    Step,
+    Timeout,
+    Transition,
+)
+from antecede.checker.semantics.canonical import canonical
+from antecede.checker.semantics.history import oracle_named
+from antecede.checker.semantics.recoverability import recovers
+from antecede.checker.semantics.transition import (
+    System,
+    enabled,
+    initial_state,
+    next_message,
+    successor,
+)
+
+
+@frozen(eq=False)
+class PathStep:
+    """One transition of a path and what it did.
+
+    Attributes:
+        number: 1 for the first transition.
+        transition: what happened.
+        actor: where it happened; for a loss, where the packet was going.
+        message: the message causal-sent, or None.
+        step: what the handler returned.
+        deliveries: the judged deliveries, in order.
+        state: the global state after it; its history is in the `full` encoding.
+    """
+
+    number: int
+    transition: Transition
+    actor: int
+    message: Message | None
+    step: Step
+    deliveries: tuple[Delivery, ...]
+    state: State
+
+    @property
+    def clocks(self) -> tuple[tuple[int, ...], ...]:
+        """The actors' vector clocks after this step."""
+        return tuple(ghost.knows for ghost in self.state.history)
+
+
+@frozen(eq=False)
+class Path:
+    """A replayed path. `violates` names the property that it shows violated (None: none)."""
+
+    system: System
+    initial: State
+    steps: tuple[PathStep, ...]
+    violates: str | None = None
+
+    @property
+    def length(self) -> int:
+        """The number of transitions."""
+        return len(self.steps)
+
+    @property
+    def last(self) -> State:
+        """The state at the end."""
+        return self.steps[-1].state if self.steps else self.initial
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages causal-sent, in the order of their causal-sends."""
+        return tuple(s.message for s in self.steps if s.message is not None)
+
+
+def for_replay(system: System) -> System:
+    """Return `system` with the history that explains most: `full`, with overtaking tracked."""
+    oracle = oracle_named(
+        "full",
+        system.actors,
+        system.workload.most,
+        self_sends=system.workload.self_sends,
+        track_order=True,
+        clock_at=system.clock_at,
+    )
+    return evolve(system, oracle=oracle)
+
+
+def replay(system: System, transitions: Iterable[Transition]) -> Path:
+    """Run `transitions` from the initial state.
+
+    Raises:
+        ReplayError: a transition is not enabled where it stands; names the step.
+    """
+    return replay_keys(system, map(transition_key, transitions))
+
+
+def replay_keys(system: System, keys: Iterable[str]) -> Path:
+    """Run the transitions that `keys` identify (see `transition_key`) from the initial state.
+
+    Raises:
+        ReplayError: a transition is not enabled where it stands; names the step.
+    """
+    system = for_replay(system)
+    state = start = initial_state(system)
+    steps: list[PathStep] = []
+    for number, key in enumerate(keys, 1):
+        match = [t for t in enabled(system, state) if transition_key(t) == key]
+        if not match:
+            raise ReplayError(_not_enabled(system, state, number, key))
+        step = _step(system, state, number, match[0])
+        steps.append(step)
+        state = step.state
+    return Path(system, start, tuple(steps))
+
+
+def extended(path: Path, transition: Transition) -> Path:
+    """Return a replayed path with one more transition, which must be enabled at its end."""
+    step = _step(path.system, path.last, path.length + 1, transition)
+    return evolve(path, steps=(*path.steps, step), violates=None)
+
+
+def _not_enabled(system: System, state: State, number: int, key: str) -> str:
+    """Say which transition is not enabled, and what is instead of the same kind and actors."""
+    kind = _kind_and_actors(key)
+    others = [transition_key(t) for t in enabled(system, state)]
+    near = [other for other in others if _kind_and_actors(other) == kind]
+    return (
+        f"step {number}, {key}, is not enabled there; of its kind, {'; '.join(near) or 'none'} is"
+    )
+
+
+def _kind_and_actors(key: str) -> str:
+    return key.partition(" of " if " of " in key else " to ")[0]
+
+
+def transition_key(transition: Transition) -> str:
+    """Return the text that identifies a transition in a state, for people and files."""
+    if isinstance(transition, CausalSend):
+        return key_text(transition.kind, transition.actor, destinations=transition.destinations)
+    if isinstance(transition, Arm | Timeout):
+        return key_text(transition.kind, transition.actor)
+    return key_text(
+        transition.kind,
+        transition.dst,
+        src=transition.src,
+        packet=canonical(transition.packet),
+        stays=isinstance(transition, Receive) and transition.stays,
+        place=transition.place if isinstance(transition, Lose) else 0,
+    )
+
+
+def key_text(
+    kind: str,
+    actor: int,
+    *,
+    destinations: Iterable[int] = (),
+    src: int | None = None,
+    packet: str = "",
+    stays: bool = False,
+    place: int = 0,
+) -> str:
+    """Return the key of a transition from its parts; a packet is given by its canonical text."""
+    if kind == CausalSend.kind:
+        return f"{kind} by {actor} to {list(destinations)}"
+    if kind in (Arm.kind, Timeout.kind):
+        return f"{kind} of {actor}"
+    if kind == Lose.kind:
+        return f"{kind} on the way to {actor} from {src} of {packet}, place {place}"
+    return f"{kind} by {actor} from {src} of {packet}{', which stays in flight' if stays else ''}"
+
+
+def _step(system: System, state: State, number: int, transition: Transition) -> PathStep:
+    outcome = successor(system, state, transition)
+    message = None
+    if isinstance(transition, CausalSend):
+        message = next_message(system, state, transition)
+    actor = transition.dst if isinstance(transition, Receive | Lose) else transition.actor
+    return PathStep(
+        number, transition, actor, message, outcome.step, outcome.deliveries, outcome.state
+    )
+
+
+def holds_along(path: Path, prop: Property) -> bool:
+    """Return whether `path` respects `prop` (if it is sought: does not show it)."""
+    states = (path.initial, *(s.state for s in path.steps))
+    if prop.at_delivery is not None:
+        return all(prop.at_delivery(d) for s in path.steps for d in s.deliveries)
+    if prop.final or prop.ending is not None:
+        last = states[-1]
+        return bool(enabled(path.system, last)) or not at_end(path.system, prop, last)
+    if prop.invariant is not None:
+        return all(prop.invariant(actor) for state in states for actor in state.actors)
+    if prop.recoverable is not None:
+        return recovers(path.system, states[-1], prop)
+    assert prop.witness is not None
+    return not any(prop.witness(actor) for state in states for actor in state.actors)
+
+
+def at_end(system: System, prop: Property, state: State) -> bool:
+    """Return whether a final state violates `prop` (if it is sought: shows it)."""
+    actors = range(system.actors)
+    if prop.at_final is not None:
+        return not all(prop.at_final(undelivered(state, i)) for i in actors)
+    ended = [system.workload.ended(i, state.workload[i]) for i in actors]
+    if prop.at_end is not None:
+        return not all(map(prop.at_end, ended))
+    return prop.ending is not None and all(map(prop.ending, ended))
+
+
+def undelivered(state: State, sender: int) -> tuple[Message, ...]:
+    """Return the messages of `sender` that are not delivered everywhere."""
+    return tuple(p.message for p in state.history[sender].pending)
+
+
+def confirm(system: System, transitions: Iterable[Transition], prop: Property) -> Path:
+    """Replay a counterexample, make sure that it violates `prop`, and arrange it for reading.
+
+    Raises:
+        ReplayError: it does not; then an engine is wrong.
+    """
+    path = replay(system, transitions)
+    if holds_along(path, prop):
+        raise ReplayError(
+            f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
+            "of the engine, please report it"
+        )
+    return evolve(arranged(path, prop), violates=prop.name)
+
+
+def arranged(path: Path, prop: Property) -> Path:
+    """Return a path of the same events that violates `prop` too, in an order that reads well.
+
+    Which of the orders of independent events a search finds depends on the engine. Here each actor,
+    from the first, acts for as long as it need not wait for another one's packet; so engines that
+    find the same events show the same path.
+    """
+    try:
+        found = replay(path.system, [path.steps[at].transition for at in _actor_by_actor(path)])
+    except ReplayError:
+        return path
+    return path if holds_along(found, prop) else found
+
+
+def _actor_by_actor(path: Path) -> list[int]:
+    """Return the steps' indices, an actor's in order and a reception after its network-send."""
+    sources = _sources(path)
+    rows: list[deque[int]] = [deque() for _ in range(path.system.actors)]
+    for at, step in enumerate(path.steps):
+        rows[step.actor].append(at)
+    order: list[int] = []
+    done: set[int | None] = {None}
+    while len(order) < len(path.steps):
+        row = next(row for row in rows if row and sources[row[0]] in done)
+        while row and sources[row[0]] in done:
+            order.append(row[0])
+            done.add(row.popleft())
+    return order
+
+
+def _sources(path: Path) -> list[int | None]:
+    """Return for each step the index of that which network-sent the packet it receives or loses."""
+    in_flight: dict[tuple[int, int, Any], deque[int]] = defaultdict(deque)
+    sources: list[int | None] = []
+    for at, step in enumerate(path.steps):
+        transition, source = step.transition, None
+        if isinstance(transition, Receive | Lose):
+            queue = in_flight[transition.src, transition.dst, transition.packet]
+            stays = isinstance(transition, Receive) and transition.stays
+            source = (queue[0] if stays else queue.popleft()) if queue else None
+        sources.append(source)
+        for to, packet in step.step.sends:
+            in_flight[step.actor, to, packet].append(at)
+    return sources
+
+
+@frozen
+class Violation:
+    """Why a path violates causality.
+
+    Attributes:
+        actor: where the two messages were delivered in the wrong order.
+        first: the message that was causal-sent first and delivered last.
+        second: the message that overtook it.
+        chain: messages from `first` to `second`; the causal-send of each happened before that of
+            the next, because both have the same sender or the next one's sender had delivered it.
+    """
+
+    actor: int
+    first: Message
+    second: Message
+    chain: tuple[Message, ...]
+
+
+def causal_violation(path: Path) -> Violation | None:
+    """Return the first violation of causal delivery on `path`, or None."""
+    sent = {s.message: s.number for s in path.steps if s.message is not None}
+    delivered: dict[tuple[int, Message], int] = {}
+    for step in path.steps:
+        for delivery in step.deliveries:
+            actor, message = delivery.actor, delivery.message
+            if delivery.known:
+                return _violation(sent, delivered, actor, message)
+            delivered.setdefault((actor, message), step.number)
+    return None
+
+
+def _violation(
+    sent: dict[Message, int],
+    delivered: dict[tuple[int, Message], int],
+    actor: int,
+    first: Message,
+) -> Violation | None:
+    """Find the earliest overtaking message and the shortest chain to it."""
+    here = sorted((at, m.sender, m.number, m) for (j, m), at in delivered.items() if j == actor)
+    for *_, second in here:
+        chain = _chain(sent, delivered, first, second)
+        if chain is not None:
+            return Violation(actor, first, second, chain)
+    return None
+
+
+def _chain(
+    sent: dict[Message, int],
+    delivered: dict[tuple[int, Message], int],
+    first: Message,
+    second: Message,
+) -> tuple[Message, ...] | None:
+    """Return the shortest chain of messages by which `first` happened before `second`."""
+    queue: deque[tuple[Message, ...]] = deque([(first,)])
+    seen = {first}
+    while queue:
+        chain = queue.popleft()
+        last = chain[-1]
+        if last == second:
+            return chain
+        for message, at in sent.items():
+            if message in seen:
+                continue
+            same_sender = message.sender == last.sender and at > sent[last]
+            if same_sender or delivered.get((message.sender, last), at) < at:
+                seen.add(message)
+                queue.append((*chain, message))
+    return None

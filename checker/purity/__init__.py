@@ -1,0 +1,1 @@
+"""Are the handlers of a protocol pure functions?"""

@@ -1,0 +1,121 @@
+"""What a file says of a path besides its steps: headline, question, verdict, explanation."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from antecede.checker.check import CheckReport
+from antecede.checker.paths.path import Path, causal_violation, undelivered
+from antecede.checker.report.explanation import Explanation, explain
+from antecede.checker.report.prose import Words, actor_name, listed
+from antecede.checker.semantics.transition import System
+
+
+@frozen(eq=False)
+class About:
+    """Texts about one path, plain and unescaped.
+
+    Attributes:
+        headline: what goes wrong, in one sentence.
+        question: the protocol and the bounds.
+        violates: the property that is violated, or None.
+        length: how many transitions, in words.
+        explanation: why, in words.
+        figures: (name, value) of what the search explored, where that is known.
+    """
+
+    headline: str
+    question: str
+    violates: str | None
+    length: str
+    explanation: Explanation
+    figures: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """What the path shows, in one line."""
+        if self.violates is None:
+            return f"A run of {self.length}"
+        return f"{self.violates} VIOLATED after {self.length}"
+
+
+def about(path: Path, report: CheckReport | None = None) -> About:
+    """Return what is to be said of `path`; `report` is the check that found it, if one did."""
+    return About(
+        headline=_headline(path),
+        question=question(path.system, protocol_reference(path, report)),
+        violates=path.violates,
+        length="1 transition" if path.length == 1 else f"{path.length} transitions",
+        explanation=explanation_of(path),
+        figures=() if report is None else _figures(report),
+    )
+
+
+def explanation_of(path: Path) -> Explanation:
+    """Explain `path`; a run that violates nothing needs no explanation."""
+    return Explanation("") if path.violates is None else explain(path)
+
+
+def protocol_reference(path: Path, report: CheckReport | None) -> str:
+    """Return what names the protocol on the command line: its name, or its file."""
+    return path.system.protocol.name if report is None else report.spec.protocol
+
+
+def lost_messages(path: Path) -> tuple[str, ...]:
+    """Return the names of what a path that violates all-delivered never delivers."""
+    words, last = Words.of(path), path.steps[-1].state if path.steps else path.initial
+    lost = {m for i in range(path.system.actors) for m in undelivered(last, i)}
+    return tuple(words.message(m) for m in path.messages if m in lost)
+
+
+def _headline(path: Path) -> str:
+    words = Words.of(path)
+    if path.violates in ("causal-delivery", "fifo-delivery"):
+        violation = causal_violation(path)
+        if violation is not None:
+            first, second = words.message(violation.first), words.message(violation.second)
+            who = actor_name(violation.actor)
+            return f"{who} delivers {second} before {first}, which was causal-sent earlier"
+    if path.violates == "all-delivered" and (lost := lost_messages(path)):
+        return f"{listed(lost)} {'is' if len(lost) == 1 else 'are'} never delivered"
+    if path.violates is not None:
+        return f"{path.violates} is violated"
+    return f"A run of {path.system.protocol.name}"
+
+
+def model_variant(system: System) -> str | None:
+    """Return what is special about the model, None if nothing is."""
+    parts = [f"sends {system.sends}"] if system.sends != "joint" else []
+    parts += [f"clocks at the {system.clock_at}"] if system.clock_at != "causal-send" else []
+    return ", ".join(parts) or None
+
+
+def question(system: System, reference: str) -> str:
+    """Return what was asked: the protocol, called `reference`, and the bounds."""
+    most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""
+    each = "message" if system.messages == 1 else "messages"
+    parts = [
+        reference,
+        f"{system.actors} actors",
+        f"{most}{system.messages} {each} each",
+        f"network {system.network.name}",
+        f"workload {system.workload.text}",
+    ]
+    if (variant := model_variant(system)) is not None:
+        parts.append(variant)
+    return " · ".join(parts)
+
+
+def _figures(report: CheckReport) -> tuple[tuple[str, str], ...]:
+    result, counts = report.result, report.result.counts
+    properties = ", ".join(f"{name} {verdict}" for name, verdict in result.properties.items())
+    return (
+        ("verdict", str(result.verdict)),
+        ("properties", properties),
+        ("unique states", f"{counts.unique_states:,}"),
+        ("total states", f"{counts.total_states:,}"),
+        ("depth", f"{counts.depth:,}"),
+        ("final states", f"{counts.final_states:,}"),
+        ("history", report.spec.history),
+        ("search", f"{report.spec.search}, engine {report.options.engine}"),
+    )

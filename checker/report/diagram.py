@@ -1,0 +1,333 @@
+"""A path as a space-time diagram in characters: one column per actor, time downwards.
+
+A packet leaves its sender to the side, falls in a lane of its own while it is in flight, and enters
+its receiver from the side. Where lines cross, the vertical one is drawn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from attrs import define, evolve, frozen
+
+from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Receive, Timeout
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.report.prose import Remarks, Words, actor_name, waiting
+from antecede.checker.semantics.payload import contains, message_in
+
+MARGIN = 5
+"""Columns for the step numbers."""
+
+CORNERS = {
+    (1, True, False): "╮",
+    (-1, True, False): "╭",
+    (1, False, False): "╯",
+    (-1, False, False): "╰",
+    (1, True, True): "┓",
+    (-1, True, True): "┏",
+    (1, False, True): "┛",
+    (-1, False, True): "┗",
+}
+"""(side of the actor's column, is a network-send, is heavy) -> where a line meets its lane."""
+
+TEES = {(1, False): "┤", (-1, False): "├", (1, True): "┫", (-1, True): "┣"}
+"""The same for a reception after which the packet stays in flight."""
+
+
+@define(eq=False)
+class _Flight:
+    """A packet that was network-sent.
+
+    Attributes:
+        src: who sent it.
+        dst: where it goes.
+        packet: the packet.
+        met: it is received, or lost, on the path.
+        gone: it cannot be received any more.
+        left: the row of its network-send.
+        arrived: the row of its last reception, or of its loss; None if it is not met.
+        gap: the gap between two columns that its lane is in.
+        lane: the number of its lane there.
+        heavy: it is drawn with a heavy line.
+    """
+
+    src: int
+    dst: int
+    packet: Packet
+    met: bool = False
+    gone: bool = False
+    left: int = 0
+    arrived: int | None = None
+    gap: int = 0
+    lane: int = 0
+    heavy: bool = False
+
+
+@frozen(eq=False)
+class _Row:
+    """One line: a step's own (with its number) or that of a further network-send.
+
+    A packet arrives at the row's actor, leaves it, or is lost on its way to it.
+    """
+
+    actor: int
+    number: int | None = None
+    note: str = ""
+    wrong: Message | None = None
+    arrives: _Flight | None = None
+    leaves: _Flight | None = None
+    loses: _Flight | None = None
+
+
+@frozen
+class Diagram:
+    """The lines of a diagram, and what was left out of it, in words."""
+
+    lines: tuple[str, ...]
+    undrawn: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """The length of the longest line."""
+        return max(map(len, self.lines))
+
+
+def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
+    """Draw `path`; `remarks` say what is wrong with a message's delivery at a step."""
+    words = Words.of(path)
+    flights, sent, met = _flights(path)
+    drawn = [f for f in flights if _is_drawn(f)]
+    rows = _rows(path, words, remarks, sent, met)
+    shown = sorted(
+        {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
+    )
+    if len(shown) == 1:
+        shown = [*shown, *(i for i in range(path.system.actors) if i not in shown)][:2]
+        shown.sort()
+    place = {actor: at for at, actor in enumerate(shown)}
+    _assign_lanes([f for f in drawn if f.arrived is not None], place)
+    canvas = _Canvas(words, rows, drawn, place)
+    undrawn = tuple(
+        f"{words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})"
+        for f in flights
+        if not _is_drawn(f)
+    )
+    return Diagram(canvas.lines(), undrawn)
+
+
+def _flights(
+    path: Path,
+) -> tuple[list[_Flight], list[tuple[_Flight, ...]], list[_Flight | None]]:
+    """Return all packets sent, and per step those sent by it and the one received or lost."""
+    flights: list[_Flight] = []
+    sent: list[tuple[_Flight, ...]] = []
+    met: list[_Flight | None] = []
+    for step in path.steps:
+        found = None
+        if isinstance(step.transition, Receive | Lose):
+            found = _sent_first(flights, step.transition)
+            found.met = True
+            found.gone = not (isinstance(step.transition, Receive) and step.transition.stays)
+        met.append(found)
+        sent.append(tuple(_Flight(step.actor, to, packet) for to, packet in step.step.sends))
+        flights.extend(sent[-1])
+    return flights, sent, met
+
+
+def _sent_first(flights: list[_Flight], transition: Receive | Lose) -> _Flight:
+    """Return the packet that `transition` is about; of equal ones, that which was sent first."""
+    key = (transition.src, transition.dst, transition.packet)
+    return next(f for f in flights if not f.gone and (f.src, f.dst, f.packet) == key)
+
+
+def _is_drawn(flight: _Flight) -> bool:
+    """Leave out control packets that nobody receives on the path."""
+    return flight.met or message_in(flight.packet) is not None
+
+
+def _rows(
+    path: Path,
+    words: Words,
+    remarks: Remarks,
+    sent: list[tuple[_Flight, ...]],
+    met: list[_Flight | None],
+) -> list[_Row]:
+    """Lay out the path: a row per step, and one for each further network-send of that step."""
+    rows: list[_Row] = []
+    for step, leaving, flight in zip(path.steps, sent, met, strict=True):
+        row = _first_row(step, words, remarks)
+        if flight is not None:
+            flight.arrived = len(rows)
+            flight.heavy |= row.wrong is not None and contains(flight.packet, row.wrong)
+            is_loss = isinstance(step.transition, Lose)
+            row = evolve(row, loses=flight) if is_loss else evolve(row, arrives=flight)
+        rows.append(row)
+        for leaves in filter(_is_drawn, leaving):
+            if flight is not None or rows[-1].leaves is not None:
+                rows.append(_Row(step.actor))
+            leaves.left = len(rows) - 1
+            rows[-1] = evolve(rows[-1], leaves=leaves)
+    return rows
+
+
+def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
+    who, notes, wrong = actor_name(step.actor), [], None
+    if isinstance(step.transition, CausalSend):
+        assert step.message is not None
+        notes.append(f"causal-sends {words.message(step.message)}")
+    if isinstance(step.transition, Arm):
+        notes.append("decides to send")
+    if isinstance(step.transition, Timeout):
+        notes.append("times out")
+    if isinstance(step.transition, Lose):
+        return _Row(step.actor, step.number, f"{words.label(step.transition.packet)} is lost")
+    notes += words.deliveries(step, remarks)
+    for delivery in step.deliveries:
+        if remarks.get((step.number, delivery.message), "too early") != "too early":
+            wrong = delivery.message
+    held = waiting(step)
+    if held is not None:
+        notes.append("which waits" if held == step.message else f"{words.message(held)} waits")
+    note = f"{who} {', '.join(notes)}" if notes else ""
+    return _Row(step.actor, step.number, note, wrong)
+
+
+def _assign_lanes(flights: list[_Flight], place: Mapping[int, int]) -> None:
+    """Give each received packet a gap between two columns on its way, and a free lane there."""
+    busy: dict[tuple[int, int], list[_Flight]] = defaultdict(list)
+
+    def lane_in(gap: int, flight: _Flight) -> int:
+        lane = 0
+        while any(_overlap(flight, other) for other in busy[gap, lane]):
+            lane += 1
+        return lane
+
+    for flight in flights:
+        src, dst = place[flight.src], place[flight.dst]
+        gaps = range(min(src, dst), max(src, dst)) or [min(src, len(place) - 2)]
+        near_source = gaps if src <= dst else reversed(gaps)
+        flight.lane, flight.gap = min(
+            ((lane_in(gap, flight), gap) for gap in near_source), key=lambda option: option[0]
+        )
+        busy[flight.gap, flight.lane].append(flight)
+
+
+def _overlap(one: _Flight, other: _Flight) -> bool:
+    assert one.arrived is not None
+    assert other.arrived is not None
+    return one.left <= other.arrived and other.left <= one.arrived
+
+
+class _Canvas:
+    """Places columns, lanes and labels, and draws the rows."""
+
+    def __init__(
+        self, words: Words, rows: list[_Row], flights: list[_Flight], place: Mapping[int, int]
+    ) -> None:
+        self.words, self.rows, self.flights, self.place = words, rows, flights, place
+        self.left_zone, self.right_zone = self._zones()
+        self.lanes = [
+            1 + max((f.lane for f in flights if f.gap == gap and f.arrived is not None), default=-1)
+            for gap in range(len(place) - 1)
+        ]
+        self.columns = self._columns()
+
+    def _label(self, flight: _Flight, *, sent: bool) -> str:
+        message = message_in(flight.packet)
+        if sent or message is None:
+            return self.words.label(flight.packet)
+        return self.words.message(message)
+
+    def _goes_right(self, flight: _Flight, actor: int) -> bool:
+        """Return whether a flight's line leaves (or meets) `actor` on its right side."""
+        if flight.arrived is None:
+            return self.place[flight.dst] > self.place[actor]
+        return flight.gap >= self.place[actor]
+
+    def _zones(self) -> tuple[list[int], list[int]]:
+        """Return per gap the room for labels beside its left and its right column."""
+        left, right = [4] * (len(self.place) - 1), [4] * (len(self.place) - 1)
+        for row in self.rows:
+            for flight in (row.arrives, row.leaves):
+                if flight is None:
+                    continue
+                at = self.place[row.actor]
+                room = len(self._label(flight, sent=flight is row.leaves)) + 2
+                room += 2 * (flight.arrived is None)
+                if self._goes_right(flight, row.actor):
+                    left[at] = max(left[at], room)
+                else:
+                    right[at - 1] = max(right[at - 1], room)
+        return left, right
+
+    def _columns(self) -> list[int]:
+        names = [actor_name(actor) for actor in self.place]
+        columns = [MARGIN + len(names[0]) // 2]
+        for gap, lanes in enumerate(self.lanes):
+            room = self.left_zone[gap] + 2 * lanes + self.right_zone[gap]
+            apart = 2 + (len(names[gap]) + len(names[gap + 1])) // 2
+            columns.append(columns[-1] + max(room, apart))
+        return columns
+
+    def _lane_column(self, flight: _Flight) -> int:
+        return self.columns[flight.gap] + self.left_zone[flight.gap] + 2 * flight.lane + 1
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the drawn lines: names, a row of verticals, then all rows."""
+        header = [" "] * (self.columns[-1] + 20)
+        for actor, column in zip(self.place, self.columns, strict=True):
+            name = actor_name(actor)
+            header[column - len(name) // 2 : column - len(name) // 2 + len(name)] = name
+        lines = ["".join(header).rstrip(), self._blank()]
+        lines += [self._drawn(at, row) for at, row in enumerate(self.rows)]
+        return (*lines, self._blank())
+
+    def _blank(self) -> str:
+        cells = [" "] * (self.columns[-1] + 1)
+        for column in self.columns:
+            cells[column] = "│"
+        return "".join(cells)
+
+    def _drawn(self, at: int, row: _Row) -> str:
+        cells = list(self._blank())
+        for flight in self.flights:
+            if flight.arrived is not None and flight.left < at < flight.arrived:
+                cells[self._lane_column(flight)] = "┃" if flight.heavy else "│"
+        column = self.columns[self.place[row.actor]]
+        if row.arrives is not None:
+            self._line(cells, row.arrives, row, at, sent=False)
+        if row.leaves is not None:
+            self._line(cells, row.leaves, row, at, sent=True)
+        if row.loses is not None:
+            cells[self._lane_column(row.loses)] = "×"
+        elif row.number is not None:
+            cells[column] = "✗" if row.wrong else "●"
+        if row.number is not None:
+            cells[: MARGIN - 2] = f"{row.number:>{MARGIN - 2}}"
+        return "".join(cells) + (f"   {row.note}" if row.note else "")
+
+    def _line(
+        self, cells: list[str], flight: _Flight, row: _Row, at_row: int, *, sent: bool
+    ) -> None:
+        """Draw a flight's horizontal part at the row of its network-send or of its reception."""
+        column = self.columns[self.place[row.actor]]
+        step = 1 if self._goes_right(flight, row.actor) else -1
+        label = self._label(flight, sent=sent)
+        if flight.arrived is None:
+            end = column + step * (len(label) + 3)
+            cells[end - step], cells[end] = "┄", "▷" if step > 0 else "◁"
+        else:
+            end = self._lane_column(flight)
+            goes_on = not sent and at_row < flight.arrived
+            cells[end] = TEES[step, flight.heavy] if goes_on else CORNERS[step, sent, flight.heavy]
+        for at in range(column + step, end, step):
+            if cells[at] == " ":
+                cells[at] = "━" if flight.heavy else "─"
+        start = column + 2 if step > 0 else column - 1 - len(label)
+        cells[start : start + len(label)] = label
+        if not sent:
+            cells[column + step] = "◀" if step > 0 else "▶"
+        elif row.number is None:
+            cells[column] = "├" if step > 0 else "┤"

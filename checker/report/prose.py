@@ -1,0 +1,168 @@
+"""Words for people: actors, messages, packets, states and transitions, the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import attrs
+from attrs import frozen
+
+from antecede.checker.model import (
+    Arm,
+    CausalSend,
+    Lose,
+    Message,
+    Packet,
+    Receive,
+    State,
+    Timeout,
+    Transition,
+)
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.semantics.payload import contains, message_in
+
+Remarks: TypeAlias = Mapping[tuple[int, Message], str]
+"""(step number, message) -> what is wrong with its delivery there, in two words."""
+
+LABEL = 20
+"""The longest label of a packet that has no class name, in characters."""
+
+ACTORS = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
+
+
+def actor_name(actor: int) -> str:
+    """Return the name of an actor in text; files use its index."""
+    return ACTORS[actor] if 0 <= actor < len(ACTORS) else f"Actor {actor + 1}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return `words` as people list them: a, b and c."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+@frozen
+class Words:
+    """Speaks about one path, whose messages are m1, m2, … in the order of their causal-sends."""
+
+    names: Mapping[Message, str]
+
+    @classmethod
+    def of(cls, path: Path) -> Words:
+        """Name the messages of `path`."""
+        return cls({message: f"m{at}" for at, message in enumerate(path.messages, 1)})
+
+    def message(self, message: Message) -> str:
+        """Return a message's name; one that was never causal-sent is described instead."""
+        return self.names.get(message) or f"message {message.number} of {_who(message.sender)}"
+
+    def value(self, value: Any) -> str:
+        """Return a packet or a state in readable form."""
+        if isinstance(value, Message):
+            return self.message(value)
+        if isinstance(value, Enum):
+            return value.name
+        if attrs.has(type(value)):
+            fields = ", ".join(self._field(a.name, value) for a in attrs.fields(type(value)))
+            return type(value).__name__ + (f"({fields})" if fields else "")
+        if isinstance(value, tuple) and value and all(isinstance(part, bool) for part in value):
+            return "[" + " ".join("1" if part else "0" for part in value) + "]"
+        if isinstance(value, tuple):
+            return "(" + ", ".join(map(self.value, value)) + ")"
+        if isinstance(value, (frozenset, set)):
+            return "{" + ", ".join(sorted(map(self.value, value))) + "}"
+        if isinstance(value, Mapping):
+            items = sorted((self.value(k), self.value(v)) for k, v in value.items())
+            return "{" + ", ".join(f"{k}: {v}" for k, v in items) + "}"
+        return repr(value)
+
+    def _field(self, name: str, owner: Any) -> str:
+        value = getattr(owner, name)
+        text = self.value(value)
+        return text if isinstance(value, Message) else f"{name}={text}"
+
+    def transition(self, transition: Transition, message: Message | None) -> str:
+        """Return what triggers a transition, in words; `message` is what is causal-sent."""
+        if isinstance(transition, CausalSend):
+            assert message is not None
+            to = listed([actor_name(d) for d in transition.destinations])
+            return f"{actor_name(transition.actor)} causal-sends {self.message(message)} to {to}"
+        if isinstance(transition, Arm):
+            return f"{actor_name(transition.actor)} decides to send"
+        if isinstance(transition, Timeout):
+            return f"{actor_name(transition.actor)} times out"
+        packet, src = self.value(transition.packet), actor_name(transition.src)
+        if isinstance(transition, Lose):
+            return f"{packet} from {src} to {actor_name(transition.dst)} is lost"
+        stays = " (and it stays in flight)" if transition.stays else ""
+        return f"{actor_name(transition.dst)} receives {packet} from {src}{stays}"
+
+    def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
+        """Return a transition and all it did, in words; `remarks` say what is wrong with it."""
+        parts = [self.transition(step.transition, step.message)]
+        parts += self.deliveries(step, remarks)
+        parts += self._sends(step)
+        held = waiting(step)
+        wait = f"; {self.message(held)} has to wait" if held is not None else ""
+        return ", ".join(parts) + wait
+
+    def deliveries(self, step: PathStep, remarks: Remarks) -> list[str]:
+        """Return what was delivered, and what is wrong with it."""
+        parts = []
+        for delivery in step.deliveries:
+            remark = remarks.get((step.number, delivery.message))
+            wrong = f" ({remark})" if remark else ""
+            parts.append(f"delivers {self.message(delivery.message)}{wrong}")
+        return list(dict.fromkeys(parts))
+
+    def _sends(self, step: PathStep) -> list[str]:
+        """Return the network-sends; destinations that the causal-send names are left out."""
+        said = getattr(step.transition, "destinations", ())
+        parts = []
+        for packet, group in groupby(step.step.sends, key=lambda send: send[1]):
+            to = tuple(destination for destination, _ in group)
+            where = "" if to == said else f" to {listed([actor_name(d) for d in to])}"
+            parts.append(f"sends {self.value(packet)}{where}")
+        return parts
+
+    def label(self, packet: Packet) -> str:
+        """Return a packet in one short word: its class and its message, without other fields."""
+        message = message_in(packet)
+        inner = "" if message is None else self.message(message)
+        if attrs.has(type(packet)) and packet is not message:
+            return type(packet).__name__ + (f"({inner})" if inner else "")
+        text = self.value(packet)
+        return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
+
+
+def _who(sender: object) -> str:
+    return actor_name(sender) if isinstance(sender, int) else repr(sender)
+
+
+def waiting(step: PathStep) -> Message | None:
+    """Return the message that this step was about and that stays where it is, or None.
+
+    After a causal-send: it was not network-sent. After a reception: it was not delivered.
+    """
+    if isinstance(step.transition, CausalSend):
+        message = step.message
+        assert message is not None
+        moved = any(contains(packet, message) for _, packet in step.step.sends)
+        return None if moved or not pending(step.state, message) else message
+    if isinstance(step.transition, Receive):
+        found = message_in(step.transition.packet)
+        if found is not None and step.actor in pending(step.state, found):
+            return found
+    return None
+
+
+def pending(state: State, message: Message) -> tuple[int, ...]:
+    """Return where `message` was causal-sent to and not delivered yet."""
+    if message.sender not in range(len(state.history)):
+        return ()
+    entries = state.history[message.sender].pending
+    return next((p.remaining for p in entries if p.message == message), ())

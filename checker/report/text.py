@@ -1,0 +1,562 @@
+"""Text for people; the only place that formats numbers, verdicts and tables."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+from antecede.checker.check import CheckReport
+from antecede.checker.engine import ENGINES
+from antecede.checker.model import Property, Protocol
+from antecede.checker.paths.path import Path
+from antecede.checker.registry import (
+    default_properties,
+    property_named,
+    property_names,
+    protocol_named,
+    protocol_names,
+)
+from antecede.checker.report.about import model_variant
+from antecede.checker.report.diagram import Diagram, diagram
+from antecede.checker.report.explanation import Explanation, explain
+from antecede.checker.report.prose import Words, listed
+from antecede.checker.search import costs as measures
+from antecede.checker.search.distinct import Collection
+from antecede.checker.search.loop import Progress
+from antecede.checker.search.result import Result, Verdict
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.network import NETWORKS
+from antecede.checker.semantics.workload import SUMMARIES
+from antecede.checker.spec import SEARCHES, Expectation, Spec
+
+WIDTH = 88
+"""Columns of running text."""
+
+SHORTEST = 0.001
+"""The shortest time in seconds from which a speed is told."""
+
+WIDEST = 150
+"""Columns of the widest diagram that is worth printing."""
+
+_ASCII = str.maketrans(
+    dict(zip("│─╭╮╯╰├┤┄▷◁▶◀●✗×┃━┏┓┛┗┣┫–’", "|-..''++.><><*Xx#=######-'", strict=True))
+    | {"…": "...", "—": "--"}
+)
+
+
+def for_stream(text: str, stream: TextIO) -> str:
+    """Return `text` as the encoding of `stream` can show it: box characters, or plain ASCII."""
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        plain = text.translate(_ASCII)
+        return plain.encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+def memory(size: int) -> str:
+    """Return a number of bytes in MB or GB."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+
+
+def rate(states: int, seconds: float) -> str:
+    """Return states per second; none for a time too short to tell."""
+    return f"{states / seconds:,.0f}" if seconds >= SHORTEST else "-"
+
+
+def elapsed(seconds: float) -> str:
+    """Return a time as 0.12 s, 12.3 s, or 1:02:03."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def check_text(report: CheckReport, *, statistics: bool = False) -> str:
+    """Return the final report on one check."""
+    parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
+    remarks = (symmetry_text, omission_text, slowness_text, checkpoint_text)
+    parts += [text for remark in remarks if (text := remark(report.result))]
+    if report.result.counterexample is not None:
+        parts.append(path_text(report.result.counterexample))
+    parts += _advice(report.result)
+    if (measured := measures_text(report)) is not None:
+        parts.append(measured)
+    if statistics and (text := statistics_text(report.result)):
+        parts.append(text)
+    return "\n\n".join(parts)
+
+
+def measures_text(report: CheckReport) -> str | None:
+    """Return what was measured, or why nothing was; None if it was not asked for."""
+    if report.unmeasured is not None:
+        return f"  not measured: {report.unmeasured}"
+    return None if report.measures is None else measures.text(report.measures)
+
+
+def headline(report: CheckReport) -> str:
+    """Return the verdict on one check in a line, followed by what was not as expected."""
+    verdict = report.result.verdict
+    start = f"{report.spec.label}: {verdict}"
+    if report.spec.file is None and report.spec.expect == Expectation():
+        return start if report.exit_code < 2 else f"{start}: {_trouble(report.result)}"
+    if verdict in (Verdict.HOLDS, Verdict.VIOLATED):
+        return "\n".join(
+            [f"{start}, {'as expected' if report.as_expected else 'NOT AS EXPECTED'}"]
+            + [f"  {difference}" for difference in report.differences]
+        )
+    return f"{start}: {_trouble(report.result)}"
+
+
+def _trouble(result: Result) -> str:
+    return result.error or result.stopped_by or ""
+
+
+def _title(report: CheckReport) -> list[str]:
+    return [f"  {report.spec.title}"] if report.spec.title else []
+
+
+def _properties(report: CheckReport) -> str:
+    wide = max(map(len, report.result.properties))
+    lines = [
+        f"  {p.name:<{wide}}  {report.result.properties[p.name]:<10}  {_about(report.result, p)}"
+        for p in report.system.properties
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _about(result: Result, prop: Property) -> str:
+    """Say what a property's verdict rests on, where that is not plain."""
+    verdict, path = result.properties[prop.name], result.counterexample
+    if verdict is Verdict.VIOLATED and path is not None and path.violates == prop.name:
+        return f"counterexample below: {path.length} transitions"
+    if verdict is Verdict.VIOLATED and prop.sought:
+        return "no reachable state shows it"
+    if verdict is Verdict.INCOMPLETE and path is not None:
+        return "not decided: the search ended with the violation"
+    if verdict is Verdict.INCOMPLETE:
+        return "not decided" if prop.sought else "no violation found so far"
+    return ""
+
+
+def _figures(report: CheckReport) -> str:
+    """Return what was explored, and beside it what was asked for."""
+    result, system = report.result, report.system
+    counts, seen = result.counts, _seen(report)
+    left = [
+        (seen, f"{counts.unique_states:,}"),
+        ("total states", f"{counts.total_states:,}"),
+        ("depth", f"{counts.depth:,}"),
+        ("final states", f"{counts.final_states:,}"),
+        ("time", elapsed(result.seconds)),
+        ("total states/s", rate(counts.total_states, result.seconds)),
+        ("peak memory", memory(result.peak_memory_bytes)),
+    ]
+    right = [
+        ("protocol", system.protocol.name),
+        ("actors", f"{system.actors}"),
+        ("messages", f"{_at_most(system.workload.kind)}{system.messages} per actor"),
+        ("network", system.network.name),
+        ("workload", system.workload.text),
+        ("history", system.oracle.name),
+        ("search", _search(report)),
+    ]
+    if (variant := model_variant(system)) is not None:
+        left.append(("", ""))
+        right.append(("model", variant))
+    wide = max(len(name) for name, _ in left)
+    return "\n".join(
+        f"  {name:<{wide}}  {value:>13}      {other:<8}  {setting}"
+        for (name, value), (other, setting) in zip(left, right, strict=True)
+    )
+
+
+def _seen(report: CheckReport) -> str:
+    """Return what the unique states are: all, those that walks met, or one of each orbit."""
+    if report.spec.search == "random":
+        return "distinct states seen"
+    return "representatives" if _symmetry(report.result).get("on") else "unique states"
+
+
+def _symmetry(result: Result) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = result.statistics.get("symmetry", {})
+    return found
+
+
+def symmetry_text(result: Result) -> str:
+    """Return what symmetry did, or why it was off."""
+    symmetry, whole = _symmetry(result), result.unreduced
+    if not symmetry:
+        return ""
+    if not symmetry["on"]:
+        return f"  Symmetry is off: {symmetry['reason']}."
+    text = (
+        f"  By symmetry each state stands for up to {symmetry['permutations']} that differ in the "
+        f"actors' names: {symmetry['reduction']:.2f} times fewer states"
+    )
+    if whole is None:
+        return text + "."
+    return (
+        f"{text};\n  without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
+        f"{whole.final_states:,} final states."
+    )
+
+
+def statistics_text(result: Result) -> str:
+    """Return what the engine says of its work: transitions by kind, memory, tables, depths."""
+    found = dict(result.statistics)
+    parts = []
+    if kinds := found.pop("transitions", None):
+        rows = [("transition", "total", "new states")]
+        rows += [
+            (k, f"{v['total']:,}", f"{v['new']:,}" if "new" in v else "-")
+            for k, v in sorted(kinds.items())
+        ]
+        wide = max(len(row[0]) for row in rows)
+        parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
+    depths = found.pop("states_per_depth", [])
+    rounds = found.pop("rounds", [])
+    found.pop("symmetry", None)
+    if graded := found.pop("graded", None):
+        found["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
+    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
+    if depths:
+        lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
+    parts.append("\n".join(lines))
+    if rounds:
+        parts.append(rounds_text(rounds))
+    return "\n\n".join(part for part in parts if part)
+
+
+def rounds_text(rounds: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rounds on a cluster as a table."""
+    names = list(rounds[0])
+    cells = [[name.replace("_", " ") for name in names]]
+    cells += [[_figure(found[name]) for name in names] for found in rounds]
+    wides = [max(len(row[k]) for row in cells) for k in range(len(names))]
+    return "\n".join(
+        "  " + "  ".join(f"{cell:>{wide}}" for cell, wide in zip(row, wides, strict=True))
+        for row in cells
+    )
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+
+def slowness_text(result: Result) -> str:
+    """Return why a search was slow, if that is the protocol's doing."""
+    found = result.statistics
+    spent, calls = found.get("python_seconds", 0.0), found.get("protocol_calls", 0)
+    if result.seconds < 2 or spent < result.seconds / 2:
+        return ""
+    return (
+        f"  {spent / result.seconds:.0%} of the time went into calling the protocol: "
+        f"{calls:,} calls for {result.counts.unique_states:,}\n  states, for its "
+        f"{found['actor_states']:,} actor states rarely repeat."
+    )
+
+
+def omission_text(result: Result) -> str:
+    """Return how likely fingerprints made the search omit a state."""
+    chance = result.statistics.get("omission_probability", 0.0)
+    return f"  Probability that a state was omitted: {chance:.1e}." if chance else ""
+
+
+def checkpoint_text(result: Result) -> str:
+    """Return why the last checkpoint is missing, if it is."""
+    problem = (result.statistics.get("checkpoints") or {}).get("problem")
+    return f"  The last checkpoint was not written: {problem}." if problem else ""
+
+
+def _at_most(workload: str) -> str:
+    return "at most " if workload in ("script", "reaction", "program") else ""
+
+
+def _search(report: CheckReport) -> str:
+    options = report.options
+    if options.search == "random":
+        return f"random, {options.walks:,} walks, seed {options.seed}, engine {options.engine}"
+    return f"{options.search}-first, engine {options.engine}"
+
+
+def _advice(result: Result) -> list[str]:
+    """Say what an unfinished search means, and what to do about it."""
+    if result.verdict is not Verdict.INCOMPLETE:
+        return []
+    stopped = result.stopped_by or ""
+    bound = stopped.partition(" ")[0]
+    if bound.startswith("--"):
+        remedy = f"Raise {bound} or leave it out, or check fewer actors or messages."
+    elif stopped == "interrupted by the user":
+        remedy = "Run it again to the end, or check fewer actors or messages."
+    elif stopped == "out of memory":
+        remedy = "Check fewer actors or messages, or use a machine with more memory."
+    else:
+        remedy = "Random walks can find a violation but never exclude one; use --search breadth."
+    return [
+        wrapped(
+            "INCOMPLETE: some reachable states were not explored, so nothing is proved. " + remedy
+        )
+    ]
+
+
+def wrapped(text: str, indent: str = "", wide: int = WIDTH) -> str:
+    """Return a paragraph in lines of at most `wide` columns; `indent` starts all but the first."""
+    return textwrap.fill(
+        text, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def path_text(path: Path) -> str:
+    """Return a counterexample: what is violated and why, in pictures and in words."""
+    explanation = explain(path)
+    parts = [
+        f"{path.violates} is violated after {path.length} transitions:",
+        steps_text(path, explanation),
+        *_diagram_parts(path, explanation),
+        "\n".join([wrapped(explanation.text), *(wrapped(d, "    ") for d in explanation.details)]),
+    ]
+    return "\n\n".join(parts)
+
+
+def steps_text(path: Path, explanation: Explanation) -> str:
+    """Return the transitions of a path in words, numbered."""
+    words = Words.of(path)
+    return "\n".join(
+        wrapped(f"{step.number:4}. {words.step(step, explanation.remarks)}", " " * 6)
+        for step in path.steps
+    )
+
+
+def _diagram_parts(path: Path, explanation: Explanation) -> list[str]:
+    drawn = diagram(path, explanation.remarks)
+    if drawn.width > WIDEST:
+        return [f"(No diagram: it would be {drawn.width} columns wide.)"]
+    parts = ["\n".join(drawn.lines)]
+    notes = [*_heavy(path, explanation), *_in_flight(drawn)]
+    return [*parts, wrapped(" ".join(notes))] if notes else parts
+
+
+def _heavy(path: Path, explanation: Explanation) -> list[str]:
+    """Say what the heavy line of a diagram is."""
+    words = Words.of(path)
+    return [
+        f"The heavy line is {words.message(message)}, delivered {remark}."
+        for (_, message), remark in explanation.remarks.items()
+        if remark == "too late"
+    ]
+
+
+def _in_flight(drawn: Diagram) -> list[str]:
+    """Say what a diagram's run leaves in flight."""
+    stub = any("┄" in line for line in drawn.lines)
+    if not drawn.undrawn:
+        return ["Still in flight at the end: ┄▷."] if stub else []
+    start = "Still in flight at the end: ┄▷ and," if stub else "Still in flight at the end, and"
+    return [f"{start} not drawn{',' if stub else ':'} {listed(drawn.undrawn)}."]
+
+
+def others_text(found: Collection, wanted: int) -> str:
+    """Return the counterexamples of other kinds than the first one."""
+    parts = [
+        f"({number} of {wanted}) {path_text(path)}" for number, path in enumerate(found.paths, 2)
+    ]
+    if len(found.paths) + 1 < wanted:
+        what = (
+            "there are no others" if found.exhausted else "others were not looked for any further"
+        )
+        parts.append(
+            wrapped(
+                f"{len(found.paths) + 1} of {wanted} counterexamples that differ in kind: {what} "
+                f"({found.unique_states:,} states, not going on after a violation)."
+            )
+        )
+    return "\n\n".join(parts)
+
+
+def checks_text(
+    reports: Sequence[CheckReport],
+    planned: int,
+    *,
+    many: bool,
+    quiet: bool,
+    statistics: bool = False,
+) -> str:
+    """Return what is left to say when all checks are done.
+
+    Of many, each had its line: here come the failures in full and a summary.
+    """
+    if not many:
+        return headline(reports[0]) if quiet else check_text(reports[0], statistics=statistics)
+    failures = [check_text(report) for report in reports if report.exit_code]
+    return "\n\n".join([*failures, summary(reports, planned)])
+
+
+def spec_line(report: CheckReport) -> str:
+    """Return the line of one spec among many."""
+    verdict = {0: "ok", 1: "FAILED", 2: "ERROR", 3: "INCOMPLETE"}[report.exit_code]
+    counts = report.result.counts
+    return (
+        f"{verdict:<10}  {report.result.verdict:<10}  {counts.unique_states:>13,} states  "
+        f"{elapsed(report.result.seconds):>8}  {report.spec.label}"
+    )
+
+
+def summary(reports: Sequence[CheckReport], planned: int) -> str:
+    """Return the last line on many specs."""
+    kinds = [report.exit_code for report in reports]
+    seconds = sum(report.result.seconds for report in reports)
+    tallies = [
+        f"{kinds.count(code)} {word}"
+        for code, word in ((0, "as expected"), (1, "not as expected"), (2, "with an error"))
+        if code == 0 or kinds.count(code)
+    ]
+    if kinds.count(3):
+        tallies.append(f"{kinds.count(3)} incomplete")
+    if planned > len(reports):
+        tallies.append(f"{planned - len(reports)} not run")
+    specs = "1 spec" if planned == 1 else f"{planned} specs"
+    return f"{specs}: {', '.join(tallies)}; {elapsed(seconds)}"
+
+
+def replay_text(path: Path, prop: str | None, file: str) -> str:
+    """Return the report on a replayed trace."""
+    if prop is None:
+        return f"{file}: all {path.length} transitions of this run can still be taken"
+    if path.violates is None:
+        return (
+            f"{file}: the {path.length} transitions can still be taken and no longer violate {prop}"
+        )
+    return f"{file}: still VIOLATED\n\n{path_text(path)}"
+
+
+def progress_text(progress: Progress, width: int | None = None) -> str:
+    """Return the figures of a search under way in one line, of at most `width` columns."""
+    text = _progress(progress, "{:,}".format)
+    if width is None or len(text) <= width:
+        return text
+    return _progress(progress, rounded)[:width]
+
+
+def _progress(progress: Progress, number: Callable[[int], str]) -> str:
+    counts, seconds = progress.counts, progress.seconds
+    speed = number(int(counts.total_states / seconds)) if seconds >= SHORTEST else "-"
+    return (
+        f"depth {counts.depth:,}  unique {number(counts.unique_states)}  "
+        f"total {number(counts.total_states)}  {speed} states/s  "
+        f"frontier {number(progress.frontier)}  {memory(progress.memory_bytes)}  {elapsed(seconds)}"
+    )
+
+
+def rounded(number: int) -> str:
+    """Return a number to three digits: 987, 12.3K, 4.56M, 789M."""
+    size, units = float(number), iter(["", "K", "M", "G", "T"])
+    unit = next(units)
+    while size >= 999.5:
+        size, unit = size / 1000, next(units)
+    digits = 0 if not unit or size >= 99.95 else 1 if size >= 9.995 else 2
+    return f"{size:.{digits}f}{unit}"
+
+
+class Ticker:
+    """Shows progress: one live line on a terminal, elsewhere a plain line now and then."""
+
+    LIVE, PLAIN = 0.15, 5.0
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        quiet: bool = False,
+        many: bool = False,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Write to `stream` (standard error); of `many` specs, say which one it is about."""
+        self._stream = stream or sys.stderr
+        self._quiet, self._many, self._now = quiet, many, now
+        self._live = self._stream.isatty()
+        self._pause = self.LIVE if self._live else self.PLAIN
+        self._next = now() + self._pause
+        self._shown = False
+
+    def __call__(self, spec: Spec, progress: Progress) -> None:
+        """Show the progress of the check of `spec` if it is time to."""
+        if self._quiet or self._now() < self._next:
+            return
+        self._next = self._now() + self._pause
+        if self._live:
+            width = shutil.get_terminal_size().columns - 1
+            self._write(f"\r\x1b[K{progress_text(progress, width)}")
+            self._shown = True
+        else:
+            label = f"{spec.label}: " if self._many else ""
+            self._write(f"{label}{progress_text(progress)}\n")
+
+    def clear(self) -> None:
+        """Take the live line away, so that what follows stands alone."""
+        if self._shown:
+            self._write("\r\x1b[K")
+            self._shown = False
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def columns(rows: Iterable[tuple[str, str]], indent: str = "  ") -> str:
+    """Return names and what is said of them, aligned."""
+    rows = tuple(rows)
+    wide = max(len(name) for name, _ in rows)
+    lines = []
+    for name, text in rows:
+        lines_of = [wrapped(line, wide=96 - wide) for line in text.split("\n")]
+        first, *more = "\n".join(lines_of).split("\n")
+        lines.append(f"{indent}{name:<{wide}}  {first}".rstrip())
+        lines += [f"{indent}{'':<{wide}}  {line}" for line in more]
+    return "\n".join(lines)
+
+
+def catalogue() -> str:
+    """Return everything that a check can be made of: protocols, properties, and so on."""
+    protocols = [protocol_named(name) for name in protocol_names()]
+    sections = [
+        ("Protocols", [(p.name, _protocol_lines(p)) for p in protocols]),
+        ("Properties", [*_property_rows(), *_DECLARED]),
+        ("Networks", list(NETWORKS.items())),
+        ("Workloads", list(SUMMARIES.items())),
+        ("Histories", list(HISTORIES.items())),
+        ("Searches", list(SEARCHES.items())),
+        ("Engines", list(ENGINES.items())),
+    ]
+    return "\n\n".join(f"{title}\n{columns(rows)}" for title, rows in sections)
+
+
+def _protocol_lines(protocol: Protocol) -> str:
+    lines = [protocol.summary, f"source: {protocol.source}"]
+    for kind, names in (("witnesses", protocol.witnesses), ("invariants", protocol.invariants)):
+        if names:
+            lines.append(f"{kind}: {', '.join(names)}")
+    return "\n".join(lines)
+
+
+def _property_rows() -> list[tuple[str, str]]:
+    default = default_properties()
+    found = [property_named(name) for name in property_names()]
+    return [(p.name, p.summary + (" (default)" if p.name in default else "")) for p in found]
+
+
+_DECLARED = (
+    ("witness:NAME", "reachability: some reachable state shows NAME, which the protocol declares"),
+    ("invariant:NAME", "safety: every reachable state respects NAME, which the protocol declares"),
+)

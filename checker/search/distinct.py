@@ -1,0 +1,157 @@
+"""Counterexamples that differ in kind, and not in names or in the order of independent steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import permutations
+from typing import Any, TypeAlias
+
+from attrs import define, evolve, field, frozen
+
+from antecede.checker.errors import InputError
+from antecede.checker.model import Property, Transition
+from antecede.checker.paths.path import Path, causal_violation, confirm, replay
+from antecede.checker.search.loop import BreadthFirst
+from antecede.checker.semantics.transition import System
+
+Shape: TypeAlias = tuple[Any, ...]
+"""What kind a counterexample is of; equal for two that differ in names only."""
+
+RENAMED = 6
+"""The greatest number of actors whose renamings are all tried."""
+
+
+def shape(path: Path) -> Shape:
+    """Return what kind a counterexample is of.
+
+    For causal-delivery: the violated pair and the chain between its messages, up to renaming of
+    actors and messages, so who delivers and who sends the messages of the chain.
+    """
+    assert path.violates is not None, "only a counterexample has a shape"
+    find = _SHAPES.get(path.violates)
+    return (path.violates, *(find(path) if find is not None else ()))
+
+
+def _causal_shape(path: Path) -> Shape:
+    violation = causal_violation(path)
+    if violation is None:
+        return ()
+    return _first_met([violation.actor, *(m.sender for m in violation.chain)])
+
+
+def _first_met(actors: Iterable[int]) -> Shape:
+    """Number the actors anew: 0 for the one named first, and so on."""
+    names: dict[int, int] = {}
+    return tuple(names.setdefault(actor, len(names)) for actor in actors)
+
+
+def _integrity_shape(path: Path) -> Shape:
+    sent = set(path.messages)
+    for step in path.steps:
+        for d in step.deliveries:
+            if not d.expected:
+                if d.message not in sent:
+                    return ("never sent",)
+                return ("again" if d.actor in d.message.destinations else "wrong actor",)
+    return ()
+
+
+def _undelivered_shape(path: Path) -> Shape:
+    """Return who lacks whose messages, with the actors renamed so that it comes first in order."""
+    state = path.steps[-1].state if path.steps else path.initial
+    everyone = range(path.system.actors)
+    edges = [
+        (p.message.sender, to)
+        for i in everyone
+        for p in state.history[i].pending
+        for to in p.remaining
+    ]
+    if len(everyone) > RENAMED:
+        return tuple(sorted(edges))
+    return min(tuple(sorted((n[a], n[b]) for a, b in edges)) for n in permutations(everyone))
+
+
+_SHAPES: dict[str, Callable[[Path], Shape]] = {
+    "causal-delivery": _causal_shape,
+    "integrity": _integrity_shape,
+    "all-delivered": _undelivered_shape,
+}
+
+
+@frozen(eq=False)
+class Collection:
+    """Counterexamples that differ in kind.
+
+    Attributes:
+        paths: one of the shortest found of each kind, shorter ones first.
+        exhausted: every state was explored that is reached without a violation.
+        unique_states: how many were.
+    """
+
+    paths: tuple[Path, ...]
+    exhausted: bool
+    unique_states: int
+
+
+def collect(system: System, most: int, max_states: int = 100_000) -> Collection:
+    """Find up to `most` counterexamples that differ in kind, breadth-first in plain Python.
+
+    The search goes on past the first violation, but not through violations: what is violated once
+    stays so. A kind is one of `shape`, met on the path by which a state is found first; a
+    kind that shows only on other paths to the same states (see the encodings of the history) is not
+    found. `full` tells all of them apart, in a larger space.
+
+    Args:
+        system: what to explore.
+        most: how many kinds to look for, at least 1.
+        max_states: give up at so many unique states.
+
+    Raises:
+        InputError: `most` is not positive.
+    """
+    if most < 1:
+        raise InputError(f"the number of counterexamples is {most}; give at least 1")
+    collector = _Collector(system, most=most)
+
+    def tick() -> None:
+        if collector.unique >= max_states:
+            raise _Enough
+
+    try:
+        while collector.frontier and len(collector.kinds) < most:
+            collector.round(tick)
+            tick()
+    except _Enough:
+        pass
+    paths = sorted(collector.kinds.values(), key=lambda path: path.length)
+    return Collection(tuple(paths), not collector.frontier, collector.unique)
+
+
+def others(system: System, known: Path, most: int) -> Collection:
+    """Find up to `most` counterexamples of other kinds than `known`; see `collect`."""
+    found = collect(system, most + 1)
+    kind = shape(known)
+    paths = tuple(path for path in found.paths if shape(path) != kind)[:most]
+    return evolve(found, paths=paths)
+
+
+class _Enough(Exception):
+    """The search has found, or explored, as much as it may."""
+
+
+@define(eq=False)
+class _Collector(BreadthFirst):
+    """Breadth-first search that notes every violation and goes on where there was none."""
+
+    most: int = 1
+    kinds: dict[Shape, Path] = field(factory=dict)
+
+    def _show(self, prop: Property, transitions: Callable[[], tuple[Transition, ...]]) -> None:
+        if prop.sought:
+            return
+        path = replay(self.system, transitions())
+        kind = shape(evolve(path, violates=prop.name))
+        if kind not in self.kinds:
+            self.kinds[kind] = confirm(self.system, transitions(), prop)
+            if len(self.kinds) >= self.most:
+                raise _Enough

@@ -1,0 +1,74 @@
+"""What a check found: verdicts, counts, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import field, frozen
+
+from antecede.checker.paths.path import Path
+
+
+class Verdict(StrEnum):
+    """The verdict on one property, or on a whole check."""
+
+    HOLDS = "HOLDS"
+    VIOLATED = "VIOLATED"
+    INCOMPLETE = "INCOMPLETE"
+    ERROR = "ERROR"
+
+
+@frozen
+class Counts:
+    """How much was explored.
+
+    Attributes:
+        unique_states: states after deduplication, with the initial state.
+        total_states: states before deduplication, with the initial state.
+        depth: of the deepest state seen; the initial state has depth 1.
+        final_states: unique states without an enabled transition.
+    """
+
+    unique_states: int
+    total_states: int
+    depth: int
+    final_states: int
+
+
+@frozen(eq=False)
+class Result:
+    """The outcome of one check.
+
+    Attributes:
+        verdict: HOLDS only if every property holds and the search was exhaustive.
+        properties: name -> verdict.
+        counts: what was explored.
+        seconds: wall-clock time of the search.
+        peak_memory_bytes: of the whole process, so far.
+        stopped_by: the bound that ended the search early, in words, or None.
+        counterexample: the shortest found, replayed; None unless the verdict is VIOLATED.
+        error: what went wrong, if the verdict is ERROR.
+        unreduced: the counts without symmetry, where symmetry was used and the search finished.
+        statistics: further figures of the engine, by name.
+    """
+
+    verdict: Verdict
+    properties: Mapping[str, Verdict]
+    counts: Counts
+    seconds: float
+    peak_memory_bytes: int
+    stopped_by: str | None = None
+    counterexample: Path | None = None
+    error: str | None = None
+    unreduced: Counts | None = None
+    statistics: Mapping[str, Any] = field(factory=dict)
+
+
+def overall(verdicts: Mapping[str, Verdict]) -> Verdict:
+    """Return the verdict on a check from those on its properties."""
+    for worst in (Verdict.ERROR, Verdict.VIOLATED, Verdict.INCOMPLETE):
+        if worst in verdicts.values():
+            return worst
+    return Verdict.HOLDS

@@ -1,0 +1,308 @@
+"""The causality oracle: the ghost record of causal-sends and deliveries that only the checker sees.
+
+Happens-before is between application events, causal-send and deliver (Almeida, section 4.1). The
+record is kept per actor: a `Ghost` holds what its actor causally knows and which of its own
+messages are still undelivered. Three encodings say how much of the past is remembered; all of them
+judge causal delivery exactly:
+
+* `clocks`: vector clocks (Mattern 1989, Fidge 1988) of actors, stamps of undelivered messages;
+* `full`: in addition the stamps of all messages and each actor's delivery sequence;
+* `knowledge`: only which undelivered messages lie in an actor's or a message's causal past, as bit
+  masks. The quotient of `clocks` by what can never matter again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from attrs import evolve, frozen
+
+from antecede.checker.errors import unknown
+from antecede.checker.model import Delivery, Message
+
+Stamp: TypeAlias = Any
+"""What a message carries for the oracle: a vector clock, or a mask of messages that precede it."""
+
+
+@frozen
+class Pending:
+    """An undelivered message, kept at its sender.
+
+    Attributes:
+        message: the message.
+        remaining: the destinations where it was not delivered yet.
+        stamp: its vector clock, or the mask of undelivered messages that happened before it; None
+            as long as its network-send is awaited.
+        overtaken: the destinations where a later message of the same sender was delivered; kept
+            only when a property needs it.
+    """
+
+    message: Message
+    remaining: tuple[int, ...]
+    stamp: Stamp
+    overtaken: tuple[int, ...] = ()
+
+
+@frozen
+class Ghost:
+    """One actor's part of the history.
+
+    Attributes:
+        knows: its vector clock, or the mask of undelivered messages in its causal past.
+        pending: its own messages that are not delivered everywhere, by number.
+        heard: the part of its knowledge about self-addressed messages that came by delivery (a
+            number, or a mask); 0 unless the workload has self sends.
+        stamps: `full` only: the stamps of all its messages.
+        delivered: `full` only: (sender, stamp) in delivery order.
+    """
+
+    knows: Any
+    pending: tuple[Pending, ...] = ()
+    heard: int = 0
+    stamps: tuple[Stamp, ...] = ()
+    delivered: tuple[tuple[int, Stamp], ...] = ()
+
+
+@frozen
+class Taken:
+    """A message as it leaves its sender's `pending` for one destination."""
+
+    ghost: Ghost
+    stamp: Stamp
+    overtaken: bool
+
+
+@frozen(eq=False)
+class Oracle:
+    """One encoding of the history for one system, as pure functions on single ghosts.
+
+    Engines tabulate these; `deliver` composes them for plain Python.
+
+    Attributes:
+        name: `knowledge`, `clocks` or `full`.
+        initial: actor -> ghost.
+        causal_send: (ghost, message) -> ghost of the sender.
+        network_send: the same, at the first network-send of a message; None where the clock is
+            taken at the causal-send.
+        take: (ghost of the sender, message, destination) -> Taken, or None if the message is not
+            expected there.
+        join: (ghost of the receiver, receiver, message, stamp) -> (ghost, known).
+        forget: (any ghost, message, destination) -> ghost once the delivery is done; None where
+            the encoding never forgets.
+    """
+
+    name: str
+    initial: Callable[[int], Ghost]
+    causal_send: Callable[[Ghost, Message], Ghost]
+    network_send: Callable[[Ghost, Message], Ghost] | None
+    take: Callable[[Ghost, Message, int], Taken | None]
+    join: Callable[[Ghost, int, Message, Stamp], tuple[Ghost, bool]]
+    forget: Callable[[Ghost, Message, int], Ghost] | None
+
+
+HISTORIES = {
+    "knowledge": "which undelivered messages precede which: the smallest exact record",
+    "clocks": "vector clocks of actors and stamps of undelivered messages",
+    "full": "clocks, the stamps of all messages, and each actor's delivery sequence",
+}
+
+
+CLOCK_AT = {
+    "causal-send": "when the application hands a message over (the definition of causal delivery)",
+    "network-send": "when a packet with the message first leaves, as if it were sent then",
+}
+
+
+def oracle_named(
+    name: str,
+    actors: int,
+    most: int,
+    *,
+    self_sends: bool = False,
+    track_order: bool = False,
+    clock_at: str = "causal-send",
+) -> Oracle:
+    """Return the encoding called `name`.
+
+    Args:
+        name: one of HISTORIES.
+        actors: how many there are.
+        most: the greatest number of messages one actor sends.
+        self_sends: some message may be addressed to its own sender.
+        track_order: record which messages were overtaken on their channel.
+        clock_at: one of CLOCK_AT; which event of a message happens before others.
+
+    Raises:
+        InputError: there is no such encoding.
+    """
+    if name not in HISTORIES:
+        raise unknown("history", name, HISTORIES)
+    if clock_at not in CLOCK_AT:
+        raise unknown("event for --clock-at", clock_at, CLOCK_AT)
+    if name == "knowledge":
+        oracle = _knowledge(actors, most, track_order=track_order)
+    else:
+        full = name == "full"
+        oracle = _clocks(actors, full=full, self_sends=self_sends, track_order=track_order)
+    return oracle if clock_at == "causal-send" else _at_network(oracle)
+
+
+def _registered(ghost: Ghost, message: Message) -> Ghost:
+    """Let a message be pending before its event happens."""
+    return evolve(ghost, pending=(*ghost.pending, Pending(message, message.destinations, None)))
+
+
+def _at_network(oracle: Oracle) -> Oracle:
+    """Return an encoding where what `oracle` does at a causal-send is done at the network-send."""
+
+    def network_send(ghost: Ghost, message: Message) -> Ghost:
+        place = next((k for k, p in enumerate(ghost.pending) if p.message == message), None)
+        if place is None or ghost.pending[place].stamp is not None:
+            return ghost
+        sent = oracle.causal_send(ghost, message)
+        entry = evolve(ghost.pending[place], stamp=sent.pending[-1].stamp)
+        pending = (*ghost.pending[:place], entry, *ghost.pending[place + 1 :])
+        return evolve(sent, pending=pending)
+
+    return evolve(oracle, causal_send=_registered, network_send=network_send)
+
+
+def network_send(
+    oracle: Oracle, ghosts: tuple[Ghost, ...], actor: int, message: Message
+) -> tuple[Ghost, ...]:
+    """Record that `actor` sends, or delivers, a message that may be its own and unsent so far."""
+    if oracle.network_send is None or message.sender != actor:
+        return ghosts
+    return (*ghosts[:actor], oracle.network_send(ghosts[actor], message), *ghosts[actor + 1 :])
+
+
+def deliver(
+    oracle: Oracle, ghosts: tuple[Ghost, ...], actor: int, message: Message
+) -> tuple[tuple[Ghost, ...], Delivery]:
+    """Record the delivery of `message` at `actor` and judge it.
+
+    A delivery that is not expected is judged as such and leaves the history as it was.
+    """
+    taken = None
+    if 0 <= message.sender < len(ghosts):
+        taken = oracle.take(ghosts[message.sender], message, actor)
+    if taken is None:
+        return ghosts, Delivery(actor, message, expected=False, known=False, overtaken=False)
+    after = list(ghosts)
+    after[message.sender] = taken.ghost
+    after[actor], known = oracle.join(after[actor], actor, message, taken.stamp)
+    if oracle.forget is not None:
+        after = [oracle.forget(ghost, message, actor) for ghost in after]
+    return tuple(after), Delivery(actor, message, True, known, taken.overtaken)
+
+
+def _taken(ghost: Ghost, message: Message, destination: int, *, track_order: bool) -> Taken | None:
+    """Remove `message` for `destination` from its sender's pending messages."""
+    entry = next((p for p in ghost.pending if p.message == message), None)
+    if entry is None or entry.stamp is None or destination not in entry.remaining:
+        return None
+    pending = []
+    for other in ghost.pending:
+        if other is entry:
+            other = _without(entry, destination)
+        elif track_order and other.message.number < message.number:
+            other = _marked_overtaken(other, destination)
+        if other.remaining:
+            pending.append(other)
+    return Taken(evolve(ghost, pending=tuple(pending)), entry.stamp, destination in entry.overtaken)
+
+
+def _without(entry: Pending, destination: int) -> Pending:
+    return evolve(
+        entry,
+        remaining=tuple(d for d in entry.remaining if d != destination),
+        overtaken=tuple(d for d in entry.overtaken if d != destination),
+    )
+
+
+def _marked_overtaken(entry: Pending, destination: int) -> Pending:
+    if destination not in entry.remaining or destination in entry.overtaken:
+        return entry
+    return evolve(entry, overtaken=tuple(sorted((*entry.overtaken, destination))))
+
+
+def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> Oracle:
+    """Return `clocks`, or `full` where it also records the past."""
+
+    def initial(_actor: int) -> Ghost:
+        return Ghost(knows=(0,) * actors)
+
+    def causal_send(ghost: Ghost, message: Message) -> Ghost:
+        own = message.sender
+        stamp = tuple(c + (k == own) for k, c in enumerate(ghost.knows))
+        return evolve(
+            ghost,
+            knows=stamp,
+            pending=(*ghost.pending, Pending(message, message.destinations, stamp)),
+            stamps=(*ghost.stamps, stamp) if full else (),
+        )
+
+    def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
+        return _taken(ghost, message, destination, track_order=track_order)
+
+    def join(ghost: Ghost, actor: int, message: Message, stamp: Stamp) -> tuple[Ghost, bool]:
+        sender = message.sender
+        known = (ghost.heard if sender == actor else ghost.knows[sender]) >= stamp[sender]
+        joined = evolve(
+            ghost,
+            knows=tuple(map(max, ghost.knows, stamp)),
+            heard=max(ghost.heard, stamp[actor]) if self_sends else 0,
+            delivered=(*ghost.delivered, (sender, stamp)) if full else (),
+        )
+        return joined, known
+
+    return Oracle("full" if full else "clocks", initial, causal_send, None, take, join, None)
+
+
+def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
+    """Return `knowledge`: sets of undelivered (message, destination) pairs as bit masks."""
+
+    def bit(message: Message, destination: int) -> int:
+        return 1 << ((message.sender * most + message.number - 1) * actors + destination)
+
+    def bits(message: Message, destinations: tuple[int, ...]) -> int:
+        return sum(bit(message, d) for d in destinations)
+
+    to_itself = [
+        sum(1 << ((j * most + k) * actors + j) for k in range(most)) for j in range(actors)
+    ]
+
+    def initial(_actor: int) -> Ghost:
+        return Ghost(knows=0)
+
+    def causal_send(ghost: Ghost, message: Message) -> Ghost:
+        return evolve(
+            ghost,
+            knows=ghost.knows | bits(message, message.destinations),
+            pending=(*ghost.pending, Pending(message, message.destinations, ghost.knows)),
+        )
+
+    def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
+        taken = _taken(ghost, message, destination, track_order=track_order)
+        if taken is None:
+            return None
+        # Whoever delivers m knows of m itself, so of its copies still under way elsewhere.
+        others = next((p.remaining for p in taken.ghost.pending if p.message == message), ())
+        return evolve(taken, stamp=taken.stamp | bits(message, others))
+
+    def join(ghost: Ghost, actor: int, message: Message, stamp: Stamp) -> tuple[Ghost, bool]:
+        own = message.sender == actor
+        known = bool((ghost.heard if own else ghost.knows) & bit(message, actor))
+        heard = ghost.heard | (stamp & to_itself[actor])
+        return evolve(ghost, knows=ghost.knows | stamp, heard=heard), known
+
+    def forget(ghost: Ghost, message: Message, destination: int) -> Ghost:
+        keep = ~bit(message, destination)
+        pending = tuple(
+            p if p.stamp is None or p.stamp & keep == p.stamp else evolve(p, stamp=p.stamp & keep)
+            for p in ghost.pending
+        )
+        return evolve(ghost, knows=ghost.knows & keep, heard=ghost.heard & keep, pending=pending)
+
+    return Oracle("knowledge", initial, causal_send, None, take, join, forget)

@@ -1,0 +1,141 @@
+"""Network kinds: what a channel (the packets from one actor to another) may hold and hand over.
+
+A kind is written BASE[+duplicating][+lossy[:BUDGET]], where BASE is `unordered` or `fifo`; a base
+`unordered` may be left out before the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeAlias
+
+from attrs import frozen
+
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.model import Packet
+from antecede.checker.semantics.canonical import canonical
+
+Channel: TypeAlias = tuple[Packet, ...]
+Taken: TypeAlias = tuple[tuple[Packet, Channel], ...]
+"""Packets that may leave a channel, each with the channel that remains."""
+
+
+@frozen(eq=False)
+class Network:
+    """A network kind, as pure functions on the content of one channel.
+
+    Attributes:
+        name: as on the command line.
+        put: (channel, packet) -> channel; a packet is network-sent.
+        take: channel -> the packets it may hand over, each with the channel that remains; equal
+            packets are listed once, for receiving either is the same transition.
+        lose: channel -> the packets that may be lost, likewise; None where nothing is lost.
+        duplicates: a packet may stay in flight when it is received.
+        budget: how many envelopes may be lost in a run; None: any number.
+    """
+
+    name: str
+    put: Callable[[Channel, Packet], Channel]
+    take: Callable[[Channel], Taken]
+    lose: Callable[[Channel], Taken] | None = None
+    duplicates: bool = False
+    budget: int | None = None
+
+
+NETWORKS = {
+    "unordered": "reliable; each envelope is received exactly once, in any order (a multiset)",
+    "fifo": "reliable; per ordered pair of actors, in network-send order",
+    "duplicating": "a packet once sent can be received again at any time (also fifo+duplicating)",
+    "lossy": "envelopes may be lost, at most N with lossy:N (also fifo+lossy, duplicating+lossy:1)",
+}
+
+_key = lru_cache(maxsize=100_000)(canonical)
+
+
+def _put_sorted(channel: Channel, packet: Packet) -> Channel:
+    return tuple(sorted((*channel, packet), key=_key))
+
+
+def _put_last(channel: Channel, packet: Packet) -> Channel:
+    return (*channel, packet)
+
+
+def _once(put: Callable[[Channel, Packet], Channel]) -> Callable[[Channel, Packet], Channel]:
+    """Return `put` for channels that never hold two equal packets."""
+    return lambda channel, packet: channel if packet in channel else put(channel, packet)
+
+
+def _take_any(channel: Channel) -> Taken:
+    return tuple(
+        (packet, channel[:at] + channel[at + 1 :])
+        for at, packet in enumerate(channel)
+        if packet not in channel[:at]
+    )
+
+
+def _take_first(channel: Channel) -> Taken:
+    return ((channel[0], channel[1:]),) if channel else ()
+
+
+def _repeat_any(channel: Channel) -> Taken:
+    return tuple((packet, channel) for packet in channel)
+
+
+def _repeat_first(channel: Channel) -> Taken:
+    return ((channel[0], channel), (channel[0], channel[1:])) if channel else ()
+
+
+def _lose_one(channel: Channel) -> Taken:
+    """Return what remains after the loss of one packet, each different remainder once."""
+    found: dict[Channel, Packet] = {}
+    for at, packet in enumerate(channel):
+        found.setdefault(channel[:at] + channel[at + 1 :], packet)
+    return tuple((packet, rest) for rest, packet in found.items())
+
+
+def network_named(text: str, *, retransmits: bool = False) -> Network:
+    """Return the network kind that `text` describes.
+
+    Args:
+        text: as above.
+        retransmits: the protocol has a timeout. Then equal packets in flight from one actor to
+            another are one, whatever the kind: a copy that differs in nothing adds no behaviour
+            that `duplicating` lacks, and the answers to repeats would otherwise pile up for ever.
+
+    Raises:
+        InputError: there is no such kind.
+    """
+    words = text.split("+")
+    base = words.pop(0) if words[0] in ("unordered", "fifo") else "unordered"
+    duplicates, lossy, budget = False, False, None
+    for word in words:
+        kind, colon, count = word.partition(":")
+        if kind == "duplicating" and not colon and not duplicates and not lossy:
+            duplicates = True
+        elif kind == "lossy" and not lossy:
+            lossy, budget = True, _budget(text, count) if colon else None
+        else:
+            raise unknown("network", text, NETWORKS)
+    put = _put_last if base == "fifo" else _put_sorted
+    take = _take_first if base == "fifo" else _take_any
+    if duplicates:
+        take = _repeat_first if base == "fifo" else _repeat_any
+    return Network(
+        name=text,
+        put=_once(put) if retransmits or (duplicates and base == "unordered") else put,
+        take=take,
+        lose=_lose_one if lossy else None,
+        duplicates=duplicates,
+        budget=budget,
+    )
+
+
+def _budget(text: str, count: str) -> int:
+    if not count.isdigit() or int(count) < 1:
+        raise InputError(f"the network {text!r} needs a number of losses, at least 1: lossy:2")
+    return int(count)
+
+
+UNORDERED = network_named("unordered")
+FIFO = network_named("fifo")

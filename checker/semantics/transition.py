@@ -1,0 +1,330 @@
+"""The transitions of a system in plain Python: what is enabled, and what it does.
+
+This module and `checker.semantics.history` are the semantics; every faster engine is judged by
+them.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from antecede.checker.errors import ProtocolError
+from antecede.checker.model import (
+    Arm,
+    CausalSend,
+    Delivery,
+    Lose,
+    Message,
+    Property,
+    Protocol,
+    Receive,
+    State,
+    Step,
+    Timeout,
+    Transition,
+)
+from antecede.checker.semantics.history import Oracle, deliver, network_send
+from antecede.checker.semantics.network import Network
+from antecede.checker.semantics.payload import messages_in
+from antecede.checker.semantics.workload import ARM, Workload
+
+
+@frozen(eq=False)
+class System:
+    """Everything a check fixes: who runs what, over which network, judged how."""
+
+    protocol: Protocol
+    actors: int
+    messages: int
+    network: Network
+    workload: Workload
+    oracle: Oracle
+    properties: tuple[Property, ...]
+    pairs: tuple[tuple[int, int], ...] = field(init=False)
+
+    @property
+    def sends(self) -> str:
+        """One of `checker.semantics.workload.SENDS`."""
+        return "split" if self.workload.splits else "joint"
+
+    @property
+    def clock_at(self) -> str:
+        """One of `checker.semantics.history.CLOCK_AT`."""
+        return "causal-send" if self.oracle.network_send is None else "network-send"
+
+    @pairs.default
+    def _all_pairs(self) -> tuple[tuple[int, int], ...]:
+        """Return (src, dst) of every channel, at its index."""
+        return tuple((i, j) for i in range(self.actors) for j in range(self.actors))
+
+
+@frozen(eq=False)
+class Outcome:
+    """What a transition did: the state after it, the handler's step, the judged deliveries."""
+
+    state: State
+    step: Step
+    deliveries: tuple[Delivery, ...]
+
+
+def initial_state(system: System) -> State:
+    """Return the state before anything happened."""
+    everyone = range(system.actors)
+    return State(
+        actors=tuple(call_initial(system.protocol, i, system.actors) for i in everyone),
+        channels=((),) * system.actors**2,
+        workload=tuple(system.workload.initial(i) for i in everyone),
+        history=tuple(system.oracle.initial(i) for i in everyone),
+        losses=system.network.budget or 0,
+    )
+
+
+def enabled(system: System, state: State) -> tuple[Transition, ...]:
+    """Return the enabled transitions in a fixed order.
+
+    Causal-sends by actor, receives by channel, timeouts by actor, losses by channel.
+    """
+    return (
+        *_causal_sends(system, state),
+        *_receives(system, state),
+        *_timeouts(system, state),
+        *_losses(system, state),
+    )
+
+
+def _causal_sends(system: System, state: State) -> Iterator[Transition]:
+    for actor in range(system.actors):
+        for destinations in system.workload.choices(actor, state.workload[actor]):
+            yield Arm(actor) if destinations == ARM else CausalSend(actor, destinations)
+
+
+def _receives(system: System, state: State) -> Iterator[Transition]:
+    for (src, dst), channel in zip(system.pairs, state.channels, strict=True):
+        for packet, rest in system.network.take(channel):
+            receive = Receive(src, dst, packet, stays=rest == channel)
+            if not receive.stays or _changes(system, state, receive):
+                yield receive
+
+
+def _timeouts(system: System, state: State) -> Iterator[Transition]:
+    if system.protocol.timeout is None:
+        return
+    for actor in range(system.actors):
+        timeout = Timeout(actor)
+        if _run_timeout(system, state, actor) and _changes(system, state, timeout):
+            yield timeout
+
+
+def _losses(system: System, state: State) -> Iterator[Transition]:
+    network = system.network
+    if network.lose is None or (network.budget is not None and state.losses == 0):
+        return
+    for (src, dst), channel in zip(system.pairs, state.channels, strict=True):
+        for place, (packet, _) in enumerate(network.lose(channel)):
+            yield Lose(src, dst, packet, place)
+
+
+def _changes(system: System, state: State, transition: Transition) -> bool:
+    """Return whether a transition changes the state or delivers something (even wrongly)."""
+    outcome = successor(system, state, transition)
+    return bool(outcome.deliveries) or outcome.state != state
+
+
+def successor(system: System, state: State, transition: Transition) -> Outcome:
+    """Apply an enabled transition.
+
+    Raises:
+        ProtocolError: the handler raised or returned something that is not a Step.
+    """
+    if isinstance(transition, CausalSend):
+        return _causal_send(system, state, transition)
+    if isinstance(transition, Receive):
+        return _receive(system, state, transition)
+    if isinstance(transition, Arm):
+        return _arm(system, state, transition.actor)
+    if isinstance(transition, Timeout):
+        return _timeout(system, state, transition.actor)
+    return _lose(system, state, transition)
+
+
+def next_message(system: System, state: State, transition: CausalSend) -> Message:
+    """Return the message that `transition` creates."""
+    actor = transition.actor
+    number = system.workload.sent(state.workload[actor]) + 1
+    return Message(actor, number, transition.destinations)
+
+
+def _causal_send(system: System, state: State, transition: CausalSend) -> Outcome:
+    actor = transition.actor
+    message = next_message(system, state, transition)
+    position = system.workload.after_send(actor, state.workload[actor], transition.destinations)
+    ghost = system.oracle.causal_send(state.history[actor], message)
+    before = evolve(
+        state,
+        workload=_replaced(state.workload, actor, position),
+        history=_replaced(state.history, actor, ghost),
+    )
+    step = call_causal_send(system.protocol, system.actors, state.actors[actor], message)
+    return _finish(system, before, actor, step)
+
+
+def _arm(system: System, state: State, actor: int) -> Outcome:
+    position = system.workload.after_send(actor, state.workload[actor], ARM)
+    after = evolve(state, workload=_replaced(state.workload, actor, position))
+    return Outcome(after, Step(state.actors[actor]), ())
+
+
+def _receive(system: System, state: State, transition: Receive) -> Outcome:
+    src, dst = transition.src, transition.dst
+    index = src * system.actors + dst
+    channel = state.channels[index]
+    rest = next(
+        rest
+        for packet, rest in system.network.take(channel)
+        if packet == transition.packet and transition.stays == (rest == channel)
+    )
+    before = evolve(state, channels=_replaced(state.channels, index, rest))
+    step = call_receive(system.protocol, system.actors, state.actors[dst], src, transition.packet)
+    return _finish(system, before, dst, step)
+
+
+def _run_timeout(system: System, state: State, actor: int) -> Step | None:
+    """Run the timeout of `actor`; of its sends only those not already in flight are kept."""
+    step = call_timeout(system.protocol, system.actors, state.actors[actor])
+    if step is None:
+        return None
+    row = actor * system.actors
+    new = tuple((d, packet) for d, packet in step.sends if packet not in state.channels[row + d])
+    return evolve(step, sends=new)
+
+
+def _timeout(system: System, state: State, actor: int) -> Outcome:
+    step = _run_timeout(system, state, actor)
+    return _finish(system, state, actor, step or Step(state.actors[actor]))
+
+
+def _lose(system: System, state: State, transition: Lose) -> Outcome:
+    index = transition.src * system.actors + transition.dst
+    assert system.network.lose is not None
+    _, rest = system.network.lose(state.channels[index])[transition.place]
+    after = evolve(
+        state,
+        channels=_replaced(state.channels, index, rest),
+        losses=max(state.losses - 1, 0),
+    )
+    return Outcome(after, Step(state.actors[transition.dst]), ())
+
+
+def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
+    """Let `actor` take `step`: its sends enter the network, its deliveries the history."""
+    channels = list(state.channels)
+    for destination, packet in step.sends:
+        index = actor * system.actors + destination
+        channels[index] = system.network.put(channels[index], packet)
+    history, position = state.history, state.workload[actor]
+    judged = []
+    for message in step.deliveries:
+        history = network_send(system.oracle, history, actor, message)
+        history, delivery = deliver(system.oracle, history, actor, message)
+        judged.append(delivery)
+        if delivery.expected:
+            position = system.workload.after_delivery(actor, position, message)
+    for message in network_sent(actor, step):
+        history = network_send(system.oracle, history, actor, message)
+    after = evolve(
+        state,
+        actors=_replaced(state.actors, actor, step.state),
+        channels=tuple(channels),
+        workload=_replaced(state.workload, actor, position),
+        history=history,
+    )
+    return Outcome(after, step, tuple(judged))
+
+
+def network_sent(actor: int, step: Step) -> tuple[Message, ...]:
+    """Return the messages of `actor` in what a step puts on the network, in that order."""
+    found = (
+        sorted({m for m in messages_in(packet) if m.sender == actor}, key=lambda m: m.number)
+        for _, packet in step.sends
+    )
+    return tuple(dict.fromkeys(message for messages in found for message in messages))
+
+
+def _replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:index], value, *values[index + 1 :])
+
+
+def call_initial(protocol: Protocol, actor: int, actors: int) -> object:
+    """Call the protocol's `initial`; raise ProtocolError if it raises."""
+    try:
+        return protocol.initial(actor, actors)
+    except ProtocolError:
+        raise
+    except Exception as error:
+        raise _raised(protocol, "initial", (actor, actors), error) from error
+
+
+def call_causal_send(protocol: Protocol, actors: int, state: object, message: Message) -> Step:
+    """Call the protocol's `causal_send` and check what it returns."""
+    try:
+        step = protocol.causal_send(state, message)
+    except ProtocolError:
+        raise
+    except Exception as error:
+        raise _raised(protocol, "causal_send", (state, message), error) from error
+    return _checked(protocol, "causal_send", actors, step)
+
+
+def call_receive(protocol: Protocol, actors: int, state: object, src: int, packet: object) -> Step:
+    """Call the protocol's `receive` and check what it returns."""
+    try:
+        step = protocol.receive(state, src, packet)
+    except ProtocolError:
+        raise
+    except Exception as error:
+        raise _raised(protocol, "receive", (state, src, packet), error) from error
+    return _checked(protocol, "receive", actors, step)
+
+
+def call_timeout(protocol: Protocol, actors: int, state: object) -> Step | None:
+    """Call the protocol's `timeout` and check what it returns."""
+    assert protocol.timeout is not None
+    try:
+        step = protocol.timeout(state)
+    except ProtocolError:
+        raise
+    except Exception as error:
+        raise _raised(protocol, "timeout", (state,), error) from error
+    return None if step is None else _checked(protocol, "timeout", actors, step)
+
+
+def _raised(
+    protocol: Protocol, handler: str, args: tuple[object, ...], error: Exception
+) -> ProtocolError:
+    shown = ", ".join(map(repr, args))
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    line = f" (line {frame.lineno} of {frame.filename})"
+    return ProtocolError(
+        f"{handler} of protocol {protocol.name!r} raised {type(error).__name__}: {error}{line}; "
+        f"it was called as {handler}({shown})"
+    )
+
+
+def _checked(protocol: Protocol, handler: str, actors: int, step: object) -> Step:
+    prefix = f"{handler} of protocol {protocol.name!r} returned"
+    if not isinstance(step, Step):
+        raise ProtocolError(f"{prefix} {step!r}; it must return a Step")
+    for send in step.sends:
+        if not isinstance(send, tuple) or len(send) != 2 or send[0] not in range(actors):
+            raise ProtocolError(
+                f"{prefix} the send {send!r}; give (destination, packet) with a destination from "
+                f"0 to {actors - 1}"
+            )
+    for message in step.deliveries:
+        if not isinstance(message, Message):
+            raise ProtocolError(f"{prefix} the delivery {message!r}; deliver messages")
+    return step

@@ -1,0 +1,888 @@
+"""Breadth-first rounds on Spark, for frontiers that outgrow one machine.
+
+A search begins with the local engine. When a level is large enough, its states and the visited ones
+become flat rows in partitions, by their hash (`spark.rows`). A round of the cluster is then one
+job of two stages: every partition expands its share of the level and sorts the successors by owner;
+they are shuffled, and every owner keeps those that it has not visited. An element of the RDD is all
+that a partition holds, never a state.
+
+The driver owns the tables. Rows that miss an entry are set aside and reported with what they miss;
+the driver fills its tables, broadcasts what was added, and a second job expands those rows alone.
+A task depends on its block and the version of the tables only, and what it reports has a key, so a
+task that is run twice counts once.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import Factory, define, evolve, field, fields, frozen
+
+from antecede.checker.errors import ClusterError, InputError
+from antecede.checker.local.breadth import FORGET_FROM, LocalBreadthFirst, LocalOptions
+from antecede.checker.model import Property, Transition
+from antecede.checker.search.loop import Found
+from antecede.checker.search.result import Counts
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.spark import checkpoint as spark_checkpoint
+from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
+from antecede.checker.spark.rows import (
+    INDEX_BITS,
+    PLACE_BITS,
+    SALTS,
+    Codec,
+    Composites,
+    Expanded,
+    Growth,
+    expand_block,
+    widened,
+)
+from antecede.checker.spark.tasks import (
+    NOTHING,
+    ExpandReport,
+    Here,
+    Job,
+    MergeReport,
+    Share,
+    expand_task,
+    merge_task,
+    orbits_task,
+)
+from antecede.checker.spark.transfer import clear, fetched
+from antecede.checker.tables import kernels
+from antecede.checker.tables.checkpoint import Checkpoints, Saved, about, last_in
+from antecede.checker.tables.grading import NotGradedError
+from antecede.checker.tables.misses import wrapping
+from antecede.checker.tables.symmetry import NotSymmetricError
+from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
+
+THRESHOLD = 300_000
+"""States of a level that are worth a job: a round's fixed cost is a third of a second."""
+
+CHECKPOINT_EVERY = 4
+"""Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
+
+
+@frozen
+class SparkOptions:
+    """How rounds run on Spark; what is found does not depend on it.
+
+    Attributes:
+        master: of the cluster; None: what spark-submit says, or else all cores of this machine.
+        partitions: how many; None: the cluster's cores, more for large levels.
+        threshold: states of a level from which on rounds run on the cluster.
+        log: leave Spark's log on the terminal.
+        parents: keep what a counterexample is traced back by.
+        checkpoint: a folder to save the search in, again and again; all executors see it.
+        checkpoint_seconds: how often, at most.
+        resume: a folder of checkpoints to go on from.
+        files: where driver and executors are one process (`local[N]`), tasks hand over blocks in
+            files, and the shuffle carries where they are.
+    """
+
+    master: str | None = None
+    partitions: int | None = None
+    threshold: int = THRESHOLD
+    log: bool = False
+    parents: bool = True
+    checkpoint: Path | None = None
+    checkpoint_seconds: float = 180.0
+    resume: Path | None = None
+    files: bool = True
+
+
+def owner_of(owner: int) -> int:
+    """Return the partition of an owner: its number."""
+    return owner
+
+
+@define(eq=False)
+class _Totals:
+    """What the expansion of a level came to."""
+
+    fired: int = 0
+    finals: int = 0
+    sent: int = 0
+    kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
+
+    def add(self, expanded: Expanded, sent: int) -> None:
+        self.fired += expanded.total
+        self.orbits += expanded.orbits
+        self.finals += expanded.finals
+        self.kinds += expanded.fired
+        self.sent += sent
+
+    def merge(self, other: _Totals) -> None:
+        self.fired += other.fired
+        self.finals += other.finals
+        self.kinds += other.kinds
+        self.orbits += other.orbits
+
+
+OF_A_SEARCH = (
+    "found",
+    "truncated",
+    "rounds",
+    "_frontier",
+    "_unique",
+    "_total",
+    "_finals",
+    "_levels",
+    "_shares",
+    "_growths",
+    "_version",
+    "_own",
+    "_code_sent",
+    "_links",
+    "_late",
+    "_fired",
+    "_orbits",
+    "_handed_over_at",
+    "_graded",
+    "_renamed",
+)
+"""Attributes that are as at first when a search begins again."""
+
+
+def _new_run() -> str:
+    """Return a name that tells this search from others of workers that are still there."""
+    return f"{os.getpid()}-{time.monotonic_ns()}"
+
+
+def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, Any]]:
+    """Yield the columns that renamings are about, with their values.
+
+    A column is given as in the keys of RENAME: column << 4 | actor.
+    """
+    for actor in range(actors):
+        found = {
+            kernels.STATE: tabulation.states[actor],
+            kernels.POSITION: tabulation.positions[actor],
+            kernels.KNOWS: tabulation.knows[actor],
+            kernels.PENDING: tabulation.pending[actor],
+        }
+        outgoing = (k for k, (src, _) in enumerate(tabulation.channels) if src == actor)
+        for place, channel in enumerate(outgoing):
+            found[kernels.CHANNELS + place] = tabulation.contents[channel]
+        for column, interner in found.items():
+            yield column << 4 | actor, interner
+
+
+@define(eq=False)
+class SparkBreadthFirst:
+    """Breadth-first by levels, large ones on Spark; a round is a level."""
+
+    system: System
+    max_depth: int | None = None
+    options: SparkOptions = SparkOptions()
+    local_options: LocalOptions = field(factory=LocalOptions)
+    found: dict[str, Found] = field(factory=dict)
+    truncated: bool = False
+    exhaustive: bool = True
+    local: LocalBreadthFirst = field(init=False)
+    cluster: Cluster | None = None
+    rounds: list[dict[str, Any]] = field(factory=list)
+    checkpoints: Checkpoints | None = None
+    seconds_before: float = 0.0
+    began: float = field(factory=time.monotonic)
+    _between: bool = True
+    run: str = field(init=False)
+    _frontier: int = 0
+    _unique: int = 0
+    _total: int = 0
+    _finals: int = 0
+    _levels: list[int] = field(factory=list)
+    _shares: Any = None
+    _reports: Any = None
+    _growths: list[Any] = field(factory=list)
+    _version: int = -1
+    _own: Composites = field(factory=Composites)
+    _code_sent: int = 0
+    _jobs: int = 0
+    _owners: int = 0
+    _least: int = 0
+    _links: list[list[list[Words]]] = field(factory=list)
+    _late: dict[int, tuple[Words, Words]] = field(factory=dict)
+    _fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    _orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
+    _handed_over_at: int = 0
+    _folder: str | None = None
+    _graded: bool = False
+    _renamed: dict[int, int] = field(factory=dict)
+    no_symmetry: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Start with the local engine."""
+        self.run = _new_run()
+        resume = self.options.resume
+        saved = None if resume is None else last_in(resume)
+        threads = self.local_options.threads or os.cpu_count() or 1
+        if saved is not None:
+            threads = int(saved.about.get("threads", threads))
+        options = evolve(self.local_options, parents=self.options.parents, threads=threads)
+        self.local = LocalBreadthFirst(self.system, self.max_depth, options)
+        try:
+            if saved is not None:
+                self._restore(saved)
+            self._prepare_checkpoints()
+        except BaseException:
+            self.close()
+            raise
+
+    # Checkpoints.
+
+    def _about(self) -> dict[str, Any]:
+        """Return what a checkpoint of this search says of itself."""
+        traces, threads = self.options.parents, self.local.options.threads
+        symmetry = self.local_options.symmetry
+        return about(self.system, engine="spark", traces=traces, threads=threads, symmetry=symmetry)
+
+    def _prepare_checkpoints(self) -> None:
+        """Save at once what can be, so that whatever is wrong shows before hours have passed."""
+        folder, resume = self.options.checkpoint or self.options.resume, self.options.resume
+        if folder is None:
+            return
+        same = resume is not None and folder.resolve() == resume.resolve()
+        seconds = self.options.checkpoint_seconds
+        self.checkpoints = Checkpoints(folder, self._about(), seconds, resumed=same)
+        if not same:
+            self._save()
+        if self.checkpoints.problem is not None:
+            raise InputError(f"--checkpoint {folder}: {self.checkpoints.problem}")
+
+    def _save(self) -> None:
+        """Write a checkpoint, between two levels."""
+        assert self.checkpoints is not None
+        now, before = time.monotonic(), self.seconds_before
+        self.seconds_before += now - self.began
+        write = self._write_shares if self.on_cluster else None
+        self.checkpoints.save(spark_checkpoint.contents(self, write))
+        self.seconds_before = before
+
+    def _write_shares(self, folder: Path) -> spark_checkpoint.Files:
+        task = spark_checkpoint.save_task(str(folder.resolve()))
+        return spark_checkpoint.written(folder, self._each(task))
+
+    def _each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
+        """Return what a task yields for all shares, wherever they are."""
+        if isinstance(self._shares, Here):
+            return self._shares.each(task)
+        assert self.cluster is not None
+        found = wait_for(self.cluster.sc, self._shares.mapPartitionsWithIndex(task).collect)
+        return list(found)
+
+    def _restore(self, saved: Saved) -> None:
+        """Go on where a checkpoint ends."""
+        saved.refuse_unless(self._about())
+        on_cluster = spark_checkpoint.restored(self, self.local, saved)
+        if not on_cluster:
+            return
+        wanted = self.options.partitions
+        if wanted not in (None, self._owners):
+            raise InputError(
+                f"--partitions is {wanted}, and the checkpoint has {self._owners}; a search keeps "
+                "its partitions"
+            )
+        self._connect()
+        assert self.cluster is not None
+        sc, owners = self.cluster.sc, self._owners
+        load = spark_checkpoint.load_task(str(saved.folder.resolve()))
+        self._shares = sc.parallelize([(p, p) for p in range(owners)], owners).partitionBy(
+            owners, owner_of
+        )
+        self._shares = persisted(
+            self._shares.mapPartitions(
+                lambda parts: (pair for p, _ in parts for pair in load(p)),
+                preservesPartitioning=True,
+            )
+        )
+        wait_for(sc, self._shares._jrdd.count)
+
+    @property
+    def on_cluster(self) -> bool:
+        """The search has moved to Spark."""
+        return self._shares is not None
+
+    @property
+    def frontier(self) -> int:
+        """States of the current depth."""
+        return self._frontier if self.on_cluster else self.local.frontier
+
+    def counts(self) -> Counts:
+        """Return what was explored so far."""
+        if not self.on_cluster:
+            return self.local.counts()
+        return Counts(self._unique, self._total, len(self._levels), self._finals)
+
+    @property
+    def symmetric(self) -> bool:
+        """States are replaced by representatives."""
+        return self.local.supply.symmetric
+
+    def unreduced(self) -> Counts | None:
+        """Return the counts without symmetry, from the sizes of the orbits."""
+        if not self.on_cluster:
+            return self.local.unreduced()
+        if not (self.symmetric and self._between) or self._late:
+            return None
+        waiting = 0
+        if self._frontier:
+            job = self._new_job(advances=True)
+            task = orbits_task(job, self._growths)
+            waiting = sum(self._each(task))
+        states, fired, finals = map(int, self._orbits)
+        return Counts(states + waiting, 1 + fired, len(self._levels), finals)
+
+    def _symmetry_figures(self) -> dict[str, Any]:
+        """Return what symmetry did, or why it is off."""
+        symmetry = self.local.supply.tabulation.symmetry
+        if symmetry is None:
+            return {"on": False, "reason": self.no_symmetry or self.local.no_symmetry}
+        expanded = sum(self._levels) - self._frontier
+        return {
+            "on": True,
+            "permutations": len(symmetry.group),
+            "reduction": int(self._orbits[0]) / max(expanded, 1),
+        }
+
+    def close(self) -> None:
+        """Give everything back; the counts remain."""
+        if self.checkpoints is not None:
+            if self._between and self.frontier and not self.found:
+                self._save()
+            self.checkpoints.close()
+        self.local.close()
+        if self.cluster is not None:
+            self.cluster.stop()
+
+    def statistics(self) -> dict[str, Any]:
+        """Return further figures, by name."""
+        if not self.on_cluster:
+            found = self.local.statistics()
+            return {**found, "rounds_on_spark": 0}
+        tabulation = self.local.supply.tabulation
+        return {
+            "symmetry": self._symmetry_figures(),
+            "rounds_on_spark": sum(r["where"] == "cluster" for r in self.rounds),
+            "partitions": self._owners,
+            "row_bytes": 8 * self._own.codec.words,
+            "graded": {"on": self._graded, "reason": tabulation.grading.reason},
+            "rounds": self.rounds,
+            "checkpoints": self.checkpoints and self.checkpoints.figures(),
+            "protocol_calls": tabulation.calls,
+            "actor_states": sum(len(states.values) for states in tabulation.states),
+            "table_entries": tabulation.entries,
+            "python_seconds": tabulation.seconds,
+            "states_per_depth": list(self._levels),
+            "transitions": {
+                kind: {"total": int(self._fired[k])} for k, kind in enumerate(tabulation.kinds)
+            },
+        }
+
+    def round(self, tick: Callable[[], None]) -> None:
+        """Expand the current level, on the cluster if it is large."""
+        if self.checkpoints is not None and self.checkpoints.due:
+            self._save()
+        self._between = False
+        try:
+            self._expand_level(tick)
+        except NotSymmetricError as reason:
+            self.no_symmetry = str(reason)
+            self._begin_again()
+        except SelfPacketError:
+            self._begin_again(self_channels=True)
+        except NotGradedError:
+            self._begin_again(forget=None)
+        self._between = True
+
+    def _begin_again(
+        self, *, self_channels: bool = False, forget: int | None = FORGET_FROM
+    ) -> None:
+        """Begin again, without symmetry if there turned out to be none."""
+        if self.local.options.forget is None:
+            forget = None
+        self.local.close()
+        if not isinstance(self._shares, Here | None):
+            self._shares.unpersist()
+        for attribute in fields(type(self)):
+            if attribute.name in OF_A_SEARCH:
+                default: Any = attribute.default
+                value = default.factory() if isinstance(default, Factory) else default  # type: ignore[arg-type]
+                setattr(self, attribute.name, value)
+        self.run = _new_run()
+        self.local = LocalBreadthFirst(
+            self.system,
+            self.max_depth,
+            evolve(
+                self.local.options,
+                symmetry=self.symmetric and self.no_symmetry is None,
+                forget=forget,
+            ),
+            self_channels=self_channels or self.local.self_channels,
+        )
+
+    def _expand_level(self, tick: Callable[[], None]) -> None:
+        if not self.on_cluster and self.local.frontier < self.options.threshold:
+            self.local.round(tick)
+            self.found, self.truncated = self.local.found, self.local.truncated
+            return
+        if self.max_depth is not None and len(self._levels or self.local.levels) >= self.max_depth:
+            self.truncated, self._frontier = True, 0
+            if not self.on_cluster:
+                self.local.frontier = 0
+            return
+        if not self.on_cluster:
+            self._hand_over()
+        self._round(tick)
+
+    # From the local engine to the cluster.
+
+    def _hand_over(self) -> None:
+        """Cut the local engine's states into shares, and give them to the cluster."""
+        self.cluster = Cluster.start(self.options.master, log=self.options.log)
+        self._owners = self.options.partitions or max(self.cluster.sc.defaultParallelism, 1)
+        local = self.local
+        counts = local.counts()
+        self._unique, self._total, self._finals = (
+            counts.unique_states,
+            counts.total_states,
+            counts.final_states,
+        )
+        self._levels = list(local.levels)
+        self._fired += np.sum([o.fired for o in local.owners], axis=0)
+        self._handed_over_at = len(self._levels)
+        self._graded = local.graded and local.options.forget is not None
+        for o in local.owners:
+            self._orbits += o.control[kernels.ORBIT_STATES : kernels.ORBIT_FINALS + 1]
+        self._connect()
+        self._give_to_cluster(self._first_shares())
+
+    def _connect(self) -> None:
+        """Give the cluster all tables."""
+        self.cluster = self.cluster or Cluster.start(self.options.master, log=self.options.log)
+        self._reports = self.cluster.sc.accumulator({}, Reports())
+        if self.options.files and self.cluster.sc.master.startswith("local["):
+            self._folder = str(self.cluster.folder / "blocks")
+            Path(self._folder).mkdir(exist_ok=True)
+        tabulation = self.local.supply.tabulation
+        table = tabulation.table.reshape(-1, 2)
+        table = table[table[:, 0] != -1]
+        tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
+        self._grow()
+
+    def _first_shares(self) -> list[tuple[int, Share]]:
+        """Return the partitions' shares of what the local engine has visited, in pieces."""
+        local, threads = self.local, len(self.local.owners)
+        levels, links, visited = [], [], []
+        with wrapping():
+            for owner in local.owners:
+                rows = owner.level.rows.array[: owner.level.count * local.supply.layout.row_words]
+                levels.append(self._own.representatives(self._flat(rows)))
+                links.append(np.arange(owner.level.count) * threads + owner.number)
+                if not self._graded:
+                    parts = (self._flat(part.ravel()) for part in owner.visited.parts())
+                    visited += [self._own.representatives(part) for part in parts]
+            following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
+            which, old_which = (
+                self._own.owners_of(rows, self._owners) for rows in (following, old)
+            )
+            progress = NOTHING
+            if not self._graded:
+                self._least = int(self._own.progress(following).min())
+                progress = self._own.progress(old)
+        local.forget_states()
+        words, all_links = self._own.codec.words, np.concatenate(links)
+        following, old = following.reshape(-1, words), old.reshape(-1, words)
+        columns = self._own.codec.col_widths
+        self._links = [[[all_links[which == p]] for p in range(self._owners)]]
+        found = []
+        for p in range(self._owners):
+            share = Share(
+                columns=columns,
+                level=NOTHING,
+                todo=NOTHING,
+                visited=old[old_which == p].ravel(),
+                progress=progress[old_which == p].astype(np.int32),
+                following=following[which == p].ravel(),
+            )
+            found += [(p, piece) for piece in share.pieces(words)]
+        return found
+
+    def _flat(self, rows: Words) -> Words:
+        layout, codec = self.local.supply.layout, self._own.codec
+        count = len(rows) // layout.row_words
+        flat = np.empty(count * codec.words, np.int64)
+        kernels.flatten(
+            rows,
+            count,
+            layout.row_words,
+            self.local.supply.tables.geo,
+            layout.dec,
+            codec.widths,
+            codec.words,
+            flat,
+        )
+        return flat
+
+    # Tables.
+
+    def _grow(self) -> None:
+        """Broadcast what was added to the tables since the last time."""
+        assert self.cluster is not None
+        tabulation, layout = self.local.supply.tabulation, self.local.supply.layout
+        self._rename_values()
+        if not layout.columns_fit:
+            layout.widen_columns()
+        filled, tabulation.filled = tabulation.filled or [], []
+        self._version += 1
+        growth = Growth(
+            version=self._version,
+            geo=layout.geometry(),
+            col_widths=tuple(layout.col_widths),
+            keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
+            values=np.concatenate([NOTHING, *(values for _, values in filled)]),
+            code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
+            sent=NOTHING if self._graded else self._progress(tabulation.positions, 0),
+            pending=NOTHING if self._graded else self._progress(tabulation.pending, 1),
+            perms=layout.perms,
+        )
+        self._code_sent = tabulation.used_code
+        self._own.learn(growth)
+        self._growths.append(self.cluster.sc.broadcast(growth))
+
+    def _rename_values(self) -> None:
+        """Fill the renamings of all values of components, so that no worker misses one."""
+        tabulation = self.local.supply.tabulation
+        actors, permutations = self.system.actors, 0
+        if tabulation.symmetry is not None:
+            permutations = len(tabulation.symmetry.group) - 1
+        while permutations:
+            keys = [NOTHING]
+            for where, interner in _columns(tabulation, actors):
+                since, upto = self._renamed.get(where, 0), len(interner.values)
+                self._renamed[where] = upto
+                numbers = np.arange(since, upto)
+                for p in range(permutations):
+                    key = (kernels.RENAME << kernels.COLUMN_BITS | p) << kernels.NUMBER_BITS
+                    keys.append((key | numbers) << kernels.NUMBER_BITS | where)
+            missing = np.concatenate(keys)
+            if not len(missing):
+                return
+            tabulation.fill(missing)
+
+    def _progress(self, interners: list[Any], part: int) -> Words:
+        """Return what each position adds to the progress, or each set of pending messages takes."""
+        workload = self.system.workload
+        room = max(
+            len(n.values)
+            for found in (
+                self.local.supply.tabulation.positions,
+                self.local.supply.tabulation.pending,
+            )
+            for n in found
+        )
+        out = np.zeros((len(interners), room), np.int64)
+        for actor, interner in enumerate(interners):
+            for number, value in enumerate(interner.values):
+                if part == 0:
+                    out[actor, number] = workload.sent(value) * (workload.fan_out + 1)
+                else:
+                    out[actor, number] = sum(len(entry.remaining) for entry in value)
+        return out.ravel()
+
+    def _learn(self, keys: Words, flat: Words) -> None:
+        """Fill table entries, and those that some rows will miss next.
+
+        Args:
+            keys: of entries that are missing.
+            flat: rows, packed as the tables are now.
+        """
+        with wrapping():
+            while True:
+                if len(keys):
+                    self.local.supply.tabulation.fill(keys)
+                    if self._graded and not self.local.graded:
+                        raise NotGradedError(str(self.local.supply.tabulation.grading.reason))
+                    before = self._own.codec
+                    self._grow()
+                    flat = widened(flat, before, self._own.codec)
+                todo = np.arange(len(flat) // self._own.codec.words)
+                tried = expand_block(self._own, flat, todo, 0, 1, 0)
+                keys, flat = tried.keys, tried.waiting
+                if not len(keys):
+                    return
+
+    # Rounds.
+
+    def _round(self, tick: Callable[[], None]) -> None:
+        """Expand the level; see the module's text."""
+        began, new = time.monotonic(), 0
+        totals = _Totals()
+        links: list[list[Words]] = [[] for _ in range(self._owners)]
+        shown: list[tuple[int, int, int, int]] = []
+        jobs, advances, expanding, merging = 0, True, 0.0, 0.0
+        while True:
+            codec = self._own.codec
+            first, second = self._job(tick, advances=advances)
+            if advances:
+                self._settle_late(first)
+            advances, jobs = False, jobs + 1
+            expanding += sum(r.seconds for r in first.values())
+            merging += sum(r.seconds for r in second.values())
+            for p, report in sorted(first.items()):
+                totals.add(report.expanded, report.sent_bytes)
+                shown += [(bits, p, index, at) for bits, index, at in report.expanded.shown]
+            for p, merged in sorted(second.items()):
+                new += merged.new
+                links[p].append(fetched(merged.links))
+            if self._folder is not None:
+                clear(self._folder, kept=f"{self._jobs}-share-")
+            tick()
+            waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.aside)}
+            if waiting:
+                keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
+                self._learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
+            if not waiting or (not shown and self._expand_late(waiting, codec, totals)):
+                break  # else a second job expands what the first one set aside
+        self._unique += new
+        self._total += totals.fired
+        self._finals += totals.finals
+        self._fired += totals.kinds
+        self._orbits += totals.orbits
+        self._collect(shown)
+        self._links.append(links)
+        sizes = [r.following for r in second.values()]
+        self._frontier = sum(sizes) + sum(len(links) for _, links in self._late.values())
+        self.rounds.append(
+            {
+                "depth": len(self._levels),
+                "where": "driver" if isinstance(self._shares, Here) else "cluster",
+                "jobs": jobs,
+                "new": new,
+                "generated": totals.fired,
+                "shuffle_bytes": totals.sent,
+                "skew": max(sizes) * len(sizes) / max(sum(sizes), 1),
+                "visited": sum(r.visited for r in second.values()),
+                "expand_seconds": expanding,
+                "merge_seconds": merging,
+            }
+        )
+        if self._frontier:
+            self._levels.append(self._frontier)
+        if not self._graded:
+            late = [self._own.progress(rows).min() for rows, _ in self._late.values() if len(rows)]
+            self._least = int(min([r.least for r in second.values()] + late))
+        self._learn_ahead([widened(r.preview, codec, self._own.codec) for r in second.values()])
+        self._relocate(sum(r.following + r.visited for r in second.values()))
+        self.rounds[-1]["seconds"] = time.monotonic() - began
+
+    def _learn_ahead(self, previews: list[Words]) -> None:
+        """Fill what the next level will miss, as far as some of its rows tell."""
+        codec = self._own.codec
+        self._learn(NOTHING, np.concatenate(previews))
+        for owner, (rows, links) in self._late.items():
+            self._late[owner] = widened(rows, codec, self._own.codec), links
+
+    def _settle_late(self, reports: dict[int, ExpandReport]) -> None:
+        """Count the late states that turned out new; they are the last ones of their level."""
+        late = sum(len(links) for _, links in self._late.values())
+        if late:
+            new = sum(len(r.late_links) for r in reports.values())
+            self._unique += new
+            self._levels[-1] += new - late
+            if not self._levels[-1]:
+                self._levels.pop()
+            for p, report in reports.items():
+                self._links[-1][p].append(report.late_links)
+        self._late = {}
+
+    def _expand_late(self, waiting: dict[int, Expanded], codec: Codec, totals: _Totals) -> bool:
+        """Expand the rows that were set aside here, where they are few; return whether it was done.
+
+        What follows them is *late*: only the next job finds out which of it is new.
+        """
+        last = self.max_depth is not None and len(self._levels) + 1 >= self.max_depth
+        few = all(len(e.aside) <= len(e.waiting) // codec.words for e in waiting.values())
+        if last or not few:
+            return False
+        parts, found = [], _Totals()
+        own = self._own
+        for p, expanded in sorted(waiting.items()):
+            flat = widened(expanded.waiting, codec, own.codec)
+            done = expand_block(own, flat, expanded.aside, p, self._owners, 0)
+            if len(done.aside) or done.shown:
+                return False
+            found.add(done, 0)
+            parts.append((done.rows, done.links))
+        for owner in range(self._owners):
+            rows = np.concatenate([rows[owner] for rows, _ in parts])
+            if len(rows):
+                self._late[owner] = rows, np.concatenate([links[owner] for _, links in parts])
+        totals.merge(found)
+        return True
+
+    def _job(
+        self, tick: Callable[[], None], *, advances: bool
+    ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
+        """Run both tasks of every partition; return their reports."""
+        self._jobs += 1
+        job = self._new_job(advances=advances)
+        if isinstance(self._shares, Here):
+            self._shares.run(job, self._own)
+        else:
+            self._run_on_cluster(job, tick)
+        return self._taken(0), self._taken(1)
+
+    def _run_on_cluster(self, job: Job, tick: Callable[[], None]) -> None:
+        assert self.cluster is not None
+        before, sc = self._shares, self.cluster.sc
+        sent = before.mapPartitionsWithIndex(
+            expand_task(job, self._growths, self._reports), preservesPartitioning=False
+        ).partitionBy(self._owners, owner_of)
+        if not job.starts_anew:
+            sent = sc.union([before, sent])
+        self._shares = persisted(
+            sent.mapPartitionsWithIndex(
+                merge_task(job, self._growths, self._reports), preservesPartitioning=True
+            )
+        )
+        if self._jobs % CHECKPOINT_EVERY == 0:
+            self._shares.checkpoint()
+        wait_for(sc, self._shares._jrdd.count, tick)
+        before.unpersist()
+
+    def _relocate(self, rows: int) -> None:
+        """Bring shares here when they have become small, and back when there is work again.
+
+        Args:
+            rows: of all shares.
+        """
+        assert self.cluster is not None
+        sc, shares = self.cluster.sc, self._shares
+        if not self._frontier:
+            return
+        if not isinstance(shares, Here) and rows < self.options.threshold // 2:
+            self._shares = Here.of(wait_for(sc, shares.collect), self._owners)
+            shares.unpersist()
+        elif isinstance(shares, Here) and self._frontier >= self.options.threshold:
+            self._give_to_cluster(shares.pairs)
+
+    def _give_to_cluster(self, pairs: list[tuple[int, Share]]) -> None:
+        """Hand pieces of shares, each with its partition, to the executors."""
+        assert self.cluster is not None
+        sc = self.cluster.sc
+        shares = sc.parallelize(pairs, self._owners).partitionBy(self._owners, owner_of)
+        self._shares = persisted(shares)
+        wait_for(sc, self._shares._jrdd.count)
+
+    def _new_job(self, *, advances: bool) -> Job:
+        known = sum(
+            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
+        )
+        return Job(
+            run=self.run,
+            number=self._jobs,
+            owners=self._owners,
+            known=known,
+            links=self.options.parents,
+            advances=advances,
+            graded=self._graded,
+            least=self._least,
+            folder=None if isinstance(self._shares, Here) else self._folder,
+            late=self._late,
+        )
+
+    def _taken(self, task: int) -> dict[int, Any]:
+        """Return what one of the tasks of the last job reported, per partition."""
+        here = isinstance(self._shares, Here)
+        value = self._shares.value if here else self._reports.value
+        taken = {p: r for (job, k, p), r in value.items() if job == self._jobs and k == task}
+        if len(taken) != self._owners:
+            raise ClusterError(
+                f"{self._owners - len(taken)} of {self._owners} Spark tasks did not report"
+            )
+        for key in [key for key in value if key[0] < self._jobs or key[1] == task]:
+            del value[key]
+        return taken
+
+    # Counterexamples.
+
+    def _collect(self, shown: list[tuple[int, int, int, int]]) -> None:
+        """Trace back what this round showed, the shortest first."""
+        untraced = set()
+        for bits, partition, index, place in sorted(shown, key=lambda s: (s[3] >= 0, *s[1:])):
+            for rank, prop in enumerate(self.system.properties):
+                if not bits >> rank & 1 or prop.name in self.found:
+                    continue
+                if prop.sought:  # that there is one is all that matters
+                    self.found[prop.name] = Found(())
+                elif self.options.parents:
+                    places = self._places_to(partition, index)
+                    found = self._path([*places, place] if place >= 0 else places, prop)
+                    self.found[prop.name] = Found(found)
+                else:
+                    untraced.add(prop.name)
+        if untraced:
+            self._search_again(untraced)
+
+    def _search_again(self, violated: set[str]) -> None:
+        """Find the shortest paths to violations of these properties, with links this time."""
+        again = SparkBreadthFirst(
+            self.system,
+            self.max_depth,
+            evolve(self.options, parents=True),
+            self.local_options,
+        )
+        try:
+            while again.frontier and not violated <= again.found.keys():
+                again.round(lambda: None)
+            self.found |= again.found
+        finally:
+            again.close()
+
+    def _places_to(self, partition: int, index: int) -> list[int]:
+        """Return the places of the transitions that lead to a state of the level just expanded."""
+        places = []
+        for level in reversed(self._links[1:]):
+            links = np.concatenate([NOTHING, *level[partition]])
+            link = int(links[index])
+            places.append(link & (1 << PLACE_BITS) - 1)
+            index = link >> PLACE_BITS & (1 << INDEX_BITS) - 1
+            partition = link >> PLACE_BITS + INDEX_BITS
+        handed = np.concatenate(self._links[0][partition])
+        index, owner = divmod(int(handed[index]), len(self.local.owners))
+        return [*self.local._places_to(owner, index), *reversed(places)]
+
+    def _path(self, places: list[int], prop: Property) -> tuple[Transition, ...]:
+        """Return the path with transitions at these places, in original names."""
+        if not self.symmetric:
+            return self._transitions(places)
+        self.local.supply.refresh()  # the tables have grown here since
+        with wrapping():
+            return self.local.unrenamed(places, prop, self._kept)
+
+    def _kept(self, number: int, row: Words) -> Words:
+        """Return what the search went on from; see `LocalBreadthFirst.unrenamed`."""
+        if number + 1 < self._handed_over_at:
+            return row
+        tables = self.local.supply.tables
+        actors, counts = self.system.actors, self.local.supply.layout.counts
+        stride = int(tables.geo[kernels.REN_STRIDE])
+        weights, row = np.zeros(actors * stride, np.int64), row.copy()
+        kernels.weigh(tables.geo, tables.dec, SALTS, np.zeros(actors, np.int64), counts, weights)
+        kernels.lighten(row, 1, len(row), tables.geo, tables.ren, tables.perms, weights, tables.dec)
+        return row
+
+    def _transitions(self, places: list[int]) -> tuple[Transition, ...]:
+        state, found = initial_state(self.system), []
+        for at in places:
+            transition = enabled(self.system, state)[at]
+            found.append(transition)
+            state = successor(self.system, state, transition).state
+        return tuple(found)

@@ -1,0 +1,648 @@
+"""Rounds on blocks of rows that travel between processes; see `checker.spark.breadth`.
+
+A composite is a number that one process gave to local words, so rows of composites cannot travel.
+A *flat row* holds the local words themselves, packed bit by bit; their components have the driver's
+numbers. Whoever expands a block translates it into composites of its own and the successors back.
+
+Nobody but the driver calls the protocol. Rows that miss a table entry are set aside, and what they
+miss is reported; the driver fills its tables and sends what was added, and the rows are tried
+again. So a round is a pure function of a block and a version of the tables, whoever runs it,
+however often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from attrs import define, field, frozen
+
+from antecede.checker.tables import kernels
+from antecede.checker.tables.arena import Arenas, reserve_bytes
+from antecede.checker.tables.layout import pack_widths, spread
+from antecede.checker.tables.misses import MISSES, wrapping
+from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, TAIL, Visited
+
+CHUNK = 1 << 13
+"""Rows that are expanded at a time: few enough that they and their successors stay in caches."""
+
+ENTRIES = 1 << 16
+
+RECENT = 1 << 14
+"""Rows that an expansion remembers having sent, beside the set of all, so near that it is quick."""
+
+MORE = 2
+"""Successors of a block per row that there is room for at first; more are rare."""
+
+SALTS = np.random.default_rng(0).integers(
+    1 << 62, size=kernels.MOST_ACTORS * kernels.MOST_COLUMNS
+) | np.int64(1)
+"""See `kernels.weigh`; the same in every process."""
+
+SMALLEST_ROOM = 1 << 12
+MOST_COMPOSITES = 1 << 23
+"""Composites that a process keeps from one task to the next."""
+
+PLACE_BITS, INDEX_BITS = 15, 33
+"""A link holds the parent's partition, its index there, and the transition's place."""
+
+
+@frozen(eq=False)
+class Growth:
+    """What was added to the tables since the version before.
+
+    Attributes:
+        version: of the tables, with it.
+        geo: the geometry of the driver's columns; rows and composites are everybody's own.
+        col_widths: bits of each column of a local word.
+        keys, values: new table entries.
+        code: new effects of handlers; they follow the old ones.
+        sent, pending: as for `kernels.progress_of_flat`.
+        perms: as in `kernels.Tables`; empty without symmetry. The renamings of all components that
+            the tables know are among the entries.
+    """
+
+    version: int
+    geo: Words
+    col_widths: tuple[int, ...]
+    keys: Words
+    values: Words
+    code: Words
+    sent: Words
+    pending: Words
+    perms: Words
+
+
+@frozen
+class Codec:
+    """How flat rows are packed.
+
+    Attributes:
+        widths: bits of each local word of each actor.
+        words: words of a flat row.
+        col_widths: bits of each column; two codecs with the same are the same.
+    """
+
+    widths: Words
+    words: int
+    col_widths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, actors: int, col_widths: Iterable[int]) -> Codec:
+        """Return the codec for columns of these widths."""
+        columns = tuple(col_widths)
+        count, word, _shift = pack_widths(list(columns))
+        used = [sum(w for w, k in zip(columns, word, strict=True) if k == n) for n in range(count)]
+        widths = np.array(used * actors, np.int64)
+        return cls(widths, -(-int(widths.sum()) // kernels.FLAT_BITS), columns)
+
+
+@define(eq=False)
+class Composites:
+    """The composites of one process, and the tables with them, as the kernels read them.
+
+    Attributes:
+        version: of the tables.
+        codec: of the flat rows that it reads and writes.
+        tables: what the kernels read.
+        counts: composites per actor.
+        row_widths: bits of each actor's composite in a row.
+        known: per actor, how many composites have weights and, under symmetry, renamings.
+        weights: see `kernels.weigh`.
+    """
+
+    version: int = -1
+    codec: Codec = field(init=False)
+    tables: kernels.Tables = field(init=False)
+    counts: Words = field(init=False)
+    row_widths: list[int] = field(init=False)
+    room: int = SMALLEST_ROOM
+    entries: int = 0
+    sent: Words = field(init=False)
+    pending: Words = field(init=False)
+    known: Words = field(init=False)
+    weights: Words = field(init=False)
+
+    @property
+    def symmetric(self) -> bool:
+        """Rows are replaced by one of their renamings."""
+        return len(self.tables.perms) > 0
+
+    def learn(self, growth: Growth) -> None:
+        """Take over what was added to the tables.
+
+        Where columns became wider all composites are forgotten: they hold columns of old widths.
+        """
+        first = self.version < 0
+        actors = int(growth.geo[kernels.ACTORS])
+        table = np.full(2 << 14, -1, np.int64) if first else self.tables.table
+        code = growth.code if first else np.concatenate([self.tables.code, growth.code])
+        table = self._stored(table, growth)
+        if first or self.codec.col_widths != growth.col_widths:
+            self.codec = Codec.of(actors, growth.col_widths)
+            self._start_anew(growth.geo, growth.perms, table, code)
+        else:
+            self.tables = self.tables._replace(table=table, code=code)
+            self._place(growth.geo)
+        self.sent, self.pending, self.version = growth.sent, growth.pending, growth.version
+
+    def _stored(self, table: Words, growth: Growth) -> Words:
+        capacity = len(table) // 2
+        self.entries += len(growth.keys)
+        if self.entries * 2 > capacity:
+            while self.entries * 2 > capacity:
+                capacity *= 2
+            old = table.reshape(-1, 2)
+            old = old[old[:, 0] != -1]
+            table = np.full(2 * capacity, -1, np.int64)
+            kernels.store(table, old[:, 0].copy(), old[:, 1].copy())
+        kernels.store(table, growth.keys, growth.values)
+        return table
+
+    def trim(self) -> None:
+        """Forget all composites if they are many: those that are needed again are made anew.
+
+        Rows of composites made before are of no use any more.
+        """
+        if int(self.counts.sum()) > MOST_COMPOSITES:
+            t = self.tables
+            self.room = SMALLEST_ROOM
+            self._start_anew(t.geo, t.perms, t.table, t.code)
+
+    def _start_anew(self, geo: Words, perms: Words, table: Words, code: Words) -> None:
+        actors, words = int(geo[kernels.ACTORS]), int(geo[kernels.WORDS])
+        self.counts = np.zeros(actors, np.int64)
+        self.known = np.zeros(actors, np.int64)
+        self.row_widths = spread([4] * actors)
+        self.weights = np.zeros(actors * self.room, np.int64)
+        self.tables = kernels.Tables(
+            geo,
+            table,
+            code,
+            np.full(4 * self.room * (words + 1), -1, np.int64),
+            np.zeros(actors * self.room * words, np.int64),
+            np.full(len(perms) * self.room, -1, np.int32),
+            perms,
+            np.zeros(0, np.int32),
+        )
+        self._place(geo)
+
+    def _place(self, geo: Words) -> None:
+        """Put this process's own part into the geometry."""
+        geo = geo.copy()
+        words, actors = int(geo[kernels.WORDS]), int(geo[kernels.ACTORS])
+        count, word, shift = pack_widths(self.row_widths)
+        geo[kernels.ROW_WORDS] = count
+        geo[kernels.ROW_WORD : kernels.ROW_WORD + actors] = word
+        geo[kernels.ROW_SHIFT : kernels.ROW_SHIFT + actors] = shift
+        geo[kernels.ROW_MASK : kernels.ROW_MASK + actors] = [
+            (1 << width) - 1 for width in self.row_widths
+        ]
+        geo[kernels.DEC_STRIDE] = self.room * words
+        geo[kernels.REN_STRIDE] = self.room
+        geo[kernels.PERMUTATIONS] = len(self.tables.perms) // actors
+        geo[kernels.SWEEPS] = geo[kernels.AUDITS] = 0
+        self.tables = self.tables._replace(geo=geo)
+
+    @property
+    def row_words(self) -> int:
+        """Words of a row of composites."""
+        return int(self.tables.geo[kernels.ROW_WORDS])
+
+    @property
+    def limits(self) -> Words:
+        """How many composites there is room for, per actor and over all."""
+        words = int(self.tables.geo[kernels.WORDS])
+        return np.array(
+            [
+                *(min(1 << width, self.room) for width in self.row_widths),
+                len(self.tables.cons) // (words + 1) * 2 // 3,
+            ],
+            np.int64,
+        )
+
+    def extend(self) -> None:
+        """Make room for more composites; rows of composites made before are of no use any more."""
+        words, actors = int(self.tables.geo[kernels.WORDS]), len(self.counts)
+        larger = np.zeros((actors, 2 * self.room * words), np.int64)
+        larger[:, : self.room * words] = self.tables.dec.reshape(actors, -1)
+        self.room *= 2
+        cons = np.full(4 * self.room * (words + 1), -1, np.int64)
+        dec = larger.ravel()
+        kernels.index_composites(cons, dec, self.room * words, words, self.counts)
+        ren = _wider(self.tables.ren, len(self.tables.perms), self.room)
+        self.weights = _wider(self.weights, actors, self.room)
+        self.tables = self.tables._replace(cons=cons, dec=dec, ren=ren)
+        bits = int(self.room - 1).bit_length()
+        if min(self.row_widths) < bits:
+            self.row_widths = spread([bits] * actors)
+        self._place(self.tables.geo)
+
+    def composed(self, flat: Words, which: Words) -> Words:
+        """Return the rows of composites of some flat rows."""
+        while True:
+            rows = np.empty(max(len(which), 1) * self.row_words, np.int64)
+            done = kernels.compose(
+                flat,
+                which,
+                self.codec.words,
+                self.codec.widths,
+                self.tables,
+                self.counts,
+                self.limits,
+                rows,
+            )
+            if done < len(which):
+                self.extend()
+            elif self._learn_new():
+                return rows
+
+    def add(self, records: Words) -> bool:
+        """Number the composites in `records`; return whether rows made before are still of use."""
+        useful = self._number(records)
+        return self._learn_new() and useful
+
+    def _learn_new(self) -> bool:
+        """Rename and weigh new composites; return whether rows made before are still of use."""
+        useful, control = True, np.zeros(kernels.CONTROL_SIZE, np.int64)
+        while (self.known < self.counts).any():
+            upto, permutations = self.counts.copy(), int(self.tables.geo[kernels.PERMUTATIONS])
+            records = [
+                (p << 8 | actor) << 40 | np.arange(self.known[actor], upto[actor])
+                for p in range(permutations)
+                for actor in range(len(upto))
+            ]
+            if records:
+                useful = self._rename(np.concatenate(records), control) and useful
+            t = self.tables
+            kernels.weigh(t.geo, t.dec, SALTS, self.known, upto, self.weights)
+            self.known = upto
+        return useful
+
+    def _rename(self, records: Words, control: Words) -> bool:
+        useful = True
+        while True:
+            control[kernels.MISSES] = 0
+            t = self.tables
+            misses = np.empty((MISSES, 1 + int(t.geo[kernels.WORDS])), np.int64)
+            kernels.rename_composites(
+                t.geo, t.table, t.cons, t.dec, t.ren, t.perms, records, misses, control
+            )
+            missed = misses[: control[kernels.MISSES]].copy()
+            if not len(missed):
+                return useful
+            assert (missed[:, 0] >> 8 == kernels.COMPOSE).all(), "a renaming was not sent along"
+            missed[:, 0] &= 0xFF
+            useful = self._number(missed) and useful
+
+    def represent(self, rows: Words, count: int, stride: int) -> None:
+        """Replace rows of composites, `stride` words apart, by their representatives."""
+        t = self.tables
+        if self.symmetric:
+            kernels.lighten(rows, count, stride, t.geo, t.ren, t.perms, self.weights, t.dec)
+
+    def orbits(self, flat: Words) -> int:
+        """Return how many states the representatives `flat` stand for."""
+        count = len(flat) // self.codec.words
+        rows, t = self.composed(flat, np.arange(count)), self.tables
+        return int(kernels.orbits(rows, count, t.geo, t.ren, t.perms))
+
+    def representatives(self, flat: Words) -> Words:
+        """Return the representatives of flat rows."""
+        count = len(flat) // self.codec.words
+        if not self.symmetric:
+            return flat
+        rows = self.composed(flat, np.arange(count))
+        self.represent(rows, count, self.row_words)
+        return self.flattened(rows, count, self.row_words)
+
+    def _number(self, records: Words) -> bool:
+        useful = True
+        while True:
+            words = int(self.tables.geo[kernels.WORDS])
+            limits = self.limits
+            room = int(limits[-1]) - int(self.counts.sum())
+            if len(records) <= room:
+                done = kernels.add_composites(
+                    self.tables.cons,
+                    self.tables.dec,
+                    self.room * words,
+                    words,
+                    self.counts,
+                    records,
+                    limits[:-1],
+                )
+                if done == len(records):
+                    return useful
+            before = self.row_widths
+            self.extend()
+            useful = useful and before == self.row_widths
+
+    def flattened(self, rows: Words, count: int, stride: int) -> Words:
+        """Return the flat rows of rows of composites, `stride` words apart."""
+        flat = np.empty(count * self.codec.words, np.int64)
+        kernels.flatten(
+            rows,
+            count,
+            stride,
+            self.tables.geo,
+            self.tables.dec,
+            self.codec.widths,
+            self.codec.words,
+            flat,
+        )
+        return flat
+
+    def owners_of(self, flat: Words, owners: int) -> Words:
+        """Return the owner of each flat row, which stays the same when columns become wider."""
+        out = np.empty(len(flat) // self.codec.words, np.int64)
+        kernels.owners_of(
+            flat,
+            len(out),
+            self.codec.words,
+            self.tables.geo,
+            self.codec.widths,
+            SALTS,
+            owners,
+            out,
+        )
+        return out
+
+    def progress(self, flat: Words) -> Words:
+        """Return the progress of flat rows, which the sweep-line goes by."""
+        count = len(flat) // self.codec.words
+        out = np.empty(count, np.int64)
+        kernels.progress_of_flat(
+            flat,
+            count,
+            self.codec.words,
+            self.tables.geo,
+            self.codec.widths,
+            self.sent,
+            self.pending,
+            len(self.sent) // len(self.counts),
+            out,
+        )
+        return out
+
+
+@frozen(eq=False)
+class Expanded:
+    """What the expansion of a block came to.
+
+    Attributes:
+        rows, links: per owner, the flat successors without duplicates, and a link for each.
+        aside: numbers of the rows that miss something.
+        waiting: those rows, flat.
+        keys: of the table entries that they miss, as far as they came to need them.
+        fired: per kind, transitions taken.
+        finals, total: final states; transitions taken.
+        orbits: states, transitions and final states that the expanded ones stand for.
+        shown: (properties, index, place) of what is shown; place -1: the state itself.
+    """
+
+    rows: list[Words]
+    links: list[Words]
+    aside: Words
+    waiting: Words
+    keys: Words
+    fired: Words
+    finals: int
+    total: int
+    orbits: tuple[int, int, int]
+    shown: list[tuple[int, int, int]]
+
+
+def new_set(words: int, most: int = 0) -> Visited:
+    """Return an empty set of flat rows with room for `most` of them to begin with."""
+    arena = Arenas(None, (), reserve_bytes(1)).make(np.int64, "rows")
+    return Visited(words, True, arena, capacity=max(SMALLEST, int(most / HIGHEST_LOAD) + 1))
+
+
+def settled(seen: Visited, flat: Words, links: Words) -> tuple[Words, Words]:
+    """Put flat rows into a set; return those that were not in it, and their links."""
+    words = seen.width
+    kept, kept_links = np.empty_like(flat), np.empty_like(links)
+    start = np.zeros(2, np.int64)
+    while True:
+        figures = seen.figures()
+        done = kernels.settle(flat, links, start, words, seen.slots, figures, kept, kept_links)
+        seen.states = int(figures[1])
+        if done:
+            return kept[: int(start[1]) * words], kept_links[: int(start[1])]
+        seen.grow()
+
+
+def unseen(flat: Words, links: Words, words: int, held: Iterable[Words]) -> tuple[Words, Words]:
+    """Return those of a few flat rows that are not among many, without duplicates, and their links.
+
+    Only the few are put into a set; the many are looked up in it.
+    """
+    few = new_set(words)
+    flat, links = settled(few, flat, links)
+    marks = np.zeros(few.capacity + TAIL, np.int8)
+    figures = few.figures()
+    for rows in held:
+        kernels.mark(rows, words, few.slots, figures, marks)
+    known = np.zeros(len(links), np.int8)
+    kernels.marked(flat, words, few.slots, figures, marks, known)
+    few.close()
+    return flat.reshape(-1, words)[known == 0].ravel(), links[known == 0]
+
+
+def expand_block(
+    own: Composites, flat: Words, numbers: Words, partition: int, owners: int, known: int
+) -> Expanded:
+    """Expand a block.
+
+    Args:
+        own: this process's composites and tables.
+        flat: rows of a level in one partition.
+        numbers: of the rows in their level, for the links.
+        partition: for the links.
+        owners: how many partitions there are.
+        known: bit set of the properties not to report any more.
+    """
+    with wrapping():
+        return _Expansion(own, flat, numbers, partition, owners, known).run()
+
+
+@define(eq=False)
+class _Expansion:
+    own: Composites
+    flat: Words
+    numbers: Words
+    partition: int
+    owners: int
+    known: int
+    seen: Visited = field(init=False)
+    recent: Words = field(init=False)
+    packed: list[int] = field(init=False)
+    rows: list[list[Words]] = field(init=False)
+    links: list[list[Words]] = field(init=False)
+    control: Words = field(init=False)
+    fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    shown: list[tuple[int, int, int]] = field(factory=list)
+    keys: list[Words] = field(factory=list)
+    entries: int = ENTRIES
+
+    def __attrs_post_init__(self) -> None:
+        self._forget_sent()
+        self.rows = [[] for _ in range(self.owners)]
+        self.links = [[] for _ in range(self.owners)]
+        self.control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        self.control[kernels.KNOWN] = self.known
+
+    def _forget_sent(self) -> None:
+        """Forget which rows were sent; rows of composites that are packed otherwise are others."""
+        self.packed = self.own.row_widths
+        self.seen = new_set(self.own.row_words, MORE * len(self.numbers))
+        self.recent = np.full(RECENT * self.own.row_words, -1, np.int64)
+
+    def run(self) -> Expanded:
+        count, words = len(self.numbers), self.own.codec.words
+        order = np.argsort(self.flat[::words])
+        chunks = [order[at : at + CHUNK] for at in range(0, count, CHUNK)]
+        left = np.concatenate([np.empty(0, np.int64), *map(self._chunk, chunks)])
+        empty = np.empty(0, np.int64)
+        self.seen.close()
+        return Expanded(
+            rows=[np.concatenate([empty, *rows]) for rows in self.rows],
+            links=[np.concatenate([empty, *links]) for links in self.links],
+            aside=self.numbers[left],
+            waiting=self.flat.reshape(-1, words)[left].ravel(),
+            keys=np.unique(np.concatenate([empty, *self.keys])),
+            fired=self.fired,
+            finals=int(self.control[kernels.FINALS]),
+            total=int(self.control[kernels.FIRED]),
+            orbits=(
+                int(self.control[kernels.ORBIT_STATES]),
+                int(self.control[kernels.ORBIT_FIRED]),
+                int(self.control[kernels.ORBIT_FINALS]),
+            ),
+            shown=self.shown,
+        )
+
+    def _chunk(self, which: Words) -> Words:
+        """Expand the rows at these indices; return those that miss a table entry."""
+        rows = self.own.composed(self.flat, which)
+        waiting = np.arange(len(which), dtype=np.int64)
+        while len(waiting):
+            missing, composites = self._pass(rows, waiting, which)
+            if not len(missing) or not len(composites):
+                return which[missing]
+            if not self.own.add(composites):
+                rows = self.own.composed(self.flat, which)
+            if self.packed != self.own.row_widths:
+                self.seen.close()
+                self._forget_sent()
+            waiting = missing
+        return which[:0]
+
+    def _pass(self, rows: Words, waiting: Words, which: Words) -> tuple[Words, Words]:
+        """Expand rows; return those that miss something, and the composites that are missing."""
+        own, control = self.own, self.control
+        stride = own.row_words + 1
+        out = np.empty((1, self.entries * stride), np.int64)
+        sizes, order = np.zeros(1, np.int64), np.empty(self.entries, np.uint16)
+        aside, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
+        misses = np.empty((MISSES, 1 + int(own.tables.geo[kernels.WORDS])), np.int64)
+        todo, missing, composites = waiting.copy(), [], []
+        control[kernels.TODO] = len(todo)
+        while control[kernels.TODO]:
+            control[kernels.MISSES] = control[kernels.ASIDE] = control[kernels.FOUND] = 0
+            kernels.expand(
+                rows,
+                todo,
+                own.tables,
+                0,
+                1,
+                out,
+                sizes,
+                order,
+                self.recent,
+                aside,
+                misses,
+                shown,
+                self.fired,
+                control,
+            )
+            self._send(out[0], int(sizes[0]), stride, which)
+            sizes[:] = 0
+            missing.append(aside[: control[kernels.ASIDE]].copy())
+            found = misses[: control[kernels.MISSES]]
+            composites.append(found[found[:, 0] >> 8 == kernels.COMPOSE])
+            self.keys.append(found[found[:, 0] == 0, 1])
+            for bits, index, place in shown[: control[kernels.FOUND]]:
+                self.shown.append((int(bits), int(self.numbers[which[index]]), int(place)))
+            if control[kernels.FULL]:
+                self.entries = max(2 * self.entries, 2 * int(control[kernels.FULL]))
+                control[kernels.FULL] = 0
+                out = np.empty((1, self.entries * stride), np.int64)
+                order = np.empty(self.entries, np.uint16)
+        records = np.concatenate(composites)
+        records[:, 0] &= 0xFF
+        return np.concatenate(missing), records
+
+    def _send(self, entries: Words, count: int, stride: int, which: Words) -> None:
+        """Give successors to their owners, without those that were sent before."""
+        own, words = self.own, self.own.codec.words
+        own.represent(entries, count, stride)
+        start = np.zeros(2, np.int64)
+        while True:
+            figures = self.seen.figures()
+            done = kernels.keep_new(entries, count, stride, self.seen.slots, figures, start)
+            self.seen.states = int(figures[1])
+            if done:
+                break
+            self.seen.grow()
+        new = int(start[1])
+        rows = np.empty((self.owners, new * words), np.int64)
+        links = np.zeros((self.owners, 1 + new), np.int64)
+        kernels.dispatch(
+            entries,
+            new,
+            stride,
+            own.tables,
+            own.codec.widths,
+            words,
+            own.weights,
+            self.partition << INDEX_BITS + PLACE_BITS,
+            self.numbers[which],
+            rows,
+            links,
+        )
+        for owner, size in enumerate(links[:, 0]):
+            if size:
+                self.rows[owner].append(rows[owner, : size * words].copy())
+                self.links[owner].append(links[owner, 1 : 1 + size].copy())
+
+
+def _wider(array: Words, rows: int, room: int) -> Words:
+    """Return an array of `rows` rows with room for more; what is new in it is -1."""
+    larger = np.full((rows, room), -1, array.dtype)
+    if rows:
+        old = array.reshape(rows, -1)
+        larger[:, : old.shape[1]] = old
+    return larger.ravel()
+
+
+def widened(flat: Words, before: Codec, after: Codec) -> Words:
+    """Return flat rows with wider columns."""
+    if before.col_widths == after.col_widths:
+        return flat
+    old_count, old_word, old_shift = pack_widths(list(before.col_widths))
+    new_count, new_word, new_shift = pack_widths(list(after.col_widths))
+    rows = len(flat) // before.words
+    old = np.empty((rows, len(before.widths)), np.int64)
+    kernels.unpack_rows(flat, before.words, before.widths, old)
+    actors = old.shape[1] // old_count
+    new = np.zeros((len(old), actors * new_count), np.int64)
+    for actor in range(actors):
+        for k, width in enumerate(before.col_widths):
+            value = old[:, actor * old_count + old_word[k]] >> old_shift[k] & (1 << width) - 1
+            new[:, actor * new_count + new_word[k]] |= value << new_shift[k]
+    packed = np.empty(rows * after.words, np.int64)
+    kernels.pack_rows(new, after.widths, after.words, packed)
+    return packed

@@ -1,0 +1,443 @@
+"""What runs on workers: the two tasks of a round, on a partition's share.
+
+`checker.spark.breadth` is the driver's side.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from antecede.checker.spark.rows import (
+    Codec,
+    Composites,
+    Expanded,
+    expand_block,
+    new_set,
+    settled,
+    unseen,
+    widened,
+)
+from antecede.checker.spark.transfer import fetched, stow
+from antecede.checker.tables.misses import wrapping
+from antecede.checker.tables.tabulate import Words
+
+NOTHING = np.empty(0, np.int64)
+SAMPLE = 1 << 19
+"""Rows set aside that tasks report, for the driver to expand or to find out what they miss."""
+
+PREVIEW, PREVIEWED = 1 << 15, 128
+"""States that the driver expands ahead, at least and one of so many; most then miss nothing."""
+
+
+PIECE = 1 << 18
+"""Rows that are handed over at a time: some megabytes. PySpark puts twenty such things or more
+together, and Java's heap holds several such heaps at once."""
+
+
+@frozen(eq=False)
+class Share:
+    """What one partition holds, or a piece of it; all rows flat. Its arrays may be in files.
+
+    Attributes:
+        columns: the widths of the codec.
+        level: the states of the current depth; where every state has one depth only, those that
+            are still to be expanded.
+        todo: the numbers of those in their level.
+        visited: states of earlier depths that may be met again.
+        progress: of each of them, int32; see `Composites.progress`.
+        following: the states of the next depth found so far.
+        piece: the number of the piece.
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("level", "todo", "visited", "progress", "following")
+
+    columns: tuple[int, ...]
+    level: Words
+    todo: Words
+    visited: Words
+    progress: Any
+    following: Words
+    piece: int = 0
+
+    def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Share]:
+        """Yield this share as it travels.
+
+        Args:
+            words: of a row.
+            folder: where to put its arrays; None: they travel themselves, in pieces.
+            name: for the files, the same for no other share.
+        """
+        if folder is not None:
+            yield evolve(
+                self, **{k: stow(getattr(self, k), folder, f"{name}-{k}") for k in self.ARRAYS}
+            )
+            return
+        rows = max(map(len, (self.level, self.visited, self.following))) // words
+        for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
+            here, there = slice(at, at + PIECE), slice(at * words, (at + PIECE) * words)
+            yield Share(
+                columns=self.columns,
+                level=self.level[there],
+                todo=self.todo[here],
+                visited=self.visited[there],
+                progress=self.progress[here],
+                following=self.following[there],
+                piece=piece,
+            )
+
+    @classmethod
+    def joined(cls, pieces: list[Share]) -> Share:
+        """Return the share that comes in these pieces."""
+        pieces.sort(key=lambda piece: piece.piece)
+        found = {k: [fetched(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
+        whole: dict[str, Any] = {
+            k: p[0] if len(p) == 1 else np.concatenate(p) for k, p in found.items()
+        }
+        return cls(columns=pieces[0].columns, **whole)
+
+
+@frozen
+class Job:
+    """What every task of one job is told.
+
+    Attributes:
+        run: tells searches apart, for the composites that workers keep between tasks.
+        number: tells jobs apart, for what tasks report.
+        owners: partitions.
+        known: bit set of the properties not to report any more.
+        links: whether states' links are wanted.
+        advances: the level before is done; what follows it is to be expanded.
+        graded: every state has one depth only, so nothing but what follows can be met again.
+        least: the least progress in the level; visited states with less are dropped.
+        folder: where tasks put what they send, if all of them are on this machine.
+        late: per partition, states that belong to what follows, too, if they are new, with their
+            links: the driver expanded their parents, which had missed table entries.
+    """
+
+    run: str
+    number: int
+    owners: int
+    known: int
+    links: bool
+    advances: bool
+    graded: bool
+    least: int
+    folder: str | None
+    late: dict[int, tuple[Words, Words]]
+
+    @property
+    def starts_anew(self) -> bool:
+        """What follows depends on nothing but what is sent in this job."""
+        return self.graded and self.advances
+
+
+@frozen(eq=False)
+class ExpandReport:
+    """What the first task of a partition reports of a job.
+
+    Attributes:
+        expanded: what its expansion came to, without the rows, but for some of those that wait.
+        sent_bytes: that it gave to the shuffle.
+        late_links: of those of the late states that were new.
+        seconds: at work.
+    """
+
+    expanded: Expanded
+    sent_bytes: int
+    late_links: Words
+    seconds: float
+
+
+@frozen(eq=False)
+class MergeReport:
+    """What the second task of a partition reports of a job.
+
+    Attributes:
+        new: how many states were new.
+        links: of those, if they are wanted; may be in a file.
+        following: states of the next depth in the partition now.
+        visited: states of earlier depths in it.
+        least: the least progress among the following ones.
+        preview: some of the following states, for the driver to find out what they will miss.
+        seconds: at work.
+    """
+
+    new: int
+    links: Words
+    following: int
+    visited: int
+    least: int
+    preview: Words
+    seconds: float
+
+
+_OWN: dict[str, Composites] = {}
+"""This process's composites; a worker that starts anew makes them again."""
+
+
+def own_composites(run: str, growths: Iterable[Any]) -> Composites:
+    """Return this process's composites, with tables of the latest version."""
+    if run not in _OWN:
+        _OWN.clear()
+        _OWN[run] = Composites()
+    own = _OWN[run]
+    for place, growth in enumerate(growths):
+        if place > own.version:
+            own.learn(growth.value)
+    return own
+
+
+@define(eq=False)
+class Here:
+    """All shares in the driver, and what its tasks report; a little work needs no cluster.
+
+    Attributes:
+        shares: the pieces of each partition's.
+        value: the reports by their keys, as an accumulator of a cluster has them.
+    """
+
+    shares: list[list[Share]]
+    value: dict[Any, Any] = field(factory=dict)
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, Share]], owners: int) -> Here:
+        """Return the shares that a cluster held as pairs (partition, piece)."""
+        shares: list[list[Share]] = [[] for _ in range(owners)]
+        for partition, piece in pairs:
+            shares[partition].append(piece)
+        return cls(shares)
+
+    @property
+    def pairs(self) -> list[tuple[int, Share]]:
+        """The shares as a cluster holds them."""
+        return [(p, piece) for p, pieces in enumerate(self.shares) for piece in pieces]
+
+    def add(self, reports: dict[Any, Any]) -> None:
+        """Take in reports, as an accumulator does."""
+        self.value |= reports
+
+    def run(self, job: Job, own: Composites) -> None:
+        """Run both tasks of a job for one partition after the other."""
+        _OWN[job.run] = own
+        parts: list[list[Any]] = [[] for _ in self.shares]
+        for partition in range(len(self.shares)):
+            for owner, part in self._on(partition, expand_task(job, [], self)):
+                parts[owner].append((owner, part))
+        if not job.starts_anew:
+            for pair in self.pairs:
+                parts[pair[0]].append(pair)
+        merge = merge_task(job, [], self)
+        self.shares = [
+            [piece for _, piece in merge(partition, iter(given))]
+            for partition, given in enumerate(parts)
+        ]
+
+    def each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
+        """Return what a task yields for all partitions."""
+        return [found for p in range(len(self.shares)) for found in self._on(p, task)]
+
+    def _on(self, partition: int, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Any:
+        return task(partition, iter([(partition, piece) for piece in self.shares[partition]]))
+
+
+def advanced(share: Share, job: Job, own: Composites, partition: int) -> Share:
+    """Return a share as a job finds it: packed as the tables are now, its level to be expanded."""
+    now = _repacked(share, own)
+    if not job.advances:
+        return now
+    level, _ = _next_level(now, job, own, partition)
+    words = own.codec.words
+    left = own.progress(now.level)
+    kept, stays = now.progress >= job.least, left >= job.least
+    visited = [now.visited.reshape(-1, words)[kept], now.level.reshape(-1, words)[stays]]
+    return Share(
+        columns=now.columns,
+        level=level,
+        todo=np.arange(len(level) // words),
+        visited=np.concatenate(visited).ravel(),
+        progress=np.concatenate([now.progress[kept], left[stays].astype(np.int32)]),
+        following=NOTHING,
+    )
+
+
+def to_expand(
+    share: Share, job: Job, own: Composites, partition: int
+) -> tuple[Words, Words, Words]:
+    """Return the states to be expanded, their numbers, and the links of the new late ones."""
+    links = NOTHING
+    if job.advances and partition in job.late:
+        rows, links = _next_level(_repacked(share, own), job, own, partition)
+    else:
+        rows = share.following if job.advances else share.level
+        rows = widened(rows, Codec.of(len(own.counts), share.columns), own.codec)
+    words = own.codec.words
+    if job.advances:
+        return rows, np.arange(len(rows) // words), links
+    if job.graded:
+        return rows, share.todo, links
+    return rows.reshape(-1, words)[share.todo].ravel(), share.todo, links
+
+
+def _repacked(share: Share, own: Composites) -> Share:
+    """Return a share packed as the tables are now."""
+    before, after = Codec.of(len(own.counts), share.columns), own.codec
+    level, visited, following = (
+        widened(rows, before, after) for rows in (share.level, share.visited, share.following)
+    )
+    return Share(after.col_widths, level, share.todo, visited, share.progress, following)
+
+
+def _next_level(share: Share, job: Job, own: Composites, partition: int) -> tuple[Words, Words]:
+    """Return the level that follows, late states included, and the links of those."""
+    if partition not in job.late:
+        return share.following, NOTHING
+    some, links = job.late[partition]
+    with wrapping():
+        # Where every state has one depth, there is nothing else, and the level is old.
+        held = (share.following,) if job.graded else (share.visited, share.level, share.following)
+        some, links = unseen(some, links, own.codec.words, held)
+    return np.concatenate([share.following, some]), links
+
+
+def expand_task(
+    job: Job, growths: list[Any], reports: Any
+) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
+    """Return the first task of a job: a partition's share -> successors by owner.
+
+    Each is sent as tuples (partition, number, rows, links). A pair goes to the partition itself:
+    the numbers of the rows that were set aside and, if the next task has them from nowhere else,
+    the rows.
+    """
+
+    def task(partition: int, shares: Iterator[Any]) -> Iterator[Any]:
+        own = own_composites(job.run, growths)
+        own.trim()
+        share = Share.joined([piece for _, piece in shares])
+        began = time.perf_counter()
+        rows, numbers, late_links = to_expand(share, job, own, partition)
+        del share
+        done = expand_block(own, rows, numbers, partition, job.owners, job.known)
+        links = done.links if job.links else [NOTHING] * job.owners
+        some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
+        light = evolve(done, rows=[], links=[], waiting=done.waiting[:some])
+        report = ExpandReport(
+            expanded=light,
+            sent_bytes=sum(part.nbytes for parts in (done.rows, links) for part in parts),
+            late_links=late_links,
+            seconds=time.perf_counter() - began,
+        )
+        reports.add({(job.number, 0, partition): report})
+        words, name = own.codec.words, f"{job.number}-sent-{partition}"
+        for owner, (rows, link) in enumerate(zip(done.rows, links, strict=True)):
+            piece = PIECE if job.folder is None else max(len(rows), 1)
+            for at in range(0, len(rows) // words, piece):
+                some = stow(rows[at * words : (at + piece) * words], job.folder, f"{name}-{owner}")
+                those = stow(link[at : at + piece], job.folder, f"{name}-{owner}-links")
+                yield owner, (partition, at, some, those)
+        if len(done.aside):
+            yield partition, (done.aside, done.waiting if job.graded else NOTHING)
+
+    return task
+
+
+def merge_task(
+    job: Job, growths: list[Any], reports: Any
+) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
+    """Return the second task of a job: a share and what it was sent -> its next share."""
+
+    def task(partition: int, parts: Iterator[Any]) -> Iterator[Any]:
+        own = own_composites(job.run, growths)
+        shares, aside, waiting, sent = [], NOTHING, NOTHING, []
+        for _, part in parts:
+            if isinstance(part, Share):
+                shares.append(part)
+            elif len(part) == 4:
+                sent.append(part)
+            else:
+                aside, waiting = part
+        began, words = time.perf_counter(), own.codec.words
+        # The shuffle delivers in any order; the same order each time gives the same indices.
+        sent.sort(key=lambda part: part[:2])
+        now = _present(shares, job, own, partition)
+        now = evolve(now, todo=aside, level=waiting if job.graded else now.level)
+        with wrapping():
+            following, links = _merged(now, sent, own, graded=job.graded)
+        name = f"{job.number}-links-{partition}"
+        report = MergeReport(
+            new=len(links),
+            links=stow(links, job.folder, name) if job.links else NOTHING,
+            following=len(following) // words,
+            visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
+            least=_least(following, own) if not job.graded else 0,
+            preview=_preview(following.reshape(-1, words), job.owners),
+            seconds=time.perf_counter() - began,
+        )
+        reports.add({(job.number, 1, partition): report})
+        name = f"{job.number}-share-{partition}"
+        for piece in evolve(now, following=following).pieces(words, job.folder, name):
+            yield partition, piece
+
+    return task
+
+
+def _present(pieces: list[Share], job: Job, own: Composites, partition: int) -> Share:
+    """Return a partition's share as the second task of a job needs it."""
+    if not job.graded:
+        return advanced(Share.joined(pieces), job, own, partition)
+    following = NOTHING if job.starts_anew else _repacked(Share.joined(pieces), own).following
+    columns, progress = own.codec.col_widths, np.zeros(0, np.int32)
+    return Share(columns, NOTHING, NOTHING, NOTHING, progress, following)
+
+
+def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
+    """Return a task that says how many states stand behind those of a partition's next level."""
+
+    def task(_partition: int, shares: Iterator[Any]) -> Iterator[int]:
+        own = own_composites(job.run, growths)
+        share = Share.joined([piece for _, piece in shares])
+        with wrapping():
+            yield own.orbits(_repacked(share, own).following)
+
+    return task
+
+
+def _least(rows: Words, own: Composites) -> int:
+    return int(own.progress(rows).min()) if len(rows) else 1 << 62
+
+
+def _preview(rows: Any, owners: int) -> Words:
+    """Return some of one partition's rows from everywhere."""
+    wanted = max(PREVIEW // owners, len(rows) // PREVIEWED, 1)
+    return np.asarray(rows[:: max(len(rows) // wanted, 1)].ravel(), np.int64)
+
+
+def _merged(share: Share, sent: list[Any], own: Composites, *, graded: bool) -> tuple[Words, Words]:
+    """Return the following states with those sent that are new, and the links of the new ones.
+
+    Where no links were sent, there are as many zeros.
+    """
+    words = own.codec.words
+    parts = [(fetched(rows), fetched(links)) for _, _, rows, links in sent]
+    parts = [
+        (rows, links if len(links) else np.zeros(len(rows) // words, np.int64))
+        for rows, links in parts
+    ]
+    held = (share.following,) if graded else (share.visited, share.level, share.following)
+    incoming = sum(len(links) for _, links in parts)
+    if incoming * words < sum(map(len, held)):
+        rows = np.concatenate([NOTHING, *(rows for rows, _ in parts)])
+        links = np.concatenate([NOTHING, *(links for _, links in parts)])
+        rows, links = unseen(rows, links, words, held)
+        return np.concatenate([share.following, rows]), links
+    seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
+    for rows in held:
+        settled(seen, rows, np.empty(len(rows) // words, np.int64))
+    new = [settled(seen, rows, links) for rows, links in parts]
+    seen.close()
+    rows = np.concatenate([share.following, *(rows for rows, _ in new)])
+    return rows, np.concatenate([NOTHING, *(links for _, links in new)])

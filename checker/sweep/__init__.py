@@ -1,0 +1,1 @@
+"""Many checks: every combination of protocols, bounds, networks and encodings."""

@@ -1,0 +1,66 @@
+"""The rows of a sweep as a Parquet file, for those who ask questions of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from antecede.checker.errors import InputError
+from antecede.checker.formats import write_whole
+
+COLUMNS = {
+    "protocol": "string",
+    "actors": "int32",
+    "messages": "int32",
+    "network": "string",
+    "workload": "string",
+    "history": "string",
+    "verdict": "string",
+    "violates": "string",
+    "counterexample_length": "int32",
+    "unique_states": "int64",
+    "total_states": "int64",
+    "depth": "int32",
+    "seconds": "float64",
+    "stopped_by": "string",
+    "error": "string",
+}
+"""Name -> type; the first seven are never null."""
+
+NEVER_NULL = 7
+
+
+def check_available() -> None:
+    """Make sure that Parquet can be written.
+
+    Raises:
+        InputError: the package for it is missing.
+    """
+    if find_spec("pyarrow") is None:
+        raise InputError(
+            "--parquet needs PyArrow, and it is not installed; install it with: "
+            "pip install 'antecede[parquet]'"
+        )
+
+
+def write(rows: Sequence[dict[str, Any]], target: str) -> None:
+    """Write rows, in their order, with the columns above; a key that a row lacks is null.
+
+    Raises:
+        InputError: the file cannot be written, or a row has a value of another type.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = pyarrow.schema(
+        pyarrow.field(name, pyarrow.type_for_alias(kind), nullable=number >= NEVER_NULL)
+        for number, (name, kind) in enumerate(COLUMNS.items())
+    )
+    try:
+        table = pyarrow.Table.from_pylist(list(rows), schema)
+    except pyarrow.ArrowException as error:
+        raise InputError(f"a row of the sweep does not fit into {target!r}: {error}") from None
+    buffer = pyarrow.BufferOutputStream()
+    parquet.write_table(table, buffer)
+    write_whole(target, buffer.getvalue().to_pybytes())

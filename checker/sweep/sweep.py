@@ -1,0 +1,208 @@
+"""Many checks: every combination of protocols, bounds, networks, encodings, here or on a cluster.
+
+A row per finished check is appended to a file of JSON lines as soon as it is there; a sweep that is
+begun again leaves out what is in the file already.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from attrs import evolve, frozen
+
+from antecede.checker.check import InternalError, check
+from antecede.checker.engine import Options
+from antecede.checker.errors import AntecedeError, ClusterError, InputError
+from antecede.checker.formats import write_whole
+from antecede.checker.search.loop import Bounds
+from antecede.checker.spec import Expectation, Spec
+
+KEYS = ("protocol", "actors", "messages", "network", "workload", "history")
+"""What tells the checks of a sweep apart; the columns of its rows."""
+
+GAVE_UP = "GAVE UP"
+"""In place of a verdict where the cluster failed; such a row is shown, not kept."""
+
+Row: TypeAlias = dict[str, Any]
+Runner: TypeAlias = Callable[[Sequence[Spec]], Iterator[Row]]
+"""Runs checks, each on one thread, and yields their rows as they come."""
+
+
+@frozen
+class Axes:
+    """The values that a sweep combines; where there are none a spec's own is kept."""
+
+    protocol: tuple[str, ...] = ()
+    actors: tuple[int, ...] = ()
+    messages: tuple[int, ...] = ()
+    network: tuple[str, ...] = ()
+    workload: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
+
+
+def combined(specs: Sequence[Spec], axes: Axes) -> list[Spec]:
+    """Return every combination once, smaller ones first; none expects anything."""
+    found: dict[tuple[Any, ...], Spec] = {}
+    for spec in specs:
+        values = [getattr(axes, key) or (getattr(spec, key),) for key in KEYS]
+        for combination in product(*values):
+            changed = evolve(spec, **dict(zip(KEYS, combination, strict=True)))
+            found.setdefault(combination, evolve(changed, expect=Expectation(), file=None))
+    return sorted(found.values(), key=lambda s: (s.actors * s.messages, s.actors))
+
+
+def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
+    """Run one check and return its row; what cannot be checked has the error in its row."""
+    row = _columns(spec)
+    try:
+        report = check(spec, options, bounds, selfcheck="off")
+    except AntecedeError as error:
+        return {**row, "verdict": "ERROR", "error": str(error)}
+    result = report.result
+    counts, path = result.unreduced or result.counts, result.counterexample
+    return {
+        **row,
+        "verdict": str(result.verdict),
+        "violates": None if path is None else path.violates,
+        "counterexample_length": None if path is None else path.length,
+        "unique_states": counts.unique_states,
+        "total_states": counts.total_states,
+        "depth": counts.depth,
+        "seconds": round(result.seconds, 3),
+        "stopped_by": result.stopped_by,
+        "error": result.error,
+    }
+
+
+def saved(file: Path) -> list[Row]:
+    """Return the rows of an earlier run; a last line that is cut off is left out.
+
+    Raises:
+        InputError: the file holds something else.
+    """
+    if not file.exists():
+        return []
+    rows = []
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError:
+            if number == len(lines):
+                break
+            row = None
+        if not isinstance(row, dict) or not set(KEYS) <= set(row):
+            raise InputError(f"{file}, line {number}: no row of a sweep; give another file")
+        rows.append(row)
+    return rows
+
+
+def sweep(specs: Sequence[Spec], run: Runner, file: Path) -> Iterator[Row]:
+    """Run what is missing in `file`; yield each row when it is in the file."""
+    rows = saved(file)
+    done = {_key(row) for row in rows}
+    # What was cut off in the middle of a line is written anew.
+    write_whole(str(file), "".join(f"{json.dumps(row)}\n" for row in rows))
+    missing = [spec for spec in specs if _key(_columns(spec)) not in done]
+    with file.open("a", encoding="utf-8") as out:
+        for row in run(missing):
+            if row["verdict"] != GAVE_UP:
+                out.write(f"{json.dumps(row)}\n")
+                out.flush()
+            yield row
+
+
+def in_processes(
+    specs: Sequence[Spec], options: Options, bounds: Bounds, processes: int
+) -> Iterator[Row]:
+    """Run checks in several processes of this machine."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        futures = [pool.submit(row_of, spec, options, bounds) for spec in specs]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def on_spark(
+    specs: Sequence[Spec], options: Options, bounds: Bounds, master: str | None, log: bool
+) -> Iterator[Row]:
+    """Run checks in the executors of a Spark cluster, a task per check, large ones first."""
+    # They import compiled kernels; `antecede list` must not wait for them.
+    from antecede.checker.spark.pool import scattered
+
+    call = partial(_row_or_traceback, options=options, bounds=bounds)
+    asked = [(spec, _found_anywhere(spec)) for spec in reversed(specs)]
+    for (spec, _), found in scattered(call, asked, master, log=log):
+        if isinstance(found, str):
+            raise InternalError(f"a check of {spec.protocol} failed on an executor:\n{found}")
+        if isinstance(found, ClusterError):
+            yield {**_columns(spec), "verdict": GAVE_UP, "error": str(found)}
+        else:
+            yield {**found, **_columns(spec)}
+
+
+def _row_or_traceback(asked: tuple[Spec, Spec], options: Options, bounds: Bounds) -> Row | str:
+    """Return the row of the second spec, which is the first one as executors find it."""
+    try:
+        return row_of(asked[1], options, bounds)
+    except Exception:
+        return traceback.format_exc()
+
+
+def _found_anywhere(spec: Spec) -> Spec:
+    """Return `spec` with the whole path of a protocol that is a file."""
+    path, ending, name = spec.protocol.partition(".py")
+    return evolve(spec, protocol=f"{Path(path + ending).resolve()}{name}") if ending else spec
+
+
+def _columns(spec: Spec) -> Row:
+    return {key: getattr(spec, key) for key in KEYS}
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return tuple(row[key] for key in KEYS)
+
+
+def line(row: Row) -> str:
+    """Return a row for a terminal, as it comes."""
+    what = f"{row['protocol']} {row['actors']}x{row['messages']} {row['network']} "
+    states = f"{row['unique_states']:,} states" if "unique_states" in row else str(row["error"])
+    return f"{what}{row['workload']} {row['history']}: {row['verdict']}, {states}"
+
+
+def matrix(rows: Sequence[Row]) -> str:
+    """Return the verdicts and unique states: a line per protocol and setting, bounds across."""
+    sizes = sorted({(row["actors"], row["messages"]) for row in rows})
+    settings = sorted({_setting(row) for row in rows})
+    cells = {(_setting(row), (row["actors"], row["messages"])): _cell(row) for row in rows}
+    table = [["", *(f"{actors}x{messages}" for actors, messages in sizes)]]
+    table += [[" ".join(s), *(cells.get((s, size), "") for size in sizes)] for s in settings]
+    wides = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(wide) for cell, wide in zip(row, wides, strict=True)).rstrip()
+        for row in table
+    )
+
+
+def _setting(row: Row) -> tuple[str, ...]:
+    return tuple(str(row[key]) for key in ("protocol", "network", "workload", "history"))
+
+
+def _cell(row: Row) -> str:
+    if row["verdict"] == "ERROR":
+        return "ERROR"
+    if row["verdict"] == "VIOLATED":
+        return f"VIOLATED ({row['counterexample_length']})"
+    return f"{row['verdict']} {row['unique_states']:,}"

@@ -1,0 +1,1 @@
+"""A system as tables that compiled kernels explore: components, rows, visited states."""

@@ -1,0 +1,331 @@
+"""Memory that grows in place: address space is reserved at once, pages are used when touched.
+
+An arena may live in a file (`--spill`): then the operating system can write its pages out. The file
+has no name once it is open, so that it is gone when the process ends, however that happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+import resource
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.errors import CapacityError, InputError
+
+_NORESERVE = 0x4000 if sys.platform == "linux" else 0  # mmap.MAP_NORESERVE
+
+STEP = 1 << 26
+"""Bytes by which a large arena is extended; a small one doubles."""
+
+SMALLEST_STEP = 1 << 20
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@define(eq=False)
+class Arena:
+    """A one-dimensional array that can grow without being copied.
+
+    Attributes:
+        dtype: of its elements.
+        reserve_bytes: of address space; the array cannot grow beyond.
+        name: what it holds, for messages and checkpoints.
+        folder: where it is spilled to, or None for anonymous memory.
+        array: the whole reservation, as an array; only elements that were ensured may be touched.
+    """
+
+    dtype: Any
+    reserve_bytes: int
+    name: str = "table"
+    folder: Path | None = None
+    array: np.ndarray[Any, Any] = field(init=False)
+    _map: mmap.mmap = field(init=False)
+    _backed: int = 0
+    _descriptor: int = -1
+
+    def __attrs_post_init__(self) -> None:
+        """Reserve the address space."""
+        size = _whole_pages(self.reserve_bytes)
+        self._map = _anonymous(size) if self.folder is None else self._file(self.folder, size)
+        self.array = np.frombuffer(self._map, self.dtype)
+
+    def _file(self, folder: Path, size: int) -> mmap.mmap:
+        """Map a new file without a name.
+
+        Raises:
+            CapacityError: the disk or the address space is too small.
+            InputError: the folder cannot be written.
+        """
+        try:
+            self._descriptor, file = tempfile.mkstemp(prefix=f"{self.name}-", dir=folder)
+            os.unlink(file)
+            os.ftruncate(self._descriptor, size)
+            return mmap.mmap(self._descriptor, size)
+        except OSError as error:
+            self._forget_file()
+            text = f"cannot spill to the folder {str(folder)!r}: {error.strerror}"
+            kind = CapacityError if error.errno in (*_FULL, errno.ENOMEM) else InputError
+            raise kind(text) from None
+
+    def ensure(self, elements: int) -> None:
+        """Make sure that `elements` elements can be written.
+
+        Raises:
+            CapacityError: the reservation, the memory or the disk is too small.
+        """
+        size = _whole_pages(elements * self.array.itemsize)
+        if size <= self._backed:
+            return
+        if size > len(self._map):
+            raise CapacityError(
+                f"the {self.name} need {_amount(size)} and there is room for "
+                f"{_amount(len(self._map))}; {LESS}"
+            )
+        step = min(max(self._backed, SMALLEST_STEP), STEP)
+        generous = min(max(size, self._backed + _whole_pages(step)), len(self._map))
+        if self.folder is None:
+            _check_memory(self.name, size - self._backed)
+            self._backed = generous
+        elif self._extend_file(generous) != 0:
+            self._check_disk(self._extend_file(size))
+
+    def _extend_file(self, size: int) -> int:
+        """Have the disk keep room for `size` bytes, for there is no error on a write to a map.
+
+        Returns:
+            The number of the error, or 0.
+        """
+        try:
+            os.posix_fallocate(self._descriptor, self._backed, size - self._backed)
+        except OSError as error:
+            return error.errno or errno.EIO
+        self._backed = size
+        return 0
+
+    def _check_disk(self, error: int) -> None:
+        if error in _FULL:
+            raise CapacityError(
+                f"the disk is full: the {self.name} in {str(self.folder)!r} could not grow beyond "
+                f"{_amount(self._backed)}; free space, or give another --spill folder"
+            )
+        if error:
+            raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
+
+    def release(self, elements: int) -> None:
+        """Give back the memory or disk behind the first `elements`; what was there is lost."""
+        used = _whole_pages(elements * self.array.itemsize)
+        if used >= self._backed:
+            return
+        advice = mmap.MADV_DONTNEED if self.folder is None else mmap.MADV_REMOVE
+        # Some file systems cannot free a part of a file; then it keeps its size.
+        with contextlib.suppress(OSError):
+            self._map.madvise(advice, used, self._backed - used)
+            self._backed = used
+
+    @property
+    def file_bytes(self) -> int:
+        """How much it takes on disk."""
+        return self._backed if self._descriptor >= 0 else 0
+
+    def close(self) -> None:
+        """Give the memory, and the file, back."""
+        self.array = np.empty(0, self.dtype)
+        # Where somebody still holds a view, the mapping goes with the last one.
+        with contextlib.suppress(BufferError):
+            self._map.close()
+        self._forget_file()
+
+    def _forget_file(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+@define(eq=False)
+class Arenas:
+    """Makes the arenas of one run, and gives them back.
+
+    Attributes:
+        spill: a folder for arenas, or None for memory.
+        in_memory: names of arenas that are not spilled.
+        reserve_bytes: of address space, for each.
+        made: those that were made.
+    """
+
+    spill: Path | None
+    in_memory: tuple[str, ...]
+    reserve_bytes: int
+    made: list[Arena] = field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        """Make the folder if it is not there."""
+        if self.spill is not None:
+            try:
+                self.spill.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(
+                    f"cannot spill to the folder {str(self.spill)!r}: {error.strerror}"
+                ) from None
+
+    def make(self, dtype: Any, name: str) -> Arena:
+        """Return a new arena.
+
+        Raises:
+            CapacityError: there is no room for it.
+            InputError: the folder cannot be written.
+        """
+        spilled = self.spill is not None and name not in self.in_memory
+        folder = self.spill if spilled else None
+        room = self.reserve_bytes
+        if folder is not None:
+            disk = os.statvfs(folder)
+            room = min(disk.f_blocks * disk.f_frsize, 1 << 40)
+        arena = Arena(dtype, room, name, folder)
+        self.made.append(arena)
+        return arena
+
+    @property
+    def spilled_bytes(self) -> int:
+        """How much is in files now."""
+        return sum(arena.file_bytes for arena in self.made)
+
+    def close(self) -> None:
+        """Give all the memory and all files back."""
+        for arena in self.made:
+            arena.close()
+        self.made.clear()
+
+
+def _amount(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+
+
+def _whole_pages(size: int) -> int:
+    """Return `size` rounded up to whole pages, at least one."""
+    return max(-(-size // mmap.PAGESIZE), 1) * mmap.PAGESIZE
+
+
+LESS = "use smaller bounds, --history knowledge, --spill or --engine spark"
+
+
+def _anonymous(size: int) -> mmap.mmap:
+    """Reserve memory that costs nothing until it is touched; less if the system refuses."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    while True:
+        try:
+            area = mmap.mmap(-1, size, flags=flags)
+        except OSError:
+            size //= 2
+            if size < 1 << 20:
+                raise CapacityError("the system refuses to reserve memory") from None
+            continue
+        if size >= 1 << 24:
+            area.madvise(mmap.MADV_HUGEPAGE)
+        return area
+
+
+def _check_memory(name: str, more: int) -> None:
+    """Stop in time: the system ends a process that uses the last memory without a word.
+
+    Raises:
+        CapacityError: there is too little memory for `more` bytes.
+    """
+    available = available_memory_bytes()
+    if available is not None and more > available - machine_memory_bytes() // 64:
+        raise CapacityError(
+            f"too little memory: the {name} need {_amount(more)} more, and this machine has "
+            f"{_amount(max(available, 0))} left; {LESS}"
+        )
+
+
+def machine_memory_bytes() -> int:
+    """Return the physical memory of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def reserve_bytes(arenas: int) -> int:
+    """Return how much address space each of so many arenas may reserve.
+
+    As much as there is memory, for reserving costs nothing; where the process may not have so much
+    address space (`ulimit -v`), a share of half of it, for other things need some, too.
+    """
+    memory = machine_memory_bytes()
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY or sys.platform != "linux":
+        return memory
+    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
+    return min(memory, max(limit - used, 0) // (2 * arenas))
+
+
+def available_memory_bytes() -> int | None:
+    """Return how much memory can still be used, in bytes; None where that is not known.
+
+    It is what the machine has left or what this process's control group (a container) has.
+    """
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+        facts = dict(line.split(":", 1) for line in text.splitlines())
+        machine = 1024 * sum(int(facts[key].split()[0]) for key in ("MemAvailable", "SwapFree"))
+    except (OSError, KeyError):
+        return None
+    return min([machine, *_left_in_groups(_own_groups(), Path("/sys/fs/cgroup"))])
+
+
+_LIMITS = {
+    "": ("memory.max", "memory.current", "inactive_file", "active_file"),
+    "memory": (
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+        "total_active_file",
+    ),
+}
+"""Controller -> limit, use, and the figures of the page cache, which is given up under pressure."""
+
+
+def _own_groups() -> str:
+    """Return the control groups of this process, a line each."""
+    try:
+        return Path("/proc/self/cgroup").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _left_in_groups(groups: str, root: Path) -> list[int]:
+    """Return what each control group, and each around it, has left where memory is limited.
+
+    Args:
+        groups: lines `number:controllers:path`, as in /proc/self/cgroup.
+        root: where the file systems of control groups are: version 2 there, version 1 in folders.
+    """
+    left = []
+    for line in groups.splitlines():
+        _, controllers, path = line.split(":", 2)
+        for controller in set(controllers.split(",")) & _LIMITS.keys():
+            top = root / controller
+            folder = top / path.strip("/")
+            for group in (folder, *folder.parents):
+                if group.is_relative_to(top):
+                    left += _left_in_group(group, *_LIMITS[controller])
+    return left
+
+
+def _left_in_group(group: Path, limit: str, used: str, *caches: str) -> list[int]:
+    """Return what one control group has left, or nothing if that is unknown or unlimited."""
+    try:
+        most = int((group / limit).read_text(encoding="ascii"))
+        now = int((group / used).read_text(encoding="ascii"))
+        lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return []
+    figures = dict(line.split() for line in lines)
+    return [most - now + sum(int(figures.get(cache, 0)) for cache in caches)]

@@ -1,0 +1,183 @@
+"""Keeps the kernels supplied: fills what they missed in the tables, widens columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from antecede.checker.semantics.transition import System
+from antecede.checker.tables import kernels
+from antecede.checker.tables.layout import Layout, repack
+from antecede.checker.tables.symmetry import Symmetry
+from antecede.checker.tables.tabulate import Tabulation, Words
+
+MISSES = 1 << 13
+"""Missing entries that a kernel records before it must be supplied."""
+
+
+@contextmanager
+def wrapping() -> Iterator[None]:
+    """Let hashes wrap around silently where kernels run without the JIT."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+@frozen(eq=False)
+class Repacking:
+    """How rows were packed and how they are now; `before` and `after` are as Layout.row_fields."""
+
+    before: Any
+    after: Any
+    old_words: int
+    new_words: int
+
+    def apply(self, rows: Words) -> Words:
+        """Return flat rows packed the new way."""
+        shaped = rows.reshape(-1, self.old_words)
+        return repack(shaped, self.before, self.after, self.new_words).ravel()
+
+
+@define(eq=False)
+class Supply:
+    """The tables of one system as the kernels read them.
+
+    Attributes:
+        tabulation: the system's functions as tables.
+        row_bits: the least bits of a composite in a row, to begin with.
+        sweeps, audits: as in Layout.
+        self_channels: as in Tabulation.
+        symmetric: learn renamings, and let kernels replace states by representatives.
+        layout: how numbers are packed.
+        tables: what kernels are given; replaced whenever something was filled.
+        renamed: per actor, how many composites were renamed by every permutation.
+    """
+
+    system: System
+    row_bits: int = 4
+    symmetric: bool = False
+    sweeps: bool = False
+    audits: bool = False
+    self_channels: bool = False
+    tabulation: Tabulation = field(init=False)
+    layout: Layout = field(init=False)
+    tables: kernels.Tables = field(init=False)
+    renamed: Words = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Number the components of the initial state."""
+        self.tabulation = Tabulation(self.system, self.self_channels)
+        if self.symmetric:
+            self.tabulation.symmetry = Symmetry(self.tabulation)
+        columns = self.tabulation.start()
+        self.layout = Layout(self.tabulation, self.row_bits, self.sweeps, self.audits)
+        with wrapping():
+            self.layout.add(self.layout.encode(columns))
+            self.renamed = np.zeros(self.system.actors, np.int64)
+            self._rename_new()
+        self.tables = self.layout.tables()
+
+    def initial_row(self) -> Words:
+        """Return the row of the initial state."""
+        return self.layout.row_of([0] * self.system.actors)
+
+    def refresh(self) -> None:
+        """Give the kernels what was filled elsewhere."""
+        self.tables = self.layout.tables()
+
+    def misses(self) -> Words:
+        """Return an empty record of misses, as the kernels need it now."""
+        return np.empty((MISSES, 1 + self.layout.words), np.int64)
+
+    def fill(self, missed: Words) -> Repacking | None:
+        """Make the table entries and composites that kernels missed.
+
+        Args:
+            missed: (n, 1 + local words): records as the kernels write them.
+
+        Returns:
+            How rows must be packed anew, or None if they stay as they are. Afterwards `tables` is
+            new, and records of misses may need more columns: take new ones from `misses`.
+        """
+        if not len(missed):
+            return None
+        before, old_words = self.layout.row_fields, self.layout.row_words
+        with wrapping():
+            self._fill_tables(missed)
+            self._rename_new()
+        self.tables = self.layout.tables()
+        if self.layout.row_fields is before:
+            return None
+        return Repacking(before, self.layout.row_fields, old_words, self.layout.row_words)
+
+    def _fill_tables(self, missed: Words) -> None:
+        """Number new composites and make table entries; widen rows and columns as needed."""
+        records = missed[missed[:, 0] >> 8 == kernels.COMPOSE].copy()
+        records[:, 0] &= 0xFF
+        while len(records) and not self.layout.add(records):
+            self.layout.wider_rows()
+        keys = missed[missed[:, 0] == 0, 1]
+        if len(keys):
+            self.tabulation.fill(keys)
+        if not self.layout.columns_fit:
+            self.layout.widen_columns()
+
+    def figures(self, fired: Words, fresh_kinds: Words) -> dict[str, Any]:
+        """Return figures of the tables and of the transitions taken, by name.
+
+        Args:
+            fired: per kind, the transitions taken.
+            fresh_kinds: per kind, those of them that led to a new state.
+        """
+        t = self.tabulation
+        return {
+            "row_bytes": 8 * self.layout.row_words,
+            "protocol_calls": t.calls,
+            "actor_states": sum(len(states.values) for states in t.states),
+            "table_entries": t.entries,
+            "composites": int(self.layout.counts.sum()),
+            "python_seconds": t.seconds,
+            "transitions": {
+                kind: {"total": int(fired[k]), "new": int(fresh_kinds[k])}
+                for k, kind in enumerate(t.kinds)
+            },
+        }
+
+    def _rename_new(self) -> None:
+        """Rename composites as soon as they are made; their renamings are new composites, too."""
+        actors = self.system.actors
+        permutations = len(self.layout.perms) // actors
+        while permutations and (self.renamed < self.layout.counts).any():
+            upto = self.layout.counts.copy()
+            records = [
+                (p << 8 | actor) << 40 | np.arange(self.renamed[actor], upto[actor])
+                for p in range(permutations)
+                for actor in range(actors)
+            ]
+            self._rename(np.concatenate(records))
+            self.renamed = upto
+
+    def _rename(self, records: Words) -> None:
+        """Rename composites, supplying what that needs until all is there."""
+        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        while len(records):
+            control[kernels.MISSES] = 0
+            tables, misses = self.layout.tables(), self.misses()
+            kernels.rename_composites(
+                tables.geo,
+                tables.table,
+                tables.cons,
+                tables.dec,
+                tables.ren,
+                tables.perms,
+                records,
+                misses,
+                control,
+            )
+            missed = int(control[kernels.MISSES])
+            if not missed:
+                return
+            self._fill_tables(misses[:missed])

@@ -1,0 +1,285 @@
+"""Symmetry: states that differ by a renaming of the actors have the same future.
+
+Protocols are opaque, so a renaming of their states and packets is not given; it is built along
+with the tables. The initial state of actor i becomes that of actor p(i); and if a step takes state
+s to s', then the renamed step (with the renamed message or packet) takes the renamed s to the
+renamed s', and what it sends and delivers are each other's renamings too. Whenever this meets a
+value that was renamed otherwise before, the protocol treats actors differently, and there is no
+symmetry to use. So the very construction of the tables is the audit of the reduction.
+
+The search then keeps one state of each orbit, the one whose row is least (Ip and Dill, Better
+Verification Through Symmetry, 1996). It also adds up the sizes of the orbits, so that the unreduced
+counts are known exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from itertools import permutations
+from typing import TYPE_CHECKING, TypeAlias
+
+from attrs import define, evolve, field
+
+from antecede.checker.errors import AntecedeError
+from antecede.checker.model import Message, Packet, Step
+from antecede.checker.semantics.history import Ghost, Pending, Stamp
+from antecede.checker.semantics.transition import call_causal_send
+from antecede.checker.tables import kernels
+
+if TYPE_CHECKING:
+    from antecede.checker.tables.tabulate import Tabulation
+
+Permutation: TypeAlias = tuple[int, ...]
+"""Where each actor goes: p[i] is the new name of actor i."""
+
+MOST_FULLY_PERMUTED = 4
+"""Up to this many actors all permutations are used; beyond, the rotations, a subgroup of them."""
+
+
+class NotSymmetricError(AntecedeError):
+    """The system treats actors differently; the text says where this showed."""
+
+
+def group(actors: int) -> list[Permutation]:
+    """Return a group of permutations of the actors, the identity first."""
+    if actors <= MOST_FULLY_PERMUTED:
+        return list(permutations(range(actors)))
+    return [tuple((i + k) % actors for i in range(actors)) for k in range(actors)]
+
+
+def compose(outer: Permutation, inner: Permutation) -> Permutation:
+    """Return the permutation that applies `inner`, then `outer`."""
+    return tuple(outer[i] for i in inner)
+
+
+def renamed_message(message: Message, p: Permutation) -> Message:
+    """Return `message` with its actors renamed; destinations stay in ascending order.
+
+    A forged message may name somebody who is no actor; such a name stays as it is.
+    """
+    destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
+    return Message(_renamed(message.sender, p), message.number, destinations)
+
+
+def _renamed(actor: int, p: Permutation) -> int:
+    return p[actor] if 0 <= actor < len(p) else actor
+
+
+def why_not(tabulation: Tabulation) -> str | None:
+    """Return why the system has no usable symmetry, as far as that shows in advance."""
+    system = tabulation.system
+    if not system.workload.symmetric:
+        return f"the workload {system.workload.kind} names actors"
+    if system.network.budget is not None:
+        return "the losses are counted for all actors together"
+    if tabulation.full:
+        return "the full history is meant to count every state"
+    return None
+
+
+@define(eq=False)
+class Symmetry:
+    """The renamings of one system's components, learned along with its tables.
+
+    Attributes:
+        tabulation: whose components are renamed.
+        group: all permutations, the identity first.
+        index: the place of each in `group`.
+        composed: at [k][j] the place of group[j] after group[k].
+        states: (actor, state) -> its number after each permutation.
+        packets: (channel, packet) -> what it is after each permutation.
+        learned: calls that were related to their renamings, and these renamings.
+    """
+
+    tabulation: Tabulation
+    group: list[Permutation] = field(init=False)
+    index: dict[Permutation, int] = field(init=False)
+    composed: list[list[int]] = field(init=False)
+    states: dict[tuple[int, int], tuple[int, ...]] = field(factory=dict)
+    packets: dict[tuple[int, Hashable], tuple[Packet, ...]] = field(factory=dict)
+    learned: set[Hashable] = field(factory=set)
+
+    def __attrs_post_init__(self) -> None:
+        """Relate the initial states."""
+        actors = self.tabulation.system.actors
+        self.group = group(actors)
+        self.index = {p: k for k, p in enumerate(self.group)}
+        self.composed = [[self.index[compose(q, p)] for q in self.group] for p in self.group]
+        initial = self.tabulation.initial_states()
+        for i in range(actors):
+            self._relate_states(i, tuple(initial[p[i]] for p in self.group), "initial states")
+
+    def _relate_states(self, actor: int, images: tuple[int, ...], where: str) -> None:
+        """Record that state images[0] of `actor` becomes images[k] of actor group[k][actor]."""
+        known = self.states.get((actor, images[0]))
+        if known == images:
+            return  # then the whole orbit was recorded together
+        for k, p in enumerate(self.group):
+            row = tuple([images[at] for at in self.composed[k]])
+            if self.states.setdefault((p[actor], images[k]), row) != row:
+                raise NotSymmetricError(f"{where} differ between actors")
+
+    def learn_send(self, actor: int, state: int, message: Message, step: Step) -> None:
+        """Relate a causal_send to its renamings."""
+        system = self.tabulation.system
+
+        if (actor, state, message) in self.learned:
+            return
+        for k, p in enumerate(self.group):
+            image = self.states[actor, state][k]
+            self.learned.add((p[actor], image, renamed_message(message, p)))
+
+        def run(p: Permutation, renamed: int) -> Step:
+            value = self.tabulation.states[p[actor]].values[renamed]
+            return call_causal_send(
+                system.protocol, system.actors, value, renamed_message(message, p)
+            )
+
+        self._learn(actor, state, step, run, "causal_send")
+
+    def learn_receive(self, actor: int, state: int, src: int, packet: Packet, step: Step) -> None:
+        """Relate a receive to its renamings."""
+        t = self.tabulation
+        if (actor, state, src, packet) in self.learned:
+            return
+        images = self.packets[t.channel_of[src, actor], packet]
+        for k, p in enumerate(self.group):
+            self.learned.add((p[actor], self.states[actor, state][k], p[src], images[k]))
+
+        def run(p: Permutation, renamed: int) -> Step:
+            image = images[self.index[p]]
+            return t.receive_step(p[actor], renamed, p[src], image)
+
+        self._learn(actor, state, step, run, f"receive of {type(packet).__name__}")
+
+    def learn_timeout(self, actor: int, state: int, step: Step | None) -> None:
+        """Relate a timeout to its renamings."""
+        t = self.tabulation
+        rows = self.states[actor, state]
+        steps = [t.timeout_step(p[actor], rows[k]) for k, p in enumerate(self.group)]
+        if step is None or None in steps:
+            if any(other is not None for other in (step, *steps)):
+                raise NotSymmetricError("timeouts depend on actors' names")
+            return
+
+        def run(p: Permutation, _renamed: int) -> Step:
+            renamed = steps[self.index[p]]
+            assert renamed is not None
+            return renamed
+
+        self._learn(actor, state, step, run, "timeout")
+
+    def _learn(
+        self,
+        actor: int,
+        state: int,
+        step: Step,
+        run: Callable[[Permutation, int], Step],
+        what: str,
+    ) -> None:
+        t = self.tabulation
+        rows = self.states[actor, state]
+        steps = [step] + [run(p, rows[k]) for k, p in enumerate(self.group) if k > 0]
+        where = f"results of {what}"
+        images = [
+            t.states[p[actor]].number(s.state) for p, s in zip(self.group, steps, strict=True)
+        ]
+        if len({t.shown(s.state) for s in steps}) > 1:
+            raise NotSymmetricError("invariants or witnesses differ between actors")
+        self._relate_states(actor, tuple(images), where)
+        self._relate_sends(actor, steps, where)
+        for p, other in zip(self.group, steps, strict=True):
+            if tuple(renamed_message(m, p) for m in step.deliveries) != other.deliveries:
+                raise NotSymmetricError(f"deliveries in {where} depend on actors' names")
+
+    def _relate_sends(self, actor: int, steps: list[Step], where: str) -> None:
+        actors = range(self.tabulation.system.actors)
+        for dst in actors:
+            rows = [
+                [packet for d, packet in s.sends if d == p[dst]]
+                for p, s in zip(self.group, steps, strict=True)
+            ]
+            if len(set(map(len, rows))) > 1:
+                raise NotSymmetricError(f"sends in {where} depend on actors' names")
+            for images in zip(*rows, strict=True):
+                self._relate_packets(actor, dst, images, where)
+
+    def _relate_packets(self, src: int, dst: int, images: tuple[Packet, ...], where: str) -> None:
+        channel_of = self.tabulation.channel_of
+        if (src, dst) not in channel_of:
+            return
+        if self.packets.get((channel_of[src, dst], images[0])) == images:
+            return
+        for k, p in enumerate(self.group):
+            row = tuple([images[at] for at in self.composed[k]])
+            known = self.packets.setdefault((channel_of[p[src], p[dst]], images[k]), row)
+            if known != row:
+                raise NotSymmetricError(f"packets in {where} differ between actors")
+
+    def renamed_column(self, p: int, column: int, actor: int, value: int) -> int:
+        """Return the number of a column of `actor` after renaming by group[p]."""
+        t, permutation = self.tabulation, self.group[p]
+        target = permutation[actor]
+        if column == kernels.STATE:
+            return self.states[actor, value][p]
+        if column == kernels.POSITION:
+            return t.positions[target].number(t.positions[actor].values[value])
+        if column == kernels.KNOWS:
+            ghost = self.renamed_knowledge(t.knows[actor].values[value], permutation)
+            return t.knows[target].number(ghost)
+        if column == kernels.PENDING:
+            pending = self.renamed_pending(t.pending[actor].values[value], permutation)
+            return t.pending[target].number(pending)
+        return self._renamed_channel(p, column - kernels.CHANNELS, actor, value)
+
+    def _renamed_channel(self, p: int, place: int, actor: int, value: int) -> int:
+        t, permutation = self.tabulation, self.group[p]
+        src, dst = [pair for pair in t.channels if pair[0] == actor][place]
+        old = t.channel_of[src, dst]
+        new = t.channel_of[permutation[src], permutation[dst]]
+        content: tuple[Packet, ...] = ()
+        for packet in t.contents[old].values[value]:
+            content = t.system.network.put(content, self.packets[old, packet][p])
+        return t.contents[new].number(content)
+
+    def renamed_knowledge(self, ghost: Ghost, p: Permutation) -> Ghost:
+        """Return what one actor knows with all actors renamed; `ghost` has nothing pending."""
+        masks = isinstance(ghost.knows, int)
+        heard = self._renamed_mask(ghost.heard, p) if masks else ghost.heard
+        return evolve(ghost, knows=self._renamed_stamp(ghost.knows, p), heard=heard)
+
+    def renamed_pending(self, pending: tuple[Pending, ...], p: Permutation) -> tuple[Pending, ...]:
+        """Return one actor's undelivered messages with all actors renamed."""
+        return tuple(
+            Pending(
+                message=renamed_message(entry.message, p),
+                remaining=tuple(sorted(p[d] for d in entry.remaining)),
+                stamp=self._renamed_stamp(entry.stamp, p),
+                overtaken=tuple(sorted(p[d] for d in entry.overtaken)),
+            )
+            for entry in pending
+        )
+
+    def _renamed_stamp(self, stamp: Stamp, p: Permutation) -> Stamp:
+        """Rename a vector clock, or a mask of messages; None stays None."""
+        if stamp is None:
+            return None
+        if isinstance(stamp, int):
+            return self._renamed_mask(stamp, p)
+        renamed = [0] * len(stamp)
+        for actor, count in enumerate(stamp):
+            renamed[p[actor]] = count
+        return tuple(renamed)
+
+    def _renamed_mask(self, mask: int, p: Permutation) -> int:
+        """Rename a mask of (sender, number, destination); see `checker.semantics.history`."""
+        system = self.tabulation.system
+        actors, most = system.actors, system.workload.most
+        renamed = 0
+        while mask:
+            low = mask & -mask
+            mask ^= low
+            rest, destination = divmod(low.bit_length() - 1, actors)
+            sender, number = divmod(rest, most)
+            renamed |= 1 << ((p[sender] * most + number) * actors + p[destination])
+        return renamed

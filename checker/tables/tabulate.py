@@ -1,0 +1,644 @@
+"""Tabulated exploration: a system's pure functions as tables, filled on demand.
+
+Components of a state (an actor's state, its workload position, the two parts of its ghost, the
+content of a channel) are interned: equal values get one number. A table entry is made by calling
+the protocol, the network kind, the workload or the oracle once per distinct argument; the kernels
+then work on numbers alone.
+
+The `full` history is tabulated as `clocks` plus two sequences of records per actor (deliveries; the
+stamps of its own messages), whose numbers need no Python call.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from antecede.checker.errors import AntecedeError, CapacityError, ProtocolError
+from antecede.checker.model import Delivery, Message, Packet, State, Step
+from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
+from antecede.checker.semantics.transition import (
+    System,
+    call_causal_send,
+    call_receive,
+    call_timeout,
+    initial_state,
+    network_sent,
+)
+from antecede.checker.semantics.workload import ARM
+from antecede.checker.tables import kernels
+from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
+from antecede.checker.tables.symmetry import Symmetry
+
+Words = np.ndarray[Any, np.dtype[np.int64]]
+
+
+MOST_PROPERTIES = 30
+"""An entry has room for so many, and for one that stands for a handler that raised."""
+
+MOST_KINDS = 1 << 10
+"""Kinds of transitions that the kernels count."""
+
+
+@frozen
+class _NetworkSend:
+    """Stands for the network-send of a message among the numbered ones."""
+
+    message: Message
+
+
+class SelfPacketError(AntecedeError):
+    """An actor sends itself a packet, and there is no channel for it; begin again with one."""
+
+
+@define
+class Interner:
+    """Numbers distinct values 0, 1, 2, … in the order in which they are met.
+
+    Attributes:
+        what: the values, for messages.
+        share: a number has only this part of its room in a key.
+    """
+
+    what: str
+    share: int = 1
+    numbers: dict[Hashable, int] = field(factory=dict)
+    values: list[Any] = field(factory=list)
+
+    def number(self, value: Hashable) -> int:
+        """Return the number of `value`, a new one if it has none.
+
+        Raises:
+            CapacityError: there are more distinct values than a key has room for.
+            ProtocolError: the value differs from itself.
+        """
+        known = self.numbers.get(value)
+        if known is not None:
+            return known
+        number, limit = len(self.values), kernels.NUMBER_LIMIT // self.share
+        if number >= limit:
+            raise CapacityError(
+                f"more than {limit:,} distinct values of {self.what}; "
+                "the plain engine (--engine plain) has no such limit"
+            )
+        if value != value:
+            raise ProtocolError(
+                f"{value!r}, one of the {self.what}, is not equal to itself (does it hold NaN?), "
+                "so no state with it is ever met again"
+            )
+        self.numbers[value] = number
+        self.values.append(value)
+        return number
+
+
+@define(eq=False)
+class Tabulation:
+    """The tables of one system.
+
+    Attributes:
+        self_channels: actors may send packets to themselves.
+        table, code: as in `kernels.Tables`.
+        most_choices: per kind and column of a key, the most transitions that an entry offers.
+        kinds: names of the kinds of transitions, such as `receive Ack`.
+        filled: what `fill` stored, keys and values; kept where somebody else wants it, too.
+        calls: how often the protocol was called.
+        symmetry: learns renamings along with the tables; None without symmetry.
+        grading: learns along with the tables whether every state has one depth only.
+        seconds: spent in `fill`.
+    """
+
+    system: System
+    self_channels: bool = False
+    oracle: Oracle = field(init=False)
+    channels: list[tuple[int, int]] = field(init=False)
+    channel_of: dict[tuple[int, int], int] = field(init=False)
+    states: list[Interner] = field(init=False)
+    positions: list[Interner] = field(init=False)
+    knows: list[Interner] = field(init=False)
+    pending: list[Interner] = field(init=False)
+    contents: list[Interner] = field(init=False)
+    bundles: list[Interner] = field(init=False)
+    messages: Interner = field(init=False)
+    sent: Interner = field(init=False)
+    stamps: Interner = field(init=False)
+    records: Interner = field(init=False)
+    sequences: dict[int, int] = field(factory=dict)
+    most_choices: dict[int, int] = field(factory=dict)
+    kinds: list[str] = field(factory=list)
+    judgements: Words = field(init=False)
+    steps: dict[Hashable, Step] = field(factory=dict)
+    table: Words = field(init=False)
+    entries: int = 0
+    filled: list[tuple[Words, Words]] | None = None
+    code: Words = field(init=False)
+    used_code: int = 0
+    symmetry: Symmetry | None = None
+    grading: Grading = field(factory=Grading)
+    calls: int = 0
+    seconds: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        """Start with empty tables.
+
+        Raises:
+            CapacityError: the system has more actors or properties than there is room for.
+        """
+        system = self.system
+        _refuse_too_many("actors", system.actors, kernels.MOST_ACTORS)
+        _refuse_too_many("properties", len(system.properties), MOST_PROPERTIES)
+        actors = range(system.actors)
+        self.oracle = _tabulated_oracle(system)
+        self.channels = [(i, j) for i in actors for j in actors if i != j or self.self_channels]
+        self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
+        self.states = [Interner(f"states of actor {i}") for i in actors]
+        self.positions = [Interner(f"workload positions of actor {i}") for i in actors]
+        self.knows = [Interner(f"causal pasts of actor {i}") for i in actors]
+        self.pending = [Interner(f"undelivered messages of actor {i}") for i in actors]
+        self.contents = [Interner(f"channel {i} to {j}") for i, j in self.channels]
+        self.bundles = [Interner(f"sends from {i} to {j}") for i, j in self.channels]
+        self.messages = Interner("messages", share=system.actors)
+        self.sent = Interner("messages with their stamps")
+        self.stamps = Interner("stamps")
+        self.records = Interner("recorded stamps")
+        self.records.number(None)
+        for content in self.contents:
+            content.number(())
+        self.judgements = self._judge_deliveries()
+        self.table = np.full(2 << 14, -1, np.int64)
+        self.code = np.empty(1 << 14, np.int64)
+
+    @property
+    def full(self) -> bool:
+        """The history also records sequences."""
+        return self.system.oracle.name == "full"
+
+    def columns(self, state: State) -> list[list[int]]:
+        """Return, per actor, the numbers of its columns, for a state without records."""
+        rows = []
+        for i in range(self.system.actors):
+            row = [
+                self.states[i].number(state.actors[i]),
+                self.positions[i].number(state.workload[i]),
+                *self._ghost_numbers(i, state.history[i]),
+                0,
+                0,
+                state.losses if i == 0 else 0,
+            ]
+            for k, (src, dst) in enumerate(self.channels):
+                if src == i:
+                    content = state.channels[src * self.system.actors + dst]
+                    row.append(self.contents[k].number(content))
+            rows.append(row)
+        return rows
+
+    def initial_states(self) -> list[int]:
+        """Return the number of each actor's initial state."""
+        states = initial_state(self.system).actors
+        return [self.states[i].number(state) for i, state in enumerate(states)]
+
+    def _ghost_numbers(self, actor: int, ghost: Ghost) -> tuple[int, int]:
+        """Return the numbers of the two parts of a ghost: what it knows, what is pending."""
+        return (
+            self.knows[actor].number(evolve(ghost, pending=())),
+            self.pending[actor].number(ghost.pending),
+        )
+
+    def start(self) -> list[list[int]]:
+        """Return the columns of the initial state."""
+        state = initial_state(self.system)
+        ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
+        for actor, number in enumerate(self.initial_states()):
+            self.grading.start(self._orbit(actor, number))
+        return self.columns(evolve(state, history=ghosts))
+
+    def fill(self, keys: Words) -> None:
+        """Make the table entries for `keys`, by calling the functions that they stand for.
+
+        Raises:
+            ProtocolError: a handler raised or returned something unusable.
+            CapacityError: too many distinct values.
+        """
+        started = time.perf_counter()
+        keys = np.unique(keys)
+        kinds = keys >> (kernels.COLUMN_BITS + 2 * kernels.NUMBER_BITS)
+        recorded = kinds == kernels.RECORD
+        values = np.empty(len(keys), np.int64)
+        self._fill_records(keys, recorded, values)
+        for k in np.flatnonzero(~recorded):
+            values[k] = self._value(int(keys[k]))
+            if kernels.SEND <= kinds[k] <= kernels.LOSE:
+                self._note_choices(int(keys[k]), int(values[k]))
+        self._reserve(len(keys))
+        kernels.store(self.table, keys, values)
+        self.entries += len(keys)
+        if self.filled is not None:
+            self.filled.append((keys, values))
+        self.seconds += time.perf_counter() - started
+
+    def _note_choices(self, key: int, spot: int) -> None:
+        """Take note of how many transitions the entry at `spot` offers."""
+        source = key >> 2 * kernels.NUMBER_BITS
+        self.most_choices[source] = max(self.most_choices.get(source, 0), int(self.code[spot]))
+
+    def _reserve(self, more: int) -> None:
+        """Keep the table at most half full."""
+        capacity = len(self.table) // 2
+        if (self.entries + more) * 2 <= capacity:
+            return
+        while (self.entries + more) * 2 > capacity:
+            capacity *= 2
+        old = self.table.reshape(-1, 2)
+        old = old[old[:, 0] != -1]
+        self.table = np.full(2 * capacity, -1, np.int64)
+        kernels.store(self.table, old[:, 0].copy(), old[:, 1].copy())
+
+    def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
+        """Number new sequences; a sequence is its predecessor and what was appended to it."""
+        columns = keys >> (2 * kernels.NUMBER_BITS) & 0xFF
+        for column in np.unique(columns[chosen]):
+            places = np.flatnonzero(chosen & (columns == column))
+            known = self.sequences.get(int(column), 1)
+            if known + len(places) >= kernels.NUMBER_LIMIT:
+                raise CapacityError(
+                    f"more than {kernels.NUMBER_LIMIT:,} distinct delivery sequences of an actor; "
+                    "use --history clocks or knowledge, which judge the same"
+                )
+            values[places] = known + np.arange(len(places))
+            self.sequences[int(column)] = known + len(places)
+
+    def _value(self, key: int) -> int:
+        y = key & (kernels.NUMBER_LIMIT - 1)
+        x = key >> kernels.NUMBER_BITS & (kernels.NUMBER_LIMIT - 1)
+        column = key >> 2 * kernels.NUMBER_BITS & 0xFF
+        kind = key >> (kernels.COLUMN_BITS + 2 * kernels.NUMBER_BITS)
+        return _FILLERS[kind](self, column, x, y)
+
+    def _emit(self, codes: list[int]) -> int:
+        """Append to the code and return where it starts."""
+        start, end = self.used_code, self.used_code + len(codes)
+        if end > len(self.code):
+            larger = np.empty(max(2 * len(self.code), end), np.int64)
+            larger[:start] = self.code[:start]
+            self.code = larger
+        self.code[start:end] = codes
+        self.used_code = end
+        return start
+
+    def _kind(self, name: str) -> int:
+        if name not in self.kinds:
+            if len(self.kinds) == MOST_KINDS:
+                raise CapacityError(f"more than {MOST_KINDS:,} classes of packets")
+            self.kinds.append(name)
+        return self.kinds.index(name)
+
+    def shown(self, state: Any) -> int:
+        """Return the bit set of invariants that `state` violates and witnesses that it shows."""
+        bits = 0
+        for rank, prop in enumerate(self.system.properties):
+            if prop.invariant is not None and not prop.invariant(state):
+                bits |= 1 << rank
+            if prop.witness is not None and prop.witness(state):
+                bits |= 1 << rank
+        return bits
+
+    def progress(self, actor: int, positions: Words, pending: Words) -> Words:
+        """Return the progress that one actor's positions and undelivered messages stand for.
+
+        A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
+        adds 1; nothing else changes it.
+        """
+        workload = self.system.workload
+        sent = np.array([workload.sent(p) for p in self.positions[actor].values], np.int64)
+        copies = [sum(len(e.remaining) for e in es) for es in self.pending[actor].values]
+        return sent[positions] * (workload.fan_out + 1) - np.array(copies, np.int64)[pending]
+
+    @property
+    def most_progress(self) -> int:
+        """The progress of a state with everything causal-sent and delivered; see `progress`."""
+        workload = self.system.workload
+        return self.system.actors * workload.most * (workload.fan_out + 1)
+
+    @property
+    def sought_endings(self) -> int:
+        """The bit set of properties that look for a final state."""
+        return sum(1 << k for k, p in enumerate(self.system.properties) if p.ending is not None)
+
+    def initially_shown(self) -> int:
+        """Return the bit set of properties that the initial state shows."""
+        bits = 0
+        for state in initial_state(self.system).actors:
+            bits |= self.shown(state)
+        return bits
+
+    def _step_codes(self, actor: int, step: Step) -> list[int]:
+        """Return the sends and deliveries of a step as the kernels read them."""
+        bundles: dict[int, list[Packet]] = {}
+        for destination, packet in step.sends:
+            bundles.setdefault(destination, []).append(packet)
+        codes = [len(bundles)]
+        for destination, packets in bundles.items():
+            channel = self._channel(actor, destination)
+            codes += [destination, self.bundles[channel].number(tuple(packets))]
+        events = self._events(actor, step)
+        codes.append(len(events) // 2)
+        return codes + events
+
+    def _events(self, actor: int, step: Step) -> list[int]:
+        """Return what the history records of a step after its causal-send, in that order."""
+        at_network = self.oracle.network_send is not None
+        events = []
+        for message in step.deliveries:
+            known = 0 <= message.sender < self.system.actors
+            if at_network and message.sender == actor:
+                events += [self.messages.number(_NetworkSend(message)), kernels.NETWORK_SENT]
+            events += [self.messages.number(message), message.sender if known else -1]
+        for message in network_sent(actor, step) if at_network else ():
+            events += [self.messages.number(_NetworkSend(message)), kernels.NETWORK_SENT]
+        return events
+
+    def _channel(self, src: int, dst: int) -> int:
+        if (src, dst) not in self.channel_of:
+            raise SelfPacketError(f"actor {src} sends itself a packet")
+        return self.channel_of[src, dst]
+
+    def _fill_send(self, actor: int, state: int, position: int) -> int:
+        """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
+        workload = self.system.workload
+        here = self.positions[actor].values[position]
+        choices = workload.choices(actor, here)
+        codes = [len(choices)]
+        kind = self._kind("causal-send")
+        for destinations in choices:
+            if destinations == ARM:
+                armed = self.positions[actor].number(workload.after_send(actor, here, ARM))
+                self.grading.still({ARMED: 1}, "arm")
+                codes += [state, 0, self._kind("arm"), armed, -1, 0, 0]
+                continue
+            message = Message(actor, workload.sent(here) + 1, destinations)
+            self.calls += 1
+            step = call_causal_send(
+                self.system.protocol,
+                self.system.actors,
+                self.states[actor].values[state],
+                message,
+            )
+            if self.symmetry is not None:
+                self.symmetry.learn_send(actor, state, message, step)
+            self._grade(actor, state, step, {SENT: 1, ARMED: -workload.splits}, "causal-send")
+            codes += [
+                self.states[actor].number(step.state),
+                self.shown(step.state),
+                kind,
+                self.positions[actor].number(workload.after_send(actor, here, destinations)),
+                self.messages.number(message),
+                *self._step_codes(actor, step),
+            ]
+        return self._emit(codes)
+
+    def _fill_receive(self, channel: int, state: int, content: int) -> int:
+        """Entry of RECEIVE: per envelope [state, shown, kind, remaining content, step …]."""
+        src, dst = self.channels[channel]
+        alternatives = self.system.network.take(self.contents[channel].values[content])
+        codes = [len(alternatives)]
+        for packet, rest in alternatives:
+            step = self.receive_step(dst, state, src, packet)
+            if self.symmetry is not None:
+                self.symmetry.learn_receive(dst, state, src, packet, step)
+            if len(rest) < len(self.contents[channel].values[content]):
+                self._grade(dst, state, step, packets_of([packet], -1), "receive")
+            elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
+                self._grade(dst, state, step, {}, "receive")
+            codes += [
+                self.states[dst].number(step.state),
+                self.shown(step.state),
+                self._kind(f"receive {type(packet).__name__}"),
+                self.contents[channel].number(rest),
+                *self._step_codes(dst, step),
+            ]
+        return self._emit(codes)
+
+    def _grade(self, actor: int, state: int, step: Step, change: Change, what: str) -> None:
+        """Learn from a transition whether every state has one depth."""
+        change = dict(change)
+        for name, count in packets_of(packet for _, packet in step.sends).items():
+            change[name] = change.get(name, 0) + count
+        after = self.states[actor].number(step.state)
+        self.grading.step(self._orbit(actor, state), self._orbit(actor, after), change, what)
+
+    def _orbit(self, actor: int, state: int) -> tuple[int, int]:
+        """Return what stands for an actor's state and its renamings, which have the same rank."""
+        if self.symmetry is None:
+            return actor, state
+        images = self.symmetry.states[actor, state]
+        return min((p[actor], image) for p, image in zip(self.symmetry.group, images, strict=True))
+
+    def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
+        """Call `receive` once per distinct argument, whatever else is in the channel."""
+        memo = (actor, state, src, packet)
+        if memo not in self.steps:
+            self.calls += 1
+            self.steps[memo] = call_receive(
+                self.system.protocol,
+                self.system.actors,
+                self.states[actor].values[state],
+                src,
+                packet,
+            )
+        return self.steps[memo]
+
+    def _fill_timeout(self, actor: int, state: int, _unused: int) -> int:
+        """Entry of TIMEOUT: at most one alternative, as for RECEIVE; -1: content unchanged."""
+        step = self.timeout_step(actor, state)
+        if self.symmetry is not None:
+            self.symmetry.learn_timeout(actor, state, step)
+        if step is None:
+            return self._emit([0])
+        if step.deliveries or step.sends or step.state != self.states[actor].values[state]:
+            self._grade(actor, state, step, {}, "timeout")
+        return self._emit(
+            [
+                1,
+                self.states[actor].number(step.state),
+                self.shown(step.state),
+                self._kind("timeout"),
+                -1,
+                *self._step_codes(actor, step),
+            ]
+        )
+
+    def timeout_step(self, actor: int, state: int) -> Step | None:
+        """Call `timeout`."""
+        self.calls += 1
+        value = self.states[actor].values[state]
+        return call_timeout(self.system.protocol, self.system.actors, value)
+
+    def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
+        """Entry of LOSE: per envelope, as for RECEIVE; -1: the state is unchanged."""
+        lose = self.system.network.lose
+        assert lose is not None
+        alternatives = lose(self.contents[channel].values[content])
+        codes = [len(alternatives)]
+        for packet, rest in alternatives:
+            kind = self._kind(f"lose {type(packet).__name__}")
+            budget = self.system.network.budget is not None
+            self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, "lose")
+            codes += [-1, 0, kind, self.contents[channel].number(rest), 0, 0]
+        return self._emit(codes)
+
+    def _fill_append(self, channel: int, content: int, bundle: int) -> int:
+        packets = self.contents[channel].values[content]
+        for packet in self.bundles[channel].values[bundle]:
+            before, packets = packets, self.system.network.put(packets, packet)
+            if len(packets) == len(before):
+                self.grading.refute("a packet sent again merges with the one in flight")
+        return self.contents[channel].number(packets)
+
+    def _fill_tick(self, actor: int, knows: int, message: int) -> int:
+        """Entry of TICK: what the sender knows then, and the message as it becomes pending."""
+        before, sent = self.knows[actor].values[knows], self.messages.values[message]
+        after = self._ticked(before, sent)
+        known = self.knows[actor].number(evolve(after, pending=()))
+        return known | self.sent.number(after.pending[-1]) << 28
+
+    def _ticked(self, before: Ghost, sent: Message | _NetworkSend) -> Ghost:
+        """Return the ghost after a causal-send, or after the network-send that was awaited."""
+        if isinstance(sent, Message):
+            return self.oracle.causal_send(before, sent)
+        assert self.oracle.network_send is not None
+        registered = self.oracle.causal_send(before, sent.message)
+        return self.oracle.network_send(registered, sent.message)
+
+    def _fill_unsent(self, actor: int, pending: int, message: int) -> int:
+        """Entry of UNSENT: whether the network-send of a message is awaited."""
+        sent = self.messages.values[message].message
+        entries = self.pending[actor].values[pending]
+        return int(any(e.message == sent and e.stamp is None for e in entries))
+
+    def _fill_push(self, actor: int, pending: int, sent: int) -> int:
+        entry, entries = self.sent.values[sent], self.pending[actor].values[pending]
+        place = next((k for k, e in enumerate(entries) if e.message == entry.message), None)
+        if place is None:
+            return self.pending[actor].number((*entries, entry))
+        stamped = evolve(entries[place], stamp=entry.stamp)
+        return self.pending[actor].number((*entries[:place], stamped, *entries[place + 1 :]))
+
+    def _fill_note(self, _column: int, sent: int, _unused: int) -> int:
+        """Entry of NOTE: the record of a stamp; 0 as long as there is none."""
+        return self.records.number(self.sent.values[sent].stamp)
+
+    def _fill_take(self, sender: int, pending: int, item: int) -> int:
+        """Entry of TAKE: what stays pending, the stamp, whether overtaken, whether unexpected."""
+        message, destination = divmod(item, self.system.actors)
+        sent: Message = self.messages.values[message]
+        ghost = Ghost(knows=0, pending=self.pending[sender].values[pending])
+        taken = self.oracle.take(ghost, sent, destination)
+        if taken is None:
+            return 1 << 57
+        stamp = self.stamps.number((sent, taken.stamp))
+        after = self.pending[sender].number(taken.ghost.pending)
+        return after | stamp << 28 | taken.overtaken << 56
+
+    def _fill_join(self, actor: int, knows: int, stamp: int) -> int:
+        """Entry of JOIN: what the receiver knows then, the record, whether it was known."""
+        message, carried = self.stamps.values[stamp]
+        after, known = self.oracle.join(self.knows[actor].values[knows], actor, message, carried)
+        number = self.records.number((message.sender, carried)) if self.full else 0
+        return self.knows[actor].number(after) | number << 28 | known << 56
+
+    def _fill_forget(self, actor: int, knows: int, item: int) -> int:
+        after = self._forgotten(self.knows[actor].values[knows], item)
+        return self.knows[actor].number(after)
+
+    def _fill_drop(self, actor: int, pending: int, item: int) -> int:
+        before = Ghost(knows=0, pending=self.pending[actor].values[pending])
+        return self.pending[actor].number(self._forgotten(before, item).pending)
+
+    def _forgotten(self, ghost: Ghost, item: int) -> Ghost:
+        message, destination = divmod(item, self.system.actors)
+        assert self.oracle.forget is not None
+        return self.oracle.forget(ghost, self.messages.values[message], destination)
+
+    def _fill_react(self, actor: int, position: int, message: int) -> int:
+        before, workload = self.positions[actor].values[position], self.system.workload
+        after = workload.after_delivery(actor, before, self.messages.values[message])
+        if workload.sent(after) != workload.sent(before):
+            self.grading.refute("a delivery changes how many messages were sent")
+        return self.positions[actor].number(after)
+
+    def _fill_rename(self, p: int, value: int, where: int) -> int:
+        column, actor = divmod(where, 16)
+        assert self.symmetry is not None
+        return self.symmetry.renamed_column(p + 1, column, actor, value)
+
+    def _fill_final(self, actor: int, pending: int, position: int) -> int:
+        """Entry of FINAL: bit set of the properties that this actor is not as wanted by."""
+        undelivered = tuple(entry.message for entry in self.pending[actor].values[pending])
+        ended = self.system.workload.ended(actor, self.positions[actor].values[position])
+        bits = 0
+        for rank, prop in enumerate(self.system.properties):
+            if prop.at_final is not None and not prop.at_final(undelivered):
+                bits |= 1 << rank
+            judge = prop.at_end or prop.ending
+            if judge is not None and not judge(ended):
+                bits |= 1 << rank
+        return bits
+
+    def _judge_deliveries(self) -> Words:
+        """Return, per judgement of a delivery, the bit set of properties that it violates."""
+        bad = np.zeros(8, np.int64)
+        for judgement in range(8):
+            delivery = Delivery(
+                actor=0,
+                message=Message(0, 1, (0,)),
+                expected=not judgement & 4,
+                known=bool(judgement & 1),
+                overtaken=bool(judgement & 2),
+            )
+            for rank, prop in enumerate(self.system.properties):
+                if prop.at_delivery is not None and not prop.at_delivery(delivery):
+                    bad[judgement] |= 1 << rank
+        return bad
+
+
+def _refuse_too_many(things: str, count: int, most: int) -> None:
+    if count > most:
+        raise CapacityError(
+            f"the local engine has room for {most} {things}, and there are {count}; "
+            "the plain engine (--engine plain) has no such limit"
+        )
+
+
+def _tabulated_oracle(system: System) -> Oracle:
+    name = "clocks" if system.oracle.name == "full" else system.oracle.name
+    return oracle_named(
+        name,
+        system.actors,
+        system.workload.most,
+        self_sends=system.workload.self_sends,
+        track_order=any(p.needs_order for p in system.properties),
+        clock_at=system.clock_at,
+    )
+
+
+_FILLERS = {
+    kernels.SEND: Tabulation._fill_send,
+    kernels.RECEIVE: Tabulation._fill_receive,
+    kernels.APPEND: Tabulation._fill_append,
+    kernels.TICK: Tabulation._fill_tick,
+    kernels.TAKE: Tabulation._fill_take,
+    kernels.JOIN: Tabulation._fill_join,
+    kernels.PUSH: Tabulation._fill_push,
+    kernels.NOTE: Tabulation._fill_note,
+    kernels.FORGET: Tabulation._fill_forget,
+    kernels.DROP: Tabulation._fill_drop,
+    kernels.REACT: Tabulation._fill_react,
+    kernels.FINAL: Tabulation._fill_final,
+    kernels.RENAME: Tabulation._fill_rename,
+    kernels.TIMEOUT: Tabulation._fill_timeout,
+    kernels.LOSE: Tabulation._fill_lose,
+    kernels.UNSENT: Tabulation._fill_unsent,
+}

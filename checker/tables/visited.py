@@ -1,0 +1,139 @@
+"""The exact visited set: open addressing over packed rows, growing in place.
+
+A slot's home grows with its hash, so that the set can spread over more slots without a second copy
+(see `kernels.grow`), and linear probing needs no pointers: at the highest load a state costs 1/0.85
+of its row, right after growing 1/0.68.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.errors import CapacityError
+from antecede.checker.tables import kernels
+from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.tabulate import Words
+
+HIGHEST_LOAD = 0.85
+GROWTH = 1.25
+TAIL = 1 << 14
+SMALLEST = 1 << 14
+SWEEP_SHARE = 0.2
+"""Share of the states that a sweep must drop to be worth its pass over the set."""
+
+
+@define(eq=False)
+class Visited:
+    """One owner's share of the visited set.
+
+    Attributes:
+        width: words per slot: a row's, or 1 for fingerprints.
+        exact: slots hold rows, not fingerprints.
+        arena: an empty one, for the slots.
+        states: how many are in it now.
+        dropped: how many were in it and are no longer, see `sweep` and `forget`.
+        tally: per progress, how many of its states have it; kept only for `sweep`.
+        capacity: slots that are homes; TAIL more follow.
+    """
+
+    width: int
+    exact: bool
+    arena: Arena
+    states: int = 0
+    dropped: int = 0
+    capacity: int = SMALLEST
+    tally: Words = field(factory=lambda: np.zeros(1 << 12, np.int64))
+
+    def __attrs_post_init__(self) -> None:
+        """Start small and empty."""
+        self.arena.ensure((self.capacity + TAIL) * self.width)
+        self.slots[: (self.capacity + TAIL) * self.width] = -1
+
+    @property
+    def slots(self) -> Words:
+        """All slots, flat."""
+        return self.arena.array
+
+    @property
+    def limit(self) -> int:
+        """The number of states at which the set must grow."""
+        return int(self.capacity * HIGHEST_LOAD)
+
+    @property
+    def bytes(self) -> int:
+        """Memory in use."""
+        return (self.capacity + TAIL) * self.width * 8
+
+    def grow(self) -> None:
+        """Spread over more slots.
+
+        Raises:
+            CapacityError: there is no more room.
+        """
+        factor = 4.0 if self.capacity < 1 << 20 else GROWTH
+        old = self.capacity
+        new = int(old * factor)
+        self.arena.ensure((new + TAIL) * self.width)
+        if not kernels.grow(self.slots, TAIL, self.width, self.exact, old, new):
+            raise CapacityError("the visited set's hashes are too unevenly spread")
+        self.capacity = new
+
+    @property
+    def unique(self) -> int:
+        """The number of states that were ever in it."""
+        return self.states + self.dropped
+
+    def recount(self, tables: kernels.Tables) -> None:
+        """Make `tally` anew, for a set that was filled by other means."""
+        self.tally[:] = 0
+        total = self.capacity + TAIL
+        kernels.count_progress(self.slots, total, tables.geo, tables.progress, self.tally)
+
+    def forget(self, expected: int) -> None:
+        """Drop all states, and make room for as many as are expected, but for no more than now."""
+        self.dropped, self.states = self.unique, 0
+        self.tally[:] = 0
+        wanted = max(int(expected / HIGHEST_LOAD), SMALLEST)
+        self.capacity = min(self.capacity, wanted)
+        self.arena.release((self.capacity + TAIL) * self.width)
+        self.slots[: (self.capacity + TAIL) * self.width] = -1
+
+    def sweep(self, tables: kernels.Tables, least: int) -> None:
+        """Drop the states with less progress than `least`, which can never be met again.
+
+        Does nothing where that frees too little to be worth a pass over the whole set.
+        """
+        useless = int(self.tally[:least].sum())
+        if useless < SWEEP_SHARE * self.states:
+            return
+        kept = self.states - useless
+        new = min(self.capacity, max(int(kept / (0.8 * HIGHEST_LOAD)), SMALLEST))
+        dropped = kernels.sweep(
+            self.slots, TAIL, self.capacity, new, tables.geo, tables.progress, least
+        )
+        self.states -= dropped
+        self.dropped += dropped
+        self.tally[:least] = 0
+        self.arena.release((new + TAIL) * self.width)
+        self.capacity = new
+
+    def figures(self) -> Words:
+        """Return what `kernels.insert` needs to know of the set."""
+        width = self.width if self.exact else 0
+        figures = [self.capacity, self.states, self.limit, width, self.capacity + TAIL]
+        return np.array(figures, np.int64)
+
+    def parts(self) -> Iterator[Any]:
+        """Yield the occupied slots in parts of shape (n, width)."""
+        used = self.slots[: (self.capacity + TAIL) * self.width].reshape(-1, self.width)
+        for at in range(0, len(used), 1 << 20):
+            part = used[at : at + (1 << 20)]
+            yield part[part[:, 0] != -1]
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.arena.close()

@@ -1,0 +1,965 @@
+"""The command `antecede`: every body is parse, call, report, exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit import logs
+from antecede.checker.check import (
+    INCOMPLETE,
+    INPUT_ERROR,
+    INTERNAL_ERROR,
+    CheckReport,
+    check_all,
+    exit_code_of,
+)
+from antecede.checker.claims import SOURCES
+from antecede.checker.claims import table as tables
+from antecede.checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
+from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.explore import walk as walks
+from antecede.checker.formats import check_writable, junit, sarif, write_whole
+from antecede.checker.formats import json as formats
+from antecede.checker.formats.registry import FORMATS, format_of, write_trace
+from antecede.checker.paths.path import Path as Run
+from antecede.checker.purity.selfcheck import MODES
+from antecede.checker.report import text as reports
+from antecede.checker.search import distinct as kinds
+from antecede.checker.search.loop import Bounds
+from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
+from antecede.checker.semantics.workload import SENDS
+from antecede.checker.spec import (
+    SEARCHES,
+    Spec,
+    expected_verdict,
+    load_specs,
+    overridden,
+    system_of,
+)
+from antecede.checker.sweep import parquet
+from antecede.checker.sweep import sweep as sweeps
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def in_bytes(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
+    """Return an amount of memory such as 500M or 4G in bytes."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", value.strip().upper())
+    size = int(float(match[1]) * UNITS[match[2]]) if match else 0
+    if size <= 0:
+        raise click.BadParameter(f"{value!r} is not an amount of memory; give 500M or 4G.")
+    return size
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a list such as a,b,c."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def numbers(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> tuple[int, ...]:
+    """Return the numbers of a list such as 1,2,3."""
+    parts = listed(value)
+    if not all(part.isdigit() and int(part) for part in parts):
+        raise click.BadParameter(f"{value!r} is not a list of positive numbers; give 1,2,3.")
+    return tuple(map(int, parts))
+
+
+def finite(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    """Refuse what is a number to Python and to nobody else."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds; give for example 60.")
+    return value
+
+
+AT_LEAST_1 = click.IntRange(min=1)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Apply several click options, the first on top."""
+
+    def apply(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+VARIANTS = (
+    click.option(
+        "--sends",
+        type=click.Choice(list(SENDS)),
+        help="split: deciding to send, and choosing the destinations, are two transitions.  "
+        "[default: joint]",
+    ),
+    click.option(
+        "--clock-at",
+        type=click.Choice(list(CLOCK_AT)),
+        help="The event of a message that causality orders.  [default: causal-send]",
+    ),
+)
+MODEL = options(
+    click.option("--actors", type=int, help="How many actors; at least 2.  [default: 3]"),
+    click.option(
+        "--messages", type=int, help="How many messages each actor causal-sends.  [default: 2]"
+    ),
+    click.option("--network", help="unordered, fifo, and more; see list.  [default: unordered]"),
+    click.option(
+        "--workload", help="any, broadcast, script:JSON, program:JSON, …; see list.  [default: any]"
+    ),
+    click.option("--history", type=click.Choice(list(HISTORIES)), help="[default: knowledge]"),
+    *VARIANTS,
+    click.option(
+        "--property",
+        "properties",
+        multiple=True,
+        metavar="NAME",
+        help="A property to check; may be given several times.  [default: see list]",
+    ),
+)
+QUESTION = options(
+    MODEL,
+    click.option("--expect", type=click.Choice(["holds", "violated"]), help="[default: holds]"),
+)
+METHOD = options(
+    click.option("--search", type=click.Choice(list(SEARCHES)), help="[default: breadth]"),
+    click.option(
+        "--engine", type=click.Choice(list(ENGINES)), default=Options().engine, show_default=True
+    ),
+    click.option("--threads", type=AT_LEAST_1, help="For --engine local.  [default: one per core]"),
+    click.option(
+        "--visited",
+        type=click.Choice(list(VISITED)),
+        default=Options().visited,
+        show_default=True,
+        help="For --engine local: remember states, or 8-byte fingerprints of them.",
+    ),
+    click.option(
+        "--symmetry/--no-symmetry",
+        default=Options().symmetry,
+        show_default=True,
+        help="Breadth-first, not for --engine plain: keep one of the states that differ only in "
+        "the actors' names, where the protocol and workload turn out to be symmetric.",
+    ),
+    click.option(
+        "--memory",
+        type=click.Choice(list(MEMORY)),
+        default=Options().memory,
+        show_default=True,
+        help="For --engine local, breadth-first: auto forgets earlier levels of a large search "
+        "where every state is proved to have one depth only; keep forgets nothing; sweep also "
+        "drops other states that can never be met again.",
+    ),
+    click.option(
+        "--audit",
+        is_flag=True,
+        help="Check at every transition that what --memory sweep goes by never decreases.",
+    ),
+    click.option(
+        "--traces/--no-traces",
+        default=Options().traces,
+        show_default=True,
+        help="Keep what counterexamples are traced back by; without, a second search finds them.",
+    ),
+    click.option(
+        "--spill",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Keep frontiers and traces in files there, for searches larger than the memory.",
+    ),
+    click.option("--spill-visited", is_flag=True, help="Keep the visited states there, too."),
+    click.option(
+        "--checkpoint",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Save the search there every few minutes, so that --resume can go on from it.",
+    ),
+    click.option(
+        "--checkpoint-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        default=Options().checkpoint_seconds,
+        show_default=True,
+        help="How often, at most.",
+    ),
+    click.option(
+        "--resume",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Go on from the last checkpoint there; the same check must be asked for. A checkpoint "
+        "can run code as it is read: resume only your own.",
+    ),
+    click.option(
+        "--master",
+        metavar="URL",
+        help="For --engine spark: local[N], spark://HOST:PORT, yarn, k8s://…  [default: what "
+        "spark-submit says, or all cores of this machine]",
+    ),
+    click.option(
+        "--partitions", type=AT_LEAST_1, help="For --engine spark.  [default: one per core]"
+    ),
+    click.option(
+        "--spark-threshold",
+        type=AT_LEAST_1,
+        metavar="STATES",
+        help="For --engine spark: smaller levels are explored here.  [default: 300000]",
+    ),
+    click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal."),
+    click.option(
+        "--walks",
+        type=AT_LEAST_1,
+        default=Options().walks,
+        show_default=True,
+        help="For --search random.",
+    ),
+    click.option(
+        "--seed",
+        type=int,
+        default=Options().seed,
+        show_default=True,
+        help="For --search random: the same seed, the same walks.",
+    ),
+    click.option(
+        "--selfcheck",
+        type=click.Choice(list(MODES)),
+        default="on",
+        show_default=True,
+        help="Look for handlers that are not pure: in the first calls, in all, or not at all.",
+    ),
+)
+BOUNDS = options(
+    click.option("--max-states", type=AT_LEAST_1, help="Give up at so many unique states."),
+    click.option("--max-depth", type=AT_LEAST_1, help="Do not look deeper; the start is at 1."),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        callback=finite,
+        help="Give up after so long.",
+    ),
+    click.option(
+        "--max-memory",
+        metavar="SIZE",
+        callback=in_bytes,
+        help="Give up at so much memory: 500M, 4G.",
+    ),
+)
+TRACE_FORMAT = click.option(
+    "--trace-format",
+    metavar="NAME",
+    help=f"In place of what the ending says: {', '.join(FORMATS)}.",
+)
+OUTPUT = options(
+    click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON."),
+    click.option(
+        "--trace",
+        "trace_file",
+        metavar="FILE",
+        help="Save the counterexample; the ending says how: "
+        f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
+        "replay reads .json.",
+    ),
+    TRACE_FORMAT,
+    click.option(
+        "--graph",
+        "graph_file",
+        metavar="FILE",
+        help="Draw the state space, if it is small: .dot, .graphml, .svg, .html.",
+    ),
+    click.option(
+        "--minimise",
+        is_flag=True,
+        help="Shorten the counterexample of a depth-first or random search, and bring what belongs "
+        "together next to each other.",
+    ),
+    click.option(
+        "--max-counterexamples",
+        "wanted",
+        type=AT_LEAST_1,
+        default=1,
+        metavar="N",
+        help="After a violation look for N counterexamples that differ in kind, in plain Python; "
+        "--trace FILE saves the others beside it as FILE-2, FILE-3, …",
+    ),
+    click.option(
+        "--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML, for CI."
+    ),
+    click.option(
+        "--sarif",
+        "sarif_file",
+        metavar="FILE",
+        help="Write what is not as expected as SARIF, for code scanning: the steps of a "
+        "counterexample point at the protocol's lines.",
+    ),
+    click.option(
+        "--measures",
+        is_flag=True,
+        help="Measure what the protocol costs: packets in transit, control data, buffers; in plain "
+        "Python, up to 300,000 states.",
+    ),
+    click.option(
+        "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
+    ),
+    click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict."),
+)
+
+
+@click.group(context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]})
+@click.version_option(formats.own_version(), prog_name="antecede")
+def commands() -> None:
+    """Check protocols for causal message delivery by exploring everything that can happen."""
+
+
+@commands.command("check")
+@click.argument("target", metavar="NAME|FILE.py:OBJECT|SPEC.toml|FOLDER")
+@QUESTION
+@METHOD
+@BOUNDS
+@OUTPUT
+def check_command(
+    target: str,
+    json_file: str | None,
+    trace_file: str | None,
+    trace_format: str | None,
+    junit_file: str | None,
+    sarif_file: str | None,
+    graph_file: str | None,
+    minimise: bool,
+    wanted: int,
+    measures: bool,
+    statistics: bool,
+    quiet: bool,
+    selfcheck: str,
+    **values: Any,
+) -> int:
+    """Check a protocol, a spec, or every spec in a folder.
+
+    Options that are given take the place of what a spec says.
+
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 INCOMPLETE (a bound was
+    hit, or Ctrl-C), 4 internal error.
+    """
+    many = Path(target).is_dir()
+    bounds, method = _taken(values, Bounds), _taken(values, Options)
+    specs = _specs(target, values)
+    _check_outputs(json_file, trace_file, trace_format, many=many)
+    _check_distinct(json=json_file, trace=trace_file, junit=junit_file, sarif=sarif_file)
+    _check_checkpoints(method, many=many)
+    if many and wanted > 1:
+        raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
+    if many and measures:
+        raise InputError("--measures is for one check; give one spec, not a folder")
+    for file in (junit_file, sarif_file):
+        if file is not None:
+            check_writable(file)
+    if graph_file is not None:
+        _draw(graph_file, specs)
+    say = _discard if json_file == "-" else _say
+    ticker = reports.Ticker(quiet=quiet, many=many)
+    if not quiet and method.get("engine") != "plain" and not kernels_are_compiled():
+        _complain("Compiling the kernels, which takes half a minute and is done once.")
+    done = []
+    for result in check_all(
+        specs,
+        Options(**method),
+        Bounds(**bounds),
+        selfcheck=selfcheck,
+        minimised=minimise,
+        measured=measures,
+        watch=ticker,
+    ):
+        ticker.clear()
+        done.append(result)
+        if many and not quiet:
+            say(reports.spec_line(result))
+    say(reports.checks_text(done, len(specs), many=many, quiet=quiet, statistics=statistics))
+    if wanted > 1:
+        _show_others(done[0], wanted, trace_file, trace_format, say)
+    _write_result(json_file, done, many=many)
+    if junit_file is not None:
+        write_whole(junit_file, junit.text(done))
+    if sarif_file is not None:
+        write_whole(sarif_file, sarif.text(done))
+    if trace_file is not None:
+        _write_trace(trace_file, trace_format, done[0], say)
+    return exit_code_of(done)
+
+
+def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
+    """Take out of `values` what belongs to an attrs class; `search` is the spec's to say."""
+    names = [a.name for a in attrs.fields(kind) if a.name in values and a.name != "search"]
+    return {name: values.pop(name) for name in names}
+
+
+def _targets(target: str) -> tuple[Spec, ...]:
+    """Return the specs that an argument names: one of a protocol, or those in a file or folder."""
+    is_spec = target.endswith(".toml") or Path(target).is_dir()
+    return load_specs(target) if is_spec else (Spec(protocol=target),)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {key: value for key, value in values.items() if value not in (None, ())}
+
+
+def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
+    """Return what to check: every spec that `target` names, with the options given."""
+    given = _given(**values)
+    if "expect" in given:
+        given["expect"] = expected_verdict(given["expect"])
+    specs = tuple(overridden(spec, given) for spec in _targets(target))
+    for spec in specs:
+        system_of(spec)
+    return specs
+
+
+def _draw(file: str, specs: tuple[Spec, ...]) -> None:
+    """Draw the state space of one spec."""
+    # networkx takes a while to import, and few ask for a picture.
+    from antecede.checker.formats.graph import graph_writer, state_graph
+
+    if len(specs) != 1:
+        raise InputError("--graph draws one state space; give one spec, not a folder")
+    write = graph_writer(file)
+    check_writable(file)
+    write_whole(file, write(state_graph(system_of(specs[0]))))
+
+
+def _check_checkpoints(method: dict[str, Any], *, many: bool) -> None:
+    """Refuse checkpoints of many checks in one folder."""
+    for name in ("checkpoint", "resume"):
+        if many and method.get(name) is not None:
+            raise InputError(f"--{name} is for one check; give one spec, not a folder")
+
+
+def _check_outputs(
+    json_file: str | None, trace_file: str | None, trace_format: str | None, *, many: bool
+) -> None:
+    """Refuse files that cannot be written before the search starts."""
+    if trace_file is not None:
+        if many:
+            raise InputError("--trace saves one counterexample; give one spec, not a folder")
+        format_of(trace_file, trace_format)
+    elif trace_format is not None:
+        raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
+    for file in (json_file, trace_file):
+        if file not in (None, "-"):
+            check_writable(file)
+
+
+def _check_distinct(**files: str | None) -> None:
+    """Refuse to write two things to one file."""
+    options: dict[str, str] = {}
+    for option, file in _given(**files).items():
+        if file in options:
+            raise InputError(f"--{options[file]} and --{option} both name {file!r}; give two files")
+        options[file] = option
+
+
+def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
+    """Write the results as JSON, if that was asked for."""
+    if json_file is not None:
+        found = formats.results_object(done) if many else formats.result_object(done[0])
+        write = partial(write_whole, json_file) if json_file != "-" else _print
+        write(formats.text(found))
+
+
+def _show_others(
+    report: CheckReport,
+    wanted: int,
+    trace_file: str | None,
+    trace_format: str | None,
+    say: Callable[[str], None],
+) -> None:
+    """Look for counterexamples of other kinds than the one that was found, and show them."""
+    if report.result.counterexample is None:
+        return
+    found = kinds.others(report.system, report.result.counterexample, wanted - 1)
+    say("\n" + reports.others_text(found, wanted))
+    for number, path in enumerate(found.paths, 2):
+        if trace_file is not None:
+            write_trace(path, _numbered(trace_file, number), trace_format, report=report)
+
+
+def _numbered(file: str, number: int) -> str:
+    """Return the name of the file for the counterexample with this number."""
+    path = Path(file)
+    name, dot, endings = path.name.partition(".")
+    return str(path.with_name(f"{name}-{number}{dot}{endings}"))
+
+
+def _write_trace(
+    file: str, format: str | None, report: CheckReport, say: Callable[[str], None]
+) -> None:
+    """Save the counterexample of a check, if there is one."""
+    if report.result.counterexample is None:
+        say(f"There is no counterexample, so {file} was not written.")
+    else:
+        write_trace(report.result.counterexample, file, format, report=report)
+
+
+@commands.command("table")
+@click.option("--bounds", "size", default="3x3", show_default=True, metavar="ACTORSxMESSAGES")
+@click.option(
+    "--history",
+    default="knowledge",
+    show_default=True,
+    metavar="NAME|all",
+    help=f"{', '.join(HISTORIES)}, or all.",
+)
+@options(*VARIANTS)
+@METHOD
+@BOUNDS
+@click.option(
+    "--format", "form", type=click.Choice(tables.FORMATS), default="text", show_default=True
+)
+@click.option("--output", metavar="FILE", help="Write the table there.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def table_command(
+    size: str,
+    history: str,
+    sends: str | None,
+    clock_at: str | None,
+    form: str,
+    output: str | None,
+    quiet: bool,
+    selfcheck: str,
+    **values: Any,
+) -> int:
+    """Reproduce the verification table of the Cykas paper, its figures beside ours.
+
+    Exit codes: 0 if the three verdicts are the paper's, 1 if one is not, 3 if one was not reached.
+    """
+    bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
+    actors, messages = tables.parsed_bounds(size)
+    histories = tables.parsed_histories(history)
+    for name in ("checkpoint", "resume"):
+        if getattr(method, name) is not None:
+            raise InputError(f"--{name} is for one check; the table makes several")
+    if output is not None:
+        check_writable(output)
+    model = _given(actors=actors, messages=messages, sends=sends, clock_at=clock_at)
+    specs = tables.specs(model, histories)
+    ticker = reports.Ticker(quiet=quiet, many=True)
+    found = []
+    for row in tables.rows(specs, method, bounds, ticker):
+        ticker.clear()
+        found.append(row)
+        if not quiet:
+            _complain("  ".join(tables.cells(row)[:6]))
+    text = tables.rendered(found, method, form)
+    if output is not None:
+        write_whole(output, text + "\n")
+    _say(text)
+    if any(row.report.exit_code == INCOMPLETE for row in found):
+        return INCOMPLETE
+    return 0 if found and all(row.agrees for row in found) else 1
+
+
+@commands.command("claims")
+@click.option(
+    "--source", metavar="NAME", help=f"One of {', '.join(SOURCES)}.  [default: all of them]"
+)
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the report as JSON.")
+@click.option(
+    "--output",
+    metavar="FILE.md",
+    help="Write the report as a page; counterexamples go to the folder of the same name beside it.",
+)
+@click.option("--quick", is_flag=True, help="Smaller bounds: less than a minute.")
+@click.option("--engine", type=click.Choice(["local", "plain"]), default="local", show_default=True)
+@click.option("--threads", type=AT_LEAST_1, help="For --engine local.  [default: one per core]")
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=finite,
+    help="Give up on one check after so long.",
+)
+@click.option("--quiet", is_flag=True, help="Only the summary.")
+def claims_command(
+    source: str | None,
+    json_file: str | None,
+    output: str | None,
+    quick: bool,
+    engine: str,
+    threads: int | None,
+    max_seconds: float | None,
+    quiet: bool,
+) -> int:
+    """Regenerate what the papers claim from checks: confirmed, refuted or undecided.
+
+    Exit codes: 0 if every claim is confirmed or refuted, 3 if one is undecided.
+    """
+    # The report needs the claims of all papers, and few ask for it.
+    from antecede.checker.claims import report as claims_report
+    from antecede.checker.claims.judge import Judge
+
+    sources = claims_report.chosen(source)
+    claims_report.checked_output(output, json_file)
+    for file in (json_file, output):
+        if file not in (None, "-"):
+            check_writable(str(file))
+    folder = None if output is None else claims_report.folder_beside(output)
+    ticker = reports.Ticker(quiet=quiet, many=True)
+    judge = Judge(
+        Options(engine=engine, threads=threads), Bounds(max_seconds=max_seconds), quick, ticker
+    )
+    say = _discard if json_file == "-" else _say
+    found = []
+    for judged in (judged for chosen in sources for judged in judge.judged(chosen)):
+        ticker.clear()
+        found.append(judged)
+        if not quiet:
+            say(claims_report.line(judged))
+    files = {} if folder is None else claims_report.save(found, folder)
+    if output is not None:
+        asked = f" --source {source}" if source else ""
+        command = f"antecede claims{asked}{' --quick' if quick else ''} --output {output}"
+        write_whole(output, claims_report.markdown(found, files, command=command))
+    if json_file is not None:
+        text = formats.text(claims_report.as_object(found, files, quick=quick))
+        (_print if json_file == "-" else partial(write_whole, json_file))(text)
+    say(claims_report.summary(found))
+    undecided = judge.interrupted or any(judged.reason for judged in found)
+    return INCOMPLETE if undecided else 0
+
+
+@commands.command("sweep")
+@click.argument("targets", nargs=-1, metavar="[NAME|SPEC.toml|FOLDER]…")
+@click.option("--protocol", "protocols", metavar="NAME,…", help="In place of the specs' own.")
+@click.option("--actors", metavar="N,…", help="2,3", callback=numbers)
+@click.option("--messages", metavar="N,…", help="1,2,3", callback=numbers)
+@click.option("--network", "networks", metavar="NAME,…", help="unordered,fifo,duplicating+lossy")
+@click.option("--workload", "workloads", metavar="NAME", multiple=True, help="Once for each.")
+@click.option("--history", "histories", metavar="NAME,…", help="knowledge,clocks,full")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "plain"]),
+    default="local",
+    show_default=True,
+    help="Of each check, on one thread.",
+)
+@click.option(
+    "--on",
+    "place",
+    type=click.Choice(["here", "spark"]),
+    default="here",
+    show_default=True,
+    help="Where: in processes of this machine, or as tasks of a Spark cluster.",
+)
+@click.option(
+    "--processes", type=AT_LEAST_1, help="For --on here: checks at once.  [default: one per core]"
+)
+@click.option(
+    "--master",
+    metavar="URL",
+    help="For --on spark: local[N], spark://HOST:PORT, yarn, k8s://…  [default: what "
+    "spark-submit says, or all cores of this machine]",
+)
+@click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal.")
+@BOUNDS
+@click.option(
+    "--output",
+    metavar="FILE.jsonl",
+    default="sweep.jsonl",
+    show_default=True,
+    help="A row per check, as soon as it is there. What is in the file already is not run again.",
+)
+@click.option(
+    "--parquet",
+    "parquet_file",
+    metavar="FILE",
+    help="At the end write all rows of --output there, too, as Parquet.",
+)
+@click.option("--quiet", is_flag=True, help="Only the matrix at the end.")
+def sweep_command(
+    targets: tuple[str, ...],
+    protocols: str | None,
+    actors: tuple[int, ...],
+    messages: tuple[int, ...],
+    networks: str | None,
+    workloads: tuple[str, ...],
+    histories: str | None,
+    engine: str,
+    place: str,
+    processes: int | None,
+    master: str | None,
+    spark_log: bool,
+    output: str,
+    parquet_file: str | None,
+    quiet: bool,
+    **values: Any,
+) -> int:
+    """Check every combination of protocols, bounds, networks and encodings.
+
+    Exit codes: 0 all came to a verdict, 3 one did not, 2 wrong usage or input.
+    """
+    names = listed(protocols)
+    if not targets and not names:
+        raise InputError("there is nothing to check; name protocols or specs")
+    specs = [spec for target in targets for spec in _targets(target)]
+    axes = sweeps.Axes(names, actors, messages, listed(networks), workloads, listed(histories))
+    wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
+    _check_rows(output, parquet_file)
+    options, bounds = Options(engine=engine, threads=1), Bounds(**_taken(values, Bounds))
+    if place == "spark":
+        if processes is not None:
+            raise InputError("--processes is for --on here; on Spark it is a check per core")
+        run = partial(sweeps.on_spark, master=master, log=spark_log)
+    else:
+        if master is not None or spark_log:
+            raise InputError("--master and --spark-log are for --on spark")
+        run = partial(sweeps.in_processes, processes=processes or os.cpu_count() or 1)
+    file, gave_up = Path(output), False
+    for row in sweeps.sweep(wanted, partial(run, options=options, bounds=bounds), file):
+        gave_up |= row["verdict"] == sweeps.GAVE_UP
+        if not quiet:
+            _complain(sweeps.line(row))
+    rows = sweeps.saved(file)
+    if parquet_file is not None:
+        parquet.write(rows, parquet_file)
+    _say(sweeps.matrix(rows))
+    if gave_up or any(row["verdict"] in ("INCOMPLETE", "ERROR") for row in rows):
+        return INCOMPLETE
+    return 0
+
+
+def _check_rows(output: str, parquet_file: str | None) -> None:
+    """Refuse files for the rows of a sweep that cannot be written before it starts."""
+    check_writable(output)
+    if parquet_file is None:
+        return
+    parquet.check_available()
+    check_writable(parquet_file)
+    if Path(parquet_file).resolve() == Path(output).resolve():
+        raise InputError(f"--output and --parquet both name {output!r}; give two files")
+
+
+@commands.command("audit")
+@click.argument("log", metavar="LOG")
+@click.option(
+    "--log-format",
+    type=click.Choice(logs.FORMATS),
+    help="[default: what the first line looks like]",
+)
+@click.option(
+    "--event",
+    metavar="REGEX",
+    help="What is a causal-send or a delivery in the texts of a ShiViz log: named groups message, "
+    "event (or send and deliver), to.  [default: clauses such as 'causal-sends m1 to bob' and "
+    "'delivers m1']",
+)
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
+@click.option(
+    "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
+)
+def audit_command(
+    log: str,
+    log_format: str | None,
+    event: str | None,
+    json_file: str | None,
+    unfinished: bool,
+) -> int:
+    """Judge the log of a real system by the same causality as a check.
+
+    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}; or the log
+    is one of ShiViz, whose vector clocks are judged, too.
+
+    Exit codes: 0 nothing is wrong, 1 something is, 2 the log cannot be read.
+    """
+    if json_file not in (None, "-"):
+        check_writable(str(json_file))
+    found = audits.audit(Path(log), log_format, event)
+    if unfinished:
+        found = attrs.evolve(found, undelivered=())
+    if json_file is not None:
+        write = partial(write_whole, json_file) if json_file != "-" else _print
+        write(formats.text(audits.as_object(found, log)))
+    if json_file != "-":
+        _say(audits.text(found, log))
+    return 1 if found.findings or found.undelivered else 0
+
+
+@commands.command("list")
+def list_command() -> int:
+    """List the protocols, properties, networks, workloads, histories, searches and engines."""
+    _say(reports.catalogue())
+    return 0
+
+
+@commands.command("replay")
+@click.argument("trace", metavar="TRACE.json")
+@click.option(
+    "--trace",
+    "trace_file",
+    metavar="FILE",
+    help="Save it in another format, too, as the ending says; see check --help.",
+)
+@TRACE_FORMAT
+@click.option(
+    "--interactive", is_flag=True, help="Step through it, and into what else could happen."
+)
+def replay_command(
+    trace: str, trace_file: str | None, trace_format: str | None, interactive: bool
+) -> int:
+    """Replay a saved counterexample through plain Python.
+
+    Exit codes: 1 it still violates its property, 0 it no longer does, 2 it is no trace, or does not
+    fit the protocol any more.
+    """
+    _check_outputs(None, trace_file, trace_format, many=False)
+    path, prop = formats.replay_file(trace)
+    if trace_file is not None:
+        write_trace(path, trace_file, trace_format)
+    if interactive:
+        walks.interact(walks.Walk(path), _read, _say, _save)
+    else:
+        _say(reports.replay_text(path, prop, trace))
+    return 0 if path.violates is None else 1
+
+
+@commands.command("explore")
+@click.argument("target", metavar="NAME|FILE.py:OBJECT|SPEC.toml|TRACE.json")
+@MODEL
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8642,
+    show_default=True,
+    help="Of the page, on this machine only; 0 for any that is free.",
+)
+@click.option("--no-browser", is_flag=True, help="Say the address, and open no browser.")
+@click.option(
+    "--max-states",
+    type=AT_LEAST_1,
+    default=100_000,
+    show_default=True,
+    help="A search from a state gives up at so many unique states.",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=finite,
+    default=20.0,
+    show_default=True,
+    help="It gives up after so long.",
+)
+def explore_command(
+    target: str,
+    port: int,
+    no_browser: bool,
+    max_states: int,
+    max_seconds: float,
+    **values: Any,
+) -> int:
+    """Walk through the state space by hand, on a web page of this machine.
+
+    The address names the state, so that it can be sent to somebody who runs the same command.
+    Ctrl-C ends it.
+
+    Exit codes: 0 ended by Ctrl-C, 2 wrong usage or input.
+    """
+    # Only this command needs a web server.
+    from antecede.checker.explore import start
+    from antecede.checker.explore.server import Server
+    from antecede.checker.explore.site import Site
+
+    tree, numbers = start.opened(target, _given(**values))
+    site = Site(tree, Bounds(max_states=max_states, max_seconds=max_seconds))
+    with Server(site, port) as server, contextlib.suppress(KeyboardInterrupt):
+        address = start.address_of(server.address, numbers)
+        _say(f"Exploring {tree.spec.protocol} at {address}\nCtrl-C ends it.")
+        if not no_browser:
+            start.show(address)
+        server.serve_forever()
+    return 0
+
+
+def _read() -> str | None:
+    """Return the next line that the user types, None at the end."""
+    try:
+        return input("> " if sys.stdin.isatty() else "")
+    except EOFError:
+        return None
+
+
+def _save(path: Run, file: str) -> None:
+    """Write a path that the user walked."""
+    try:
+        write_trace(path, file)
+        _say(f"saved {file}")
+    except InputError as error:
+        _say(str(error))
+
+
+def _say(text: str) -> None:
+    """Print a report for people."""
+    _print(reports.for_stream(text, sys.stdout) + "\n")
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def _discard(_text: str) -> None:
+    """Print nothing, for standard output belongs to the JSON."""
+
+
+def _complain(text: str) -> None:
+    print(reports.for_stream(text, sys.stderr), file=sys.stderr)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; `arguments` are those of the process if None."""
+    try:
+        code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return INPUT_ERROR
+    except InputError as error:
+        _complain(f"Error: {error}")
+        return INPUT_ERROR
+    except CapacityError as error:
+        _complain(f"Error: {error}")
+        return INCOMPLETE
+    except click.Abort:
+        _complain("Interrupted; there is no result.")
+        return INCOMPLETE
+    except Exception as error:
+        _complain(_internal(error))
+        return INTERNAL_ERROR
+    return int(code or 0)
+
+
+def _internal(error: Exception) -> str:
+    """Say that the checker failed, and how to report it."""
+    if os.environ.get("ANTECEDE_DEBUG") == "1":
+        traceback.print_exc()
+    return (
+        f"Internal error: {type(error).__name__}: {error}\nThis is a bug of antecede. Please "
+        "report it with the command you ran and what it prints with ANTECEDE_DEBUG=1 set."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

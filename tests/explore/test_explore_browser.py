@@ -1,0 +1,526 @@
+"""The explore page and the page of a trace in a real browser: clicks, keys, focus, accessibility.
+
+Chromium is looked for on this machine (or named by CHROMIUM); `make test` installs it where it is
+missing. Without it these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+from attrs import define, field
+
+from antecede.checker.explore.server import Server
+from antecede.checker.formats.registry import write_trace
+from antecede.checker.paths.path import Path
+from tests import runs
+from tests.explored import serving, tree_of
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect  # noqa: E402
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 30_000
+"""Milliseconds; a search takes its time on a machine that has other work."""
+
+SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start the Chromium of this machine."""
+    asked = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else NAMES
+    found = next(filter(_runs, map(shutil.which, asked)), None)
+    if found is None:
+        pytest.skip("there is no Chromium; install it (apt-get install chromium) or set CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
+        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def _runs(program: str | None) -> bool:
+    """Return whether a program is there and is more than a hint at where to get it."""
+    if program is None:
+        return False
+    return not subprocess.run([program, "--version"], capture_output=True, check=False).returncode
+
+
+@define
+class Tabs:
+    """Opens pages that may ask nobody but `allowed`, and may not complain."""
+
+    browser: Browser
+    contexts: list[BrowserContext] = field(factory=list)
+    wrong: list[str] = field(factory=list)
+
+    def open(self, address: str, *, scheme: str = "light", **options: Any) -> Page:
+        """Open a page in a browser of its own."""
+        context = self.browser.new_context(**{"color_scheme": scheme, **options})
+        context.set_default_timeout(PATIENCE)
+        self.contexts.append(context)
+        page = context.new_page()
+        own = re.match(r"file:|http://[^/]+/", address)
+        assert own is not None
+        page.on("console", lambda m: self.wrong.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
+        page.on(
+            "request",
+            lambda asked: None if asked.url.startswith(own[0]) else self.wrong.append(asked.url),
+        )
+        page.goto(address)
+        return page
+
+
+@pytest.fixture
+def tabs(browser: Browser) -> Iterator[Tabs]:
+    """Open pages; at the end none of them may have complained or asked anybody else."""
+    tabs = Tabs(browser)
+    yield tabs
+    for context in tabs.contexts:
+        context.close()
+    assert [] == tabs.wrong
+
+
+@pytest.fixture(scope="module")
+def unordered() -> Iterator[Server]:
+    """Two actors, two messages each; m2 may overtake m1."""
+    with serving(tree_of("unordered", 2, 2)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def cykas() -> Iterator[Server]:
+    """Cykas with the relaxed secret mode, in the runs of the paper's figure 3."""
+    names = ("causal-delivery", "all-delivered", "witness:secret-mode")
+    question = tree_of("cykas-secret-mode", 3, 2, workload=runs.FIGURE_3, properties=names)
+    with serving(question) as server:
+        yield server
+
+
+def at(page: Page, path: str) -> None:
+    """Wait until the page shows a path."""
+    expect(page.locator(f'main[data-path="{path}"]')).to_be_visible()
+
+
+def focused(page: Page) -> str | None:
+    """Return the path that the button with the focus leads to."""
+    value: str | None = page.locator(":focus").get_attribute("value")
+    return value
+
+
+# Walking
+
+
+def test_clicks_walk_and_the_browser_goes_back_and_forth(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address)
+    page.get_by_role("button", name="Bob causal-sends m1 to Alice").click()
+    at(page, "1")
+    assert page.url.endswith("/?path=1")
+    assert "Step 1" in page.title()
+    page.get_by_role("button", name=re.compile("^0 Alice causal-sends m2 to Bob")).click()
+    at(page, "1.0")
+    expect(page.locator("svg .row")).to_have_count(2)
+    page.go_back()
+    at(page, "1")
+    page.go_forward()
+    at(page, "1.0")
+    page.locator("#back").click()
+    at(page, "1")
+    page.locator("#start").click()
+    at(page, "")
+    expect(page.locator("#back")).to_be_disabled()
+
+
+def test_keys_choose_take_and_go_back(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address)
+    page.keyboard.press("j")
+    assert "0" == focused(page)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("j")
+    assert "1" == focused(page), "it stops at the last one"
+    page.keyboard.press("Enter")
+    at(page, "1")
+    assert "1.0" == focused(page)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    at(page, "1.1")
+    page.keyboard.press("u")
+    at(page, "1")
+    assert "1.1" == focused(page), "the focus is where one came from"
+    page.keyboard.press("Backspace")
+    at(page, "")
+    assert "1" == focused(page)
+    page.keyboard.press("ArrowUp")
+    assert "0" == focused(page)
+
+
+def test_what_happened_is_announced(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address)
+    live = page.get_by_role("status")
+    assert "polite" == live.get_attribute("aria-live")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    said = "Step 1 Alice causal-sends m1 to Bob, sends Data(m1). 3 transitions can happen here."
+    expect(live).to_have_text(said)
+
+
+def test_a_run_that_is_over_says_so_and_has_the_focus_where_it_says_it(
+    unordered: Server, tabs: Tabs
+) -> None:
+    page = tabs.open(f"{unordered.address}?path=0.1.0.0.0.0.0")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    at(page, "0.1.0.0.0.0.0.0")
+    expect(page.get_by_text("Nothing: the run is over.")).to_be_visible()
+    expect(page.get_by_role("heading", name="What can happen here")).to_be_focused()
+    expect(page.get_by_role("status")).to_contain_text("The run is over.")
+
+
+def test_a_row_of_the_diagram_and_a_step_of_the_list_lead_back(
+    unordered: Server, tabs: Tabs
+) -> None:
+    page = tabs.open(f"{unordered.address}?path=0.1.2.0")
+    page.locator("svg .row[data-step='2'] a").click()
+    at(page, "0.1")
+    page.locator(".steps a").first.click()
+    at(page, "")
+
+
+def test_switches_outlive_a_step(cykas: Server, tabs: Tabs) -> None:
+    page = tabs.open(f"{cykas.address}?path=0.0")
+    page.keyboard.press("c")
+    page.get_by_label("only what changed").check()
+    page.keyboard.press("j")
+    page.locator(".choice").first.click()
+    at(page, "0.0.0")
+    expect(page.locator("#control")).not_to_be_checked()
+    expect(page.locator("#changed")).to_be_checked()
+    expect(page.locator("svg.spacetime")).to_have_class(re.compile("hide-control"))
+    expect(page.locator("tr.same").first).to_be_hidden()
+
+
+def test_the_diagram_shows_its_newest_rows(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(
+        f"{unordered.address}?path=0.1.0.0.0.0.0", viewport={"width": 900, "height": 400}
+    )
+    scrolled = "d => d.scrollTop + d.clientHeight >= d.scrollHeight - 2"
+    assert page.locator(".diagram").evaluate(scrolled)
+
+
+# Searching, saving and loading
+
+
+def test_one_is_taken_to_a_violation_whose_address_opens_anywhere(
+    cykas: Server, tabs: Tabs
+) -> None:
+    page = tabs.open(cykas.address)
+    page.keyboard.press("v")
+    expect(page.locator("#note")).to_contain_text("A shortest way to violate causal-delivery")
+    expect(page.locator(".badge")).to_have_text("VIOLATED")
+    expect(page.get_by_role("status")).to_contain_text("VIOLATED causal-delivery")
+    expect(page.locator("svg .late").first).to_be_visible()
+    other = tabs.open(page.url)
+    assert page.locator(".here").inner_text() == other.locator(".here").inner_text()
+    page.go_back()
+    at(page, "")
+
+
+def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
+    page = tabs.open(cykas.address)
+    page.get_by_role("button", name="Show me: witness:secret-mode").click()
+    expect(page.locator("#note")).to_contain_text("A shortest way to show witness:secret-mode")
+    expect(page.get_by_role("button", name="Show me")).to_have_count(0)
+
+
+def test_a_path_is_saved_and_loaded(unordered: Server, tabs: Tabs, tmp_path: FilePath) -> None:
+    page = tabs.open(f"{unordered.address}?path=0.1.2")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="JSON").click()
+    assert "trace.json" == download.value.suggested_filename
+    download.value.save_as(tmp_path / "trace.json")
+    other = tabs.open(unordered.address)
+    other.get_by_label("Load a trace").set_input_files(tmp_path / "trace.json")
+    at(other, "0.1.2")
+    assert other.url.endswith("/?path=0.1.2")
+    expect(other.get_by_role("status")).to_contain_text("Loaded a trace of 3 steps.")
+
+
+def test_a_file_that_is_no_trace_is_told_and_one_stays(
+    unordered: Server, browser: Browser, tmp_path: FilePath
+) -> None:
+    (tmp_path / "t.json").write_text("{")
+    tabs = Tabs(browser)
+    page = tabs.open(f"{unordered.address}?path=0")
+    page.get_by_label("Load a trace").set_input_files(tmp_path / "t.json")
+    expect(page.locator("#note")).to_contain_text("The file is not valid JSON")
+    at(page, "0")
+    page.context.close()
+    assert ["422"] == [m[1] for m in map(re.compile(r"status of (\d+)").search, tabs.wrong) if m]
+
+
+def test_the_page_works_without_its_script(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address, java_script_enabled=False)
+    page.get_by_role("button", name="Alice causal-sends m1").click()
+    at(page, "0")
+    page.locator("#back").click()
+    at(page, "")
+    page.locator("#violation").click()
+    expect(page.locator(".badge")).to_have_text("VIOLATED")
+
+
+def test_a_server_that_is_gone_is_told(browser: Browser) -> None:
+    tabs = Tabs(browser)
+    with serving(tree_of("mfss")) as server:
+        page = tabs.open(server.address)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("does not answer")
+    expect(page.get_by_role("status")).to_be_visible()
+    page.context.close()
+
+
+# Strangers
+
+
+def test_hostile_names_run_nothing(tabs: Tabs) -> None:
+    path = runs.hostile()
+    with serving(tree_of(runs.HOSTILE, 2, 2)) as server:
+        tree = server.site.tree
+        page = tabs.open(server.address)
+        for number in tree.numbers_of(step.transition for step in path.steps):
+            page.locator(".choice").nth(number).click()
+            expect(page.locator("main img")).to_have_count(0)
+        expect(page.locator(".badge")).to_have_text("VIOLATED")
+        assert page.evaluate("document.scripts.length") == 1
+
+
+def test_a_name_that_resolves_to_this_machine_does_not_do(
+    unordered: Server, browser: Browser
+) -> None:
+    page = browser.new_page()
+    answer = page.goto(f"http://evil.example:{unordered.server_port}/")
+    assert answer is not None
+    assert 403 == answer.status
+    page.close()
+
+
+STRANGER = """<!DOCTYPE html><title>stranger</title>
+<iframe src="{own}"></iframe><img src="{own}explore.svg">
+<form method="post" action="{own}search"><input name="path" value=""></form>"""
+
+
+def test_a_strange_page_can_link_here_and_do_nothing_else(
+    unordered: Server, browser: Browser
+) -> None:
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(STRANGER.format(own=unordered.address).encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep quiet."""
+
+    with HTTPServer(("127.0.0.1", 0), Stranger) as other:
+        threading.Thread(target=other.serve_forever, args=(0.01,), daemon=True).start()
+        page = browser.new_page()
+        page.goto(f"http://localhost:{other.server_port}/")
+        assert 0 == page.evaluate("document.images[0].naturalWidth")
+        assert "Alice" not in "".join(frame.content() for frame in page.frames)
+        fetched = f"fetch('{unordered.address}').then(() => 'read', () => 'refused')"
+        assert "refused" == page.evaluate(fetched)
+        with page.expect_navigation() as navigation:
+            page.evaluate("document.forms[0].submit()")
+        assert 403 == navigation.value.status
+        page.goto(f"http://localhost:{other.server_port}/")
+        with page.expect_navigation() as navigation:
+            page.evaluate(f"location.href = '{unordered.address}?path=0'")
+        assert 200 == navigation.value.status
+        page.close()
+        other.shutdown()
+
+
+# Accessibility
+
+
+def barriers(page: Page) -> list[str]:
+    """Return what axe-core finds that is serious or critical."""
+    found = axe.Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:200]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
+@SCHEMES
+def test_the_explore_page_has_no_barriers(scheme: str, cykas: Server, tabs: Tabs) -> None:
+    page = tabs.open(cykas.address, scheme=scheme)
+    assert [] == barriers(page)
+    page.keyboard.press("j")
+    assert [] == barriers(page)
+    page.keyboard.press("v")
+    expect(page.locator(".badge")).to_be_visible()
+    assert [] == barriers(page)
+    page.keyboard.press("u")
+    expect(page.locator(".badge")).to_have_count(0)
+    expect(page.locator(".flag").first).to_be_visible()
+    page.keyboard.press("o")
+    assert [] == barriers(page)
+    page.set_viewport_size({"width": 360, "height": 700})
+    assert [] == barriers(page)
+
+
+@SCHEMES
+def test_the_page_of_an_error_has_no_barriers(scheme: str, cykas: Server, browser: Browser) -> None:
+    page = Tabs(browser).open(f"{cykas.address}?path=99", scheme=scheme)
+    expect(page.get_by_text("There is no such state")).to_be_visible()
+    assert [] == barriers(page)
+    page.context.close()
+
+
+def test_a_small_window_needs_no_scrolling_sideways(cykas: Server, tabs: Tabs) -> None:
+    page = tabs.open(f"{cykas.address}?path=0.0.0", viewport={"width": 340, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# The page of a trace
+
+
+@pytest.fixture(params=[runs.long_run, runs.secret_mode, runs.lossy], ids=lambda run: run.__name__)
+def written(request: pytest.FixtureRequest, tmp_path: FilePath) -> tuple[Path, str]:
+    """Write a path as `--trace run.html` does, and return it with its address."""
+    make: Callable[[], Path] = request.param
+    write_trace(make(), str(tmp_path / "run.html"))
+    return make(), (tmp_path / "run.html").as_uri()
+
+
+def shown(page: Page) -> int:
+    """Return the step that the page shows; list, state, diagram and address must agree."""
+    article = page.locator("article.selected")
+    expect(article).to_have_count(1)
+    expect(article).to_be_visible()
+    step = int(article.get_attribute("data-step") or "")
+    assert str(step) == page.locator(".steps li.selected").get_attribute("data-step")
+    expect(page.locator("#place")).to_have_text(re.compile(f"^Step {step} of "))
+    assert bool(step) == bool(page.locator("svg .row.selected").count())
+    return step
+
+
+def test_the_trace_page_steps_with_keys_and_buttons(written: tuple[Path, str], tabs: Tabs) -> None:
+    path, address = written
+    page = tabs.open(address)
+    assert path.length == shown(page), "it begins at the end"
+    page.keyboard.press("j")
+    assert path.length == shown(page)
+    page.keyboard.press("k")
+    assert path.length - 1 == shown(page)
+    assert page.url.endswith(f"#step-{path.length - 1}")
+    page.keyboard.press("Home")
+    assert 0 == shown(page)
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    assert 3 == shown(page)
+    page.locator("#forth").click()
+    assert 4 == shown(page)
+    page.locator("#first").click()
+    expect(page.locator("#back")).to_be_disabled()
+    page.locator("svg .row[data-step='5'] a").click()
+    assert 5 == shown(page)
+    assert "After step 5: " in page.locator("article.selected h3").inner_text()
+
+
+def test_a_link_to_a_step_opens_the_trace_page_there(tmp_path: FilePath, tabs: Tabs) -> None:
+    write_trace(runs.long_run(), str(tmp_path / "run.html"))
+    address = (tmp_path / "run.html").as_uri()
+    page = tabs.open(f"{address}#step-12")
+    assert 12 == shown(page)
+    expect(page.locator("svg .row[data-step='12']")).to_be_in_viewport()
+    page.evaluate("location.hash = '#step-3'")
+    expect(page.locator("article.selected")).to_have_attribute("data-step", "3")
+    assert 3 == shown(page)
+    assert runs.long_run().length == shown(tabs.open(f"{address}#step-999"))
+
+
+def test_the_trace_page_hides_control_packets(tmp_path: FilePath, tabs: Tabs) -> None:
+    write_trace(runs.secret_mode(), str(tmp_path / "run.html"))
+    write_trace(runs.long_run(), str(tmp_path / "long.html"))
+    page = tabs.open((tmp_path / "long.html").as_uri())
+    drawn, listed = page.locator("svg .arrow.control").first, page.locator(".steps .control")
+    expect(drawn).to_be_visible()
+    expect(listed.first).to_be_visible()
+    page.keyboard.press("c")
+    expect(page.get_by_label("control packets")).not_to_be_checked()
+    expect(drawn).to_be_hidden()
+    expect(listed.first).to_be_hidden()
+    page.keyboard.press("Home")
+    met = set()
+    while (step := shown(page)) not in met:
+        met.add(step)
+        page.keyboard.press("j")
+    control = {int(each.get_attribute("data-step") or "") for each in listed.all()}
+    assert control
+    assert not (met - {runs.long_run().length}) & control
+    page.keyboard.press("c")
+    expect(drawn).to_be_visible()
+
+
+def test_the_trace_page_shows_only_what_changed(tmp_path: FilePath, tabs: Tabs) -> None:
+    write_trace(runs.secret_mode(), str(tmp_path / "run.html"))
+    page = tabs.open(f"{(tmp_path / 'run.html').as_uri()}#step-1")
+    same = page.locator("article.selected tr.same")
+    expect(same.first).to_be_visible()
+    page.get_by_label("only what changed").check()
+    expect(same.first).to_be_hidden()
+    expect(page.locator("article.selected td.changed").first).to_be_visible()
+
+
+@SCHEMES
+@pytest.mark.parametrize("run", [runs.secret_mode, runs.undelivered, runs.long_run, runs.hostile])
+def test_the_trace_page_has_no_barriers(
+    run: Callable[[], Path], scheme: str, tmp_path: FilePath, tabs: Tabs
+) -> None:
+    write_trace(run(), str(tmp_path / "run.html"))
+    page = tabs.open((tmp_path / "run.html").as_uri(), scheme=scheme)
+    assert [] == barriers(page)
+    page.keyboard.press("Home")
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    assert [] == barriers(page)
+
+
+def test_axe_sees_a_barrier_where_there_is_one(browser: Browser) -> None:
+    """So that a silent axe cannot pass for a good page."""
+    page = browser.new_page()
+    page.set_content("<html><body><button></button></body></html>")
+    assert any(each.startswith("button-name") for each in barriers(page))
+    page.close()

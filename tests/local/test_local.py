@@ -1,0 +1,493 @@
+"""The fast engine against the naive checker, whatever its options."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import attrs
+import pytest
+from attrs import evolve, frozen
+from hypothesis import HealthCheck, given, settings
+
+from antecede.checker.engine import Options, explorer_for
+from antecede.checker.errors import CapacityError, InputError, ReplayError
+from antecede.checker.local import breadth as local
+from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.registry import property_named, protocol_named
+from antecede.checker.search.loop import Bounds, BreadthFirst, explore
+from antecede.checker.search.result import Counts, Result, Verdict
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.transition import System
+from antecede.checker.tables import layout
+from antecede.checker.tables import visited as visited_sets
+from antecede.checker.tables.layout import Layout, pack_widths, spread
+from antecede.checker.tables.misses import Supply
+from antecede.checker.tables.symmetry import Symmetry
+from antecede.checker.tables.tabulate import Interner, Tabulation
+from antecede.checker.tables.visited import Visited
+from antecede.properties import DEFAULT
+from antecede.protocols.cykas import CYKAS
+from antecede.protocols.mfss import MFSS
+from tests.conftest import ROOT
+from tests.models import naive_counts
+from tests.random_systems import RandomSystem, random_systems
+from tests.semantics.test_transition import SYSTEMS, system_for
+
+ENCODINGS = tuple(HISTORIES)
+
+FAULTY_NETWORKS = [
+    ("hybrid-basic", 2, 2, "duplicating", "any"),
+    ("hybrid-basic", 2, 1, "duplicating+lossy", "any"),
+    ("hybrid-basic", 2, 1, "lossy:1", "any"),
+    ("hybrid-basic", 2, 1, "fifo+lossy", "any"),
+    ("hybrid-basic", 2, 1, "unordered", "any"),
+    ("hybrid-basic-as-printed", 2, 1, "unordered", "any"),
+    ("hybrid-basic-no-timeout", 2, 2, "unordered", "any"),
+    ("cykas", 2, 2, "duplicating", "any"),
+    ("mfss", 2, 2, "lossy:1", "any"),
+    ("mfss", 2, 2, "fifo+duplicating", "any"),
+    ("rst", 2, 2, "unordered", "self"),
+    ("rst-self", 2, 2, "unordered", "self"),
+    ("rst", 3, 1, "unordered", "multicast"),
+    ("cbcast", 3, 1, "unordered", "broadcast"),
+    ("tree", 3, 1, "fifo", "any"),
+]
+
+
+def searched(system: System, **options: Any) -> Result:
+    """Explore with the fast engine, one thread unless told otherwise."""
+    chosen = LocalOptions(**{"threads": 1, **options})
+    return explore(system, LocalBreadthFirst(system, options=chosen))
+
+
+def plainly(system: System) -> Result:
+    return explore(system, BreadthFirst(system))
+
+
+def found(result: Result) -> dict[str, Any]:
+    """Return all that must not depend on the engine."""
+    path = result.counterexample
+    return {
+        "verdicts": dict(result.properties),
+        "counts": result.unreduced or result.counts,
+        "shortest": path and (path.violates, path.length),
+    }
+
+
+def small(name: str, actors: int, messages: int, **options: Any) -> System:
+    return system_for(protocol_named(name), actors, messages, **options)
+
+
+@pytest.mark.parametrize("history", ENCODINGS)
+@pytest.mark.parametrize("network", ["unordered", "fifo"])
+@pytest.mark.parametrize(
+    ("protocol", "actors", "messages", "workload"), SYSTEMS, ids=lambda value: str(value)[:24]
+)
+def test_finds_what_the_naive_checker_finds(
+    protocol: Protocol, actors: int, messages: int, workload: str, network: str, history: str
+) -> None:
+    expected = naive_counts(
+        protocol, actors, messages, workload=workload, network=network, history=history
+    )
+    system = system_for(
+        protocol, actors, messages, workload=workload, network=network, history=history
+    )
+    result = searched(system)
+    assert (expected.unique, expected.total, expected.depth, expected.finals) == attrs.astuple(
+        result.counts
+    )
+    lengths = expected.violation.values()
+    shortest = result.counterexample and result.counterexample.length
+    assert min(lengths, default=None) == shortest
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "network", "workload"),
+    FAULTY_NETWORKS,
+    ids=lambda value: str(value),
+)
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_finds_what_plain_python_finds_on_every_network(
+    name: str, actors: int, messages: int, network: str, workload: str, symmetry: bool
+) -> None:
+    system = small(name, actors, messages, network=network, workload=workload)
+    expected, actual = found(plainly(system)), found(searched(system, symmetry=symmetry))
+    assert expected == actual
+
+
+def system_drawn(drawn: RandomSystem, history: str) -> System:
+    """Return a random system with more properties than usual."""
+    return system_for(
+        drawn.protocol,
+        drawn.actors,
+        drawn.messages,
+        workload=drawn.workload,
+        network=drawn.network,
+        history=history,
+        properties=(*DEFAULT, "fifo-delivery"),
+    )
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=random_systems())
+def test_agrees_on_random_systems(drawn: RandomSystem) -> None:
+    for history in ENCODINGS:
+        system = system_drawn(drawn, history)
+        expected = found(plainly(system))
+        assert expected == found(searched(system))
+        assert expected == found(searched(system, symmetry=True, sweep=True, audit=True, threads=2))
+
+
+HARD = [
+    ("mfss", 3, 1, "full"),
+    ("mfss", 2, 3, "full"),
+    ("cykas", 3, 1, "full"),
+    ("cykas", 2, 3, "clocks"),
+    ("cykas-secret-mode", 3, 2, "knowledge"),
+    ("cykas-as-printed", 2, 2, "full"),
+]
+
+OPTIONS: list[dict[str, Any]] = [
+    {"threads": 2},
+    {"threads": 3},
+    {"block": 1},
+    {"block": 7, "threads": 2},
+    {"sweep": True, "audit": True},
+    {"sweep": True, "threads": 2, "block": 64},
+    {"fingerprints": True},
+    {"fingerprints": True, "threads": 3},
+    {"parents": False},
+    {"symmetry": True},
+    {"symmetry": True, "threads": 3, "sweep": True, "audit": True},
+    {"symmetry": True, "parents": False},
+    {"symmetry": True, "fingerprints": True, "block": 16},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize(("name", "actors", "messages", "history"), HARD)
+def test_no_option_changes_what_is_found(
+    name: str, actors: int, messages: int, history: str, options: dict[str, Any]
+) -> None:
+    system = small(name, actors, messages, history=history)
+    expected, actual = found(searched(system)), found(searched(system, **options))
+    assert expected == actual
+
+
+def test_reference_counts_of_three_by_two() -> None:
+    """The two largest of docs/model.md: 873,895 and 567,367 unique states."""
+    full = searched(small("mfss", 3, 2, history="full"), threads=2)
+    assert Counts(873_895, 2_229_127, 19, 22_094) == full.counts
+    clocks = searched(small("cykas", 3, 2, history="clocks"), symmetry=True)
+    assert Counts(567_367, 2_044_243, 19, 121) == clocks.unreduced
+
+
+# Symmetry
+
+
+def toy(name: str, **handlers: Any) -> Protocol:
+    return evolve(MFSS, name=name, **handlers)
+
+
+@frozen
+class Named:
+    """A state that knows its actor's name."""
+
+    me: int
+    got: tuple[Message, ...] = ()
+
+
+def _named_send(state: Named, message: Message) -> Step:
+    return Step(state, sends=((message.receiver, message),))
+
+
+def _deliver(state: Named, _src: int, packet: Message) -> Step:
+    return Step(state, deliveries=(packet,))
+
+
+def _actor_0_drops(state: Named, _src: int, packet: Message) -> Step:
+    return Step(state, deliveries=() if state.me == 0 else (packet,))
+
+
+def _in_pairs_lower_sender_first(state: Named, _src: int, packet: Message) -> Step:
+    got = (*state.got, packet)
+    if len(got) < 2:
+        return Step(evolve(state, got=got))
+    deliveries = tuple(sorted(got, key=lambda m: (m.sender, m.number)))
+    return Step(evolve(state, got=()), deliveries=deliveries)
+
+
+NAMED: dict[str, Any] = {
+    "initial": lambda actor, _actors: Named(actor),
+    "causal_send": _named_send,
+    "witnesses": {},
+}
+ASYMMETRIC = {
+    "actor 0 drops": toy("drops", **NAMED, receive=_actor_0_drops),
+    "lower sender first": toy("pairs", **NAMED, receive=_in_pairs_lower_sender_first),
+}
+
+
+def test_a_state_that_holds_its_actors_name_may_still_be_symmetric() -> None:
+    system = system_for(toy("named", **NAMED, receive=_deliver), 3, 1)
+    result = searched(system, symmetry=True)
+    assert result.statistics["symmetry"]["on"]
+    assert plainly(system).counts == result.unreduced
+
+
+@pytest.mark.parametrize("protocol", ASYMMETRIC.values(), ids=list(ASYMMETRIC))
+def test_a_protocol_that_treats_actors_differently_is_not_reduced(protocol: Protocol) -> None:
+    system = system_for(protocol, 3, 1)
+    result = searched(system, symmetry=True)
+    assert not result.statistics["symmetry"]["on"]
+    assert "actors" in result.statistics["symmetry"]["reason"]
+    assert found(plainly(system)) == found(result)
+
+
+def test_a_witness_that_names_an_actor_is_not_reduced() -> None:
+    protocol = toy("seen", **{**NAMED, "witnesses": {"zero": lambda s: s.me == 0 and s.got}})
+    protocol = evolve(
+        protocol, receive=lambda s, _src, m: Step(evolve(s, got=(*s.got, m)), deliveries=(m,))
+    )
+    system = system_for(protocol, 2, 1)
+    system = evolve(system, properties=(property_named("witness:zero", protocol),))
+    result = searched(system, symmetry=True)
+    assert "differ between actors" in result.statistics["symmetry"]["reason"]
+    assert {"witness:zero": Verdict.HOLDS} == dict(result.properties)
+
+
+@pytest.mark.parametrize(
+    ("workload", "reason"),
+    [("script:[[1],[0]]", "the workload script names actors")],
+)
+def test_why_there_is_no_symmetry_is_said(workload: str, reason: str) -> None:
+    result = searched(small("mfss", 2, 1, workload=workload), symmetry=True)
+    assert {"on": False, "reason": reason} == result.statistics["symmetry"]
+
+
+def test_five_actors_are_rotated_and_nothing_is_lost() -> None:
+    system = small("unordered", 5, 1)
+    result = searched(system, symmetry=True)
+    assert 5 == result.statistics["symmetry"]["permutations"]
+    assert searched(system).counts == result.unreduced
+
+
+def test_renaming_that_forgets_something_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: undelivered messages keep their stamps when actors are renamed."""
+    real = Symmetry._renamed_stamp
+    monkeypatch.setattr(
+        Symmetry, "_renamed_stamp", lambda self, stamp, _p: real(self, stamp, (0, 1, 2))
+    )
+    with pytest.raises(ReplayError, match="a bug of the engine"):
+        searched(small("mfss", 3, 1, history="clocks"), symmetry=True)
+
+
+def test_representatives_stay_the_same_when_rows_need_more_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(layout, "WORD_BITS", 26)
+    system = small("cykas", 3, 2)
+    explorer = LocalBreadthFirst(system, options=LocalOptions(threads=1, symmetry=True))
+    result = explore(system, explorer)
+    assert 2 == explorer.supply.layout.row_words
+    assert Counts(52_521, 221_935, 19, 1) == result.unreduced
+
+
+# Sweep-line
+
+
+def test_a_sweep_drops_states_and_the_counts_stay_exact() -> None:
+    explorer = LocalBreadthFirst(small("cykas", 3, 2), options=LocalOptions(threads=1, sweep=True))
+    result = explore(explorer.system, explorer)
+    assert Counts(52_521, 221_935, 19, 1) == result.counts
+    assert 40_000 < sum(owner.visited.dropped for owner in explorer.owners)
+
+
+def test_the_audit_of_the_sweep_line_notices_progress_that_decreases(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = Tabulation.progress
+    monkeypatch.setattr(
+        Tabulation, "progress", lambda self, *args: self.most_progress // 2 - real(self, *args)
+    )
+    with pytest.raises(Exception, match="audit of the sweep-line"):
+        searched(small("mfss", 2, 1), sweep=True, audit=True)
+
+
+# Tables, rows and the visited set
+
+
+@pytest.mark.parametrize("bits", [1, 2, 12, 31, 40])
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_rows_that_become_too_narrow_are_packed_anew(
+    bits: int, symmetry: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With narrow fields that are never widened in advance, rows grow word by word."""
+    monkeypatch.setattr(
+        "antecede.checker.tables.layout.spread", lambda needs: [max(n, 1) for n in needs]
+    )
+    monkeypatch.setattr("antecede.checker.local.breadth.ROW_BITS", bits)
+    system = small("mfss", 3, 1, history="full")
+    result = searched(system, symmetry=symmetry, threads=2)
+    assert Counts(1_267, 2_611, 10, 68) == (result.unreduced or result.counts)
+
+
+def test_columns_that_need_two_words_are_found_again() -> None:
+    assert (2, [0, 0, 1], [0, 40, 0]) == pack_widths([40, 20, 10])
+    assert [21, 21, 21] == spread([4, 4, 4])
+    assert 1 == pack_widths(spread([31, 4, 4]))[0]
+
+
+def test_local_words_grow_to_two_and_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Layout._needed_columns
+    monkeypatch.setattr(
+        Layout, "_needed_columns", lambda self, slack: [n and n + 6 for n in real(self, slack)]
+    )
+    explorer = LocalBreadthFirst(small("cykas", 3, 1, history="full"))
+    result = explore(explorer.system, explorer)
+    assert 1 < explorer.supply.layout.words
+    assert Counts(1_267, 2_611, 10, 68) == result.counts
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_the_visited_set_keeps_every_state_as_it_grows_and_shrinks(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visited_sets, "SMALLEST", 64)
+    explorer = LocalBreadthFirst(
+        small("cykas", 2, 3, history="clocks"), options=LocalOptions(threads=2, sweep=width == 2)
+    )
+    for owner in explorer.owners:
+        owner.visited.capacity = 64
+    result = explore(explorer.system, explorer)
+    assert found(plainly(explorer.system))["counts"] == result.counts
+
+
+def test_no_more_values_are_numbered_than_a_key_has_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("antecede.checker.tables.kernels.NUMBER_LIMIT", 2)
+    interner = Interner("things")
+    assert [0, 1, 0] == [interner.number(value) for value in "aba"]
+    with pytest.raises(CapacityError, match=r"more than 2 distinct values of things.*plain"):
+        interner.number("c")
+
+
+def test_fingerprints_have_room_from_the_start() -> None:
+    system = small("mfss", 2, 1)
+    assert 60 <= sum(Supply(system, row_bits=30).layout.row_widths)
+    result = searched(system, fingerprints=True)
+    assert 0 <= result.statistics["omission_probability"] < 1e-12
+
+
+@frozen
+class Diary:
+    """A state that never repeats."""
+
+    events: tuple[Any, ...] = ()
+
+
+def test_a_protocol_whose_states_never_repeat_still_works() -> None:
+    protocol = evolve(
+        MFSS,
+        name="diary",
+        initial=lambda _actor, _actors: Diary(),
+        causal_send=lambda s, m: Step(
+            Diary((*s.events, m)), sends=((m.receiver, (m, len(s.events))),)
+        ),
+        receive=lambda s, src, p: Step(Diary((*s.events, (src, p))), deliveries=(p[0],)),
+        witnesses={},
+    )
+    system = system_for(protocol, 3, 1)
+    assert found(plainly(system)) == found(searched(system))
+    assert found(plainly(system)) == found(searched(system, symmetry=True))
+
+
+def test_bounds_give_incomplete() -> None:
+    system = small("mfss", 3, 2)
+    for bounds in (Bounds(max_states=100), Bounds(max_seconds=1e-9), Bounds(max_memory=1)):
+        result = explore(system, LocalBreadthFirst(system), bounds)
+        assert (Verdict.INCOMPLETE, True) == (result.verdict, bool(result.stopped_by))
+    result = explore(system, LocalBreadthFirst(system, max_depth=5), Bounds(max_depth=5))
+    assert (Verdict.INCOMPLETE, 5) == (result.verdict, result.counts.depth)
+
+
+def test_more_actors_than_keys_have_room_for_are_refused() -> None:
+    with pytest.raises(InputError, match=r"actors is 17; .* at most 16.*--engine plain"):
+        explorer_for(small("mfss", 17, 1), Options())
+    system = small("unordered", 16, 1, workload="script:" + str([[1], [0], *[[]] * 14]))
+    assert found(plainly(system)) == found(explore(system, explorer_for(system, Options())))
+
+
+def test_transitions_are_told_by_kind() -> None:
+    result = searched(small("cykas", 2, 2))
+    kinds = result.statistics["transitions"]
+    assert {"causal-send", "receive Normal", "receive Ack"} == set(kinds)
+    assert result.counts.total_states - 1 == sum(kind["total"] for kind in kinds.values())
+    assert result.counts.unique_states - 1 == sum(kind["new"] for kind in kinds.values())
+    assert result.counts.unique_states == sum(result.statistics["states_per_depth"])
+
+
+WITHOUT_JIT = """
+from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.search.loop import explore
+from tests.local.test_local import found, plainly, small
+for name, history in (("mfss", "full"), ("cykas", "knowledge"), ("cykas-as-printed", "clocks")):
+    system = small(name, 2, 2, history=history)
+    for options in ({}, {"symmetry": True, "sweep": True, "audit": True}, {"fingerprints": True}):
+        explorer = LocalBreadthFirst(system, options=LocalOptions(threads=2, block=64, **options))
+        assert found(plainly(system)) == found(explore(system, explorer)), (name, options)
+"""
+
+
+def test_kernels_work_without_the_compiler() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", WITHOUT_JIT],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_one_visited_set_tells_how_full_it_is() -> None:
+    explorer = LocalBreadthFirst(small("mfss", 2, 2), options=LocalOptions(threads=1))
+    explore(explorer.system, explorer)
+    owned: Visited = explorer.owners[0].visited
+    assert 81 == owned.unique == owned.states
+    assert CYKAS.name == "cykas"
+
+
+# Sharing a level among threads
+
+
+def test_threads_that_are_done_take_over_rows_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local, "LEAST_SHARE", 1)
+    taken = set()
+    expand = LocalBreadthFirst._expand
+
+    def watched(self: LocalBreadthFirst, owner: local.Owner) -> None:
+        taken.add((owner.number, owner.source))
+        expand(self, owner)
+
+    monkeypatch.setattr(LocalBreadthFirst, "_expand", watched)
+    options = LocalOptions(threads=3, block=64, symmetry=False)
+    explorer = LocalBreadthFirst(small("cykas-secret-mode", 3, 2), options=options)
+    shared = explore(explorer.system, explorer)
+    explorer = LocalBreadthFirst(
+        small("cykas-secret-mode", 3, 2), options=evolve(options, threads=1)
+    )
+    alone = explore(explorer.system, explorer)
+    assert {number for number, source in taken if number != source}
+    assert alone.counts == shared.counts
+    assert alone.counterexample is not None
+    assert shared.counterexample is not None
+    assert alone.counterexample.length == shared.counterexample.length

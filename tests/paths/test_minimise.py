@@ -1,0 +1,125 @@
+"""Counterexamples become shorter and clearer, and several of them differ in kind."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from antecede.checker.paths.minimise import minimise, violated_property
+from antecede.checker.paths.path import Path, holds_along, replay
+from antecede.checker.registry import protocol_named
+from antecede.checker.search.distinct import collect, shape
+from antecede.checker.search.loop import DepthFirst, RandomWalks, explore
+from tests.conftest import Command, search
+from tests.semantics.test_transition import system_for
+
+BROKEN: list[tuple[str, int, int, dict[str, Any]]] = [
+    ("unordered", 3, 2, {}),
+    ("fifo", 3, 2, {}),
+    ("cykas-secret-mode", 3, 2, {}),
+    ("cykas-as-printed", 2, 2, {}),
+    ("hybrid-basic-as-printed", 2, 1, {}),
+    ("mfss", 2, 2, {"network": "duplicating"}),
+    ("mfss", 2, 2, {"network": "lossy:1"}),
+]
+
+
+def long_counterexample(name: str, actors: int, messages: int, **options: Any) -> Path:
+    """Return a counterexample that a depth-first search or random walks found."""
+    system = system_for(protocol_named(name), actors, messages, **options)
+    path = explore(system, DepthFirst(system)).counterexample
+    walked = explore(system, RandomWalks(system, walks=300, seed=1)).counterexample
+    found = [p for p in (path, walked) if p is not None]
+    return max(found, key=lambda p: p.length)
+
+
+@pytest.mark.parametrize(("name", "actors", "messages", "options"), BROKEN)
+def test_a_minimised_path_replays_and_violates_the_same_and_is_no_longer(
+    name: str, actors: int, messages: int, options: dict[str, Any]
+) -> None:
+    path = long_counterexample(name, actors, messages, **options)
+    found = minimise(path)
+    prop = violated_property(path)
+    assert path.violates == found.violates
+    assert path.length >= found.length
+    again = replay(found.system, [step.transition for step in found.steps])
+    assert not holds_along(again, prop)
+
+
+@pytest.mark.parametrize(("name", "actors", "messages", "options"), BROKEN)
+def test_no_transition_of_a_minimised_path_can_be_left_out(
+    name: str, actors: int, messages: int, options: dict[str, Any]
+) -> None:
+    found = minimise(long_counterexample(name, actors, messages, **options))
+    assert found.length == minimise(found).length
+
+
+def test_most_minimised_paths_are_as_short_as_the_shortest() -> None:
+    lengths = []
+    for name, actors, messages, options in BROKEN[:4]:
+        shortest = search(name, actors, messages, **options).counterexample
+        assert shortest is not None
+        found = minimise(long_counterexample(name, actors, messages, **options))
+        lengths.append(found.length - shortest.length)
+    assert min(lengths) >= 0
+    assert lengths.count(0) >= 3
+
+
+def test_what_belongs_together_stands_together() -> None:
+    found = minimise(long_counterexample("unordered", 3, 2))
+    changes = sum(a.actor != b.actor for a, b in zip(found.steps, found.steps[1:], strict=False))
+    assert 4 == found.length
+    assert 1 == changes
+
+
+# Several
+
+
+def test_counterexamples_differ_in_kind_not_in_names() -> None:
+    system = system_for(protocol_named("unordered"), 3, 2)
+    found = collect(system, 5)
+    kinds = [shape(path) for path in found.paths]
+    assert len(set(kinds)) == len(kinds)
+    assert 2 <= len(kinds)
+    lengths = [path.length for path in found.paths]
+    assert sorted(lengths) == lengths
+
+
+def test_renamed_paths_are_of_one_kind() -> None:
+    paths = []
+    for script in ("script:[[1,1],[]]", "script:[[],[0,0]]"):
+        path = search("unordered", 2, 2, workload=script).counterexample
+        assert path is not None
+        paths.append(path)
+    assert shape(paths[0]) == shape(paths[1])
+
+
+def test_there_may_be_only_one_kind() -> None:
+    system = system_for(protocol_named("unordered"), 2, 2, workload="script:[[1,1],[]]")
+    found = collect(system, 3)
+    assert 1 == len(found.paths)
+    assert found.exhausted
+
+
+# The command
+
+
+def test_the_command_minimises(antecede: Command) -> None:
+    walks = ("--search", "random", "--seed", "1", "--engine", "plain")
+    asked = ("check", "unordered", "--actors", "3", *walks)
+    assert "is violated after 4 transitions" in antecede(*asked, "--minimise").out
+    assert "is violated after 4 transitions" not in antecede(*asked).out
+
+
+def test_several_counterexamples_are_shown_and_saved(antecede: Command, tmp_path: FilePath) -> None:
+    file = tmp_path / "t.txt"
+    ran = antecede(
+        *("check", "unordered", "--actors", "3", "--engine", "plain"),
+        *("--max-counterexamples", "3", "--trace", file),
+    )
+    assert 1 == ran.code
+    assert "(2 of 3) causal-delivery is violated after 6 transitions" in ran.out
+    assert "2 of 3 counterexamples that differ in kind: there are no others" in ran.out
+    assert ["t-2.txt", "t.txt"] == sorted(f.name for f in tmp_path.iterdir())

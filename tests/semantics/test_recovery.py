@@ -1,0 +1,112 @@
+"""Whether everything can still be delivered, from every reachable state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from antecede.checker.check import check
+from antecede.checker.engine import Options
+from antecede.checker.model import State
+from antecede.checker.registry import property_named, protocol_named
+from antecede.checker.search.loop import Bounds
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.recoverability import recovers, unrecoverable
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.spec import Spec
+from tests.conftest import Command
+from tests.random_systems import RandomSystem, random_systems
+from tests.semantics.test_transition import system_for
+
+CAN_DELIVER = property_named("can-deliver")
+PLAIN = Options(engine="plain")
+
+
+def levels(system: System) -> list[set[State]]:
+    """Return the reachable states by their distance from the start."""
+    found = [{initial_state(system)}]
+    while found[-1]:
+        after = {successor(system, s, t).state for s in found[-1] for t in enabled(system, s)}
+        found.append(after - set().union(*found))
+    return found[:-1]
+
+
+def nearest_bad(system: System) -> int | None:
+    """Return, by definition, how far the nearest state without a way back is, if there is one."""
+    for distance, states in enumerate(levels(system)):
+        if not all(recovers(system, state, CAN_DELIVER) for state in states):
+            return distance
+    return None
+
+
+@pytest.mark.parametrize(
+    ("name", "messages", "network"),
+    [
+        ("mfss", 1, "unordered"),
+        ("mfss", 1, "lossy:1"),
+        ("hybrid-basic", 1, "duplicating"),
+        ("hybrid-basic", 1, "fifo+lossy"),
+        ("hybrid-basic-as-printed", 1, "unordered"),
+        ("hybrid-basic-no-timeout", 1, "lossy"),
+        ("cykas-as-printed", 2, "unordered"),
+    ],
+)
+def test_finds_the_nearest_state_without_a_way_back(name: str, messages: int, network: str) -> None:
+    system = system_for(protocol_named(name), 2, messages, network=network)
+    path = unrecoverable(system, CAN_DELIVER)
+    assert nearest_bad(system) == (None if path is None else len(path))
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=random_systems())
+def test_agrees_with_the_definition_on_random_systems(drawn: RandomSystem) -> None:
+    system = system_for(drawn.protocol, drawn.actors, drawn.messages, workload=drawn.workload)
+    if sum(map(len, levels(system))) > 400:
+        return
+    path = unrecoverable(system, CAN_DELIVER)
+    assert nearest_bad(system) == (None if path is None else len(path))
+
+
+@pytest.mark.parametrize("engine", ["local", "plain"])
+def test_a_protocol_that_retransmits_recovers_and_one_that_does_not_does_not(engine: str) -> None:
+    for protocol, verdict in (("hybrid-basic", Verdict.HOLDS), ("mfss", Verdict.VIOLATED)):
+        spec = Spec(
+            protocol=protocol,
+            actors=2,
+            messages=1,
+            network="lossy:1",
+            properties=("causal-delivery", "can-deliver"),
+        )
+        assert verdict is check(spec, Options(engine=engine)).result.verdict
+
+
+def test_the_counterexample_says_what_is_stuck(antecede: Command, tmp_path: Path) -> None:
+    trace = tmp_path / "t.json"
+    asked = ("check", "mfss", "--actors", "2", "--messages", "1", "--network", "lossy:1")
+    ran = antecede(*asked, "--property", "can-deliver", "--engine", "plain", "--trace", trace)
+    assert 1 == ran.code
+    assert "can-deliver is violated after 2 transitions" in ran.out
+    assert "nothing that can happen delivers all of m1" in ran.out
+    again = antecede("replay", trace)
+    assert 1 == again.code
+    assert "still VIOLATED" in again.out
+
+
+def test_what_was_not_explored_whole_is_not_decided() -> None:
+    spec = Spec(protocol="mfss", actors=2, properties=("can-deliver",))
+    for bounds in (Bounds(max_states=20), Bounds(max_depth=3)):
+        result = check(spec, PLAIN, bounds).result
+        assert {"can-deliver": Verdict.INCOMPLETE} == dict(result.properties)
+        assert result.stopped_by
+    walks = Spec(protocol="mfss", actors=2, properties=("can-deliver",), search="random")
+    assert Verdict.INCOMPLETE is check(walks, PLAIN).result.verdict
+
+
+def test_too_many_states_are_incomplete_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.checker.semantics.recoverability.MOST_STATES", 10)
+    spec = Spec(protocol="mfss", actors=2, properties=("can-deliver",))
+    result = check(spec, PLAIN).result
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "too many to look for a way back" in (result.stopped_by or "")

@@ -1,0 +1,674 @@
+"""Rounds on Spark against the local engine, whatever the partitions and whatever fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark import SparkContext, TaskContext
+
+from antecede.checker.errors import ClusterError, InputError
+from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.model import Protocol, Step
+from antecede.checker.search.loop import Bounds, explore
+from antecede.checker.search.result import Counts, Result, Verdict
+from antecede.checker.semantics.transition import System
+from antecede.checker.spark import breadth as spark
+from antecede.checker.spark import cluster as clusters
+from antecede.checker.spark import tasks as shares
+from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from antecede.checker.spark.cluster import Cluster, provide_java, wait_for
+from antecede.checker.spark.rows import Codec, unseen, widened
+from antecede.checker.spark.tasks import NOTHING, Share
+from antecede.checker.spark.transfer import clear, fetched, stow
+from antecede.checker.spec import Spec, system_of
+from antecede.checker.tables import kernels
+from antecede.checker.tables.misses import wrapping
+from tests.conftest import ROOT, Command, in_a_process
+from tests.local.test_local import small
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[SparkContext]:
+    """One Spark context for most tests; the engine uses one that runs."""
+    cluster = Cluster.start("local[2,4]")
+    yield cluster.sc
+    cluster.stop()
+
+
+def on_spark(system: System, threshold: int = 1, **options: Any) -> tuple[Result, Any]:
+    explorer = SparkBreadthFirst(
+        system,
+        max_depth=options.pop("max_depth", None),
+        options=SparkOptions(threshold=threshold, **options),
+        local_options=LocalOptions(threads=2),
+    )
+    return explore(system, explorer), explorer
+
+
+def locally(system: System, max_depth: int | None = None) -> Result:
+    return explore(
+        system, LocalBreadthFirst(system, max_depth, LocalOptions(threads=1, symmetry=False))
+    )
+
+
+def found(result: Result) -> tuple[Any, ...]:
+    path = result.counterexample
+    return (
+        dict(result.properties),
+        result.counts,
+        path and path.length,
+        result.statistics["states_per_depth"],
+        {kind: n["total"] for kind, n in result.statistics["transitions"].items()},
+    )
+
+
+@pytest.mark.parametrize("files", [False, True])
+@pytest.mark.parametrize("partitions", [1, 2, 7, 32])
+def test_counts_do_not_depend_on_partitions(
+    context: SparkContext, partitions: int, files: bool
+) -> None:
+    system = small("mfss", 2, 2, history="clocks")
+    result, explorer = on_spark(system, 15, partitions=partitions, files=files)
+    assert explorer.rounds
+    assert Counts(169, 361, 13, 1) == result.counts
+    assert found(locally(system)) == found(result)
+
+
+class Tidy(SparkBreadthFirst):
+    """Looks after every round for what lies in the folder of blocks."""
+
+    def round(self, tick: Callable[[], None]) -> None:
+        super().round(tick)
+        if self.on_cluster:
+            names = [file.name for file in Path(self._folder or "").iterdir()]
+            assert all(name.startswith(f"{self._jobs}-share-") for name in names), names
+
+
+@pytest.mark.parametrize("name", ["mfss", "cykas"])
+def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
+    context: SparkContext, name: str
+) -> None:
+    system = small(name, 3, 1)
+    explorer = Tidy(system, options=SparkOptions(threshold=1))
+    result = explore(system, explorer)
+    assert len(explorer.rounds) > 5
+    assert locally(system).counts == (result.unreduced or result.counts)
+    assert not Path(explorer._folder or "").exists()
+
+
+def test_an_array_in_a_file_is_never_seen_by_half(tmp_path: Path) -> None:
+    rows = np.arange(1000)
+    for _ in range(2):  # as a task that is run twice does
+        stowed = stow(rows, str(tmp_path), "rows")
+        assert ["rows"] == [file.name for file in tmp_path.iterdir()]
+        assert (rows == fetched(stowed)).all()
+    assert rows is stow(rows, None, "rows")
+    assert 0 == len(stow(NOTHING, str(tmp_path), "none"))
+    few = fetched(stow(rows.astype(np.int32), str(tmp_path), "few"))
+    assert np.int32 == few.dtype
+    clear(str(tmp_path), kept="f")
+    assert ["few"] == [file.name for file in tmp_path.iterdir()]
+    clear(str(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options"),
+    [
+        ("mfss", 3, 1, {"history": "full"}),
+        ("cykas", 3, 1, {"history": "knowledge"}),
+        ("unordered", 3, 1, {"history": "clocks"}),
+        ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"}),
+        ("rst", 3, 1, {"workload": "multicast"}),
+    ],
+)
+def test_finds_what_the_local_engine_finds(
+    context: SparkContext, name: str, actors: int, messages: int, options: dict[str, Any]
+) -> None:
+    system = small(name, actors, messages, **options)
+    result, explorer = on_spark(system, 5)
+    assert explorer.rounds
+    assert found(locally(system)) == found(result)
+
+
+def test_variants_of_the_model_are_the_local_engine_s(context: SparkContext) -> None:
+    asked = Spec("mfss", "", 3, 1, history="full", sends="split", clock_at="network-send")
+    system = system_of(asked)
+    result, explorer = on_spark(system, 5)
+    assert explorer.rounds
+    assert found(locally(system)) == found(result)
+
+
+def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
+    context: SparkContext,
+) -> None:
+    system = small("cykas-secret-mode", 3, 2, history="clocks")
+    result, _ = on_spark(system, 100)
+    assert Verdict.VIOLATED is result.verdict
+    assert found(locally(system)) == found(result)
+    assert result.counterexample is not None
+    assert 9 == result.counterexample.length
+
+
+def symmetrically(system: System, threshold: int, **options: Any) -> tuple[Result, Any]:
+    explorer = SparkBreadthFirst(
+        system,
+        options=SparkOptions(threshold=threshold, **options),
+        local_options=LocalOptions(threads=2, symmetry=True),
+    )
+    return explore(system, explorer), explorer
+
+
+@pytest.mark.parametrize("threshold", [1, 8])
+@pytest.mark.parametrize("partitions", [3])
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options"),
+    [
+        ("mfss", 3, 2, {}),
+        ("cykas", 3, 1, {"history": "clocks"}),
+        ("cykas", 2, 2, {"history": "clocks"}),
+        ("unordered", 3, 1, {"history": "clocks"}),
+        ("rst", 3, 1, {"workload": "multicast"}),
+        ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"}),
+    ],
+)
+def test_symmetry_keeps_the_representatives_that_the_local_engine_counts(
+    context: SparkContext,
+    name: str,
+    actors: int,
+    messages: int,
+    options: dict[str, Any],
+    partitions: int,
+    threshold: int,
+) -> None:
+    system = small(name, actors, messages, **options)
+    local = LocalBreadthFirst(system, options=LocalOptions(threads=1, symmetry=True))
+    expected = explore(system, local)
+    result, explorer = symmetrically(system, threshold, partitions=partitions)
+    assert explorer.rounds
+    assert expected.statistics["symmetry"] == result.statistics["symmetry"]
+    assert found(expected) == found(result)
+    assert expected.unreduced == result.unreduced
+    if result.unreduced is not None and result.verdict is Verdict.HOLDS:
+        assert locally(system).counts == result.unreduced
+
+
+def test_a_counterexample_among_representatives_is_told_in_original_names(
+    context: SparkContext,
+) -> None:
+    system = small("cykas-secret-mode", 3, 2, history="clocks")
+    for threshold in (1, 100, 3000):
+        result, explorer = symmetrically(system, threshold, partitions=3)
+        assert explorer.rounds
+        assert result.statistics["symmetry"]["on"]
+        assert result.counterexample is not None
+        assert 9 == result.counterexample.length
+        assert locally(system).counts == result.unreduced
+
+
+def test_without_symmetry_the_search_begins_again(context: SparkContext) -> None:
+    """That actors are not alike shows at the first acknowledgement, in the third transition."""
+    system = small("cykas", 3, 1)
+    favoured = evolve(system, protocol=with_a_favourite(system.protocol))
+    result, explorer = symmetrically(favoured, 1)
+    assert explorer.rounds
+    assert not result.statistics["symmetry"]["on"]
+    assert found(locally(favoured)) == found(result)
+
+
+def test_without_links_a_second_search_finds_the_counterexample(context: SparkContext) -> None:
+    system = small("unordered", 3, 1, history="clocks")
+    result, _ = on_spark(system, 5, parents=False)
+    assert found(locally(system)) == found(result)
+
+
+@pytest.mark.parametrize("name", ["cykas", "mfss"])
+def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    system = small(name, 3, 2)
+    monkeypatch.setattr(SparkBreadthFirst, "_learn_ahead", lambda *_args: None)
+    here, explorer = on_spark(system, 200)
+    assert (name == "mfss") == explorer.statistics()["graded"]["on"]
+    assert {1} == {r["jobs"] for r in explorer.rounds}
+    monkeypatch.setattr(SparkBreadthFirst, "_expand_late", lambda *_args: False)
+    again, explorer = on_spark(system, 200)
+    assert 1 < max(r["jobs"] for r in explorer.rounds)
+    assert found(locally(system)) == found(here) == found(again)
+
+
+class Moving(SparkBreadthFirst):
+    """Changes its mind about which rounds are small."""
+
+    def round(self, tick: Callable[[], None]) -> None:
+        large = len(self.rounds) % 4 < 2
+        self.options = evolve(self.options, threshold=1 if large else 10**6)
+        super().round(tick)
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("name", ["cykas", "mfss", "unordered"])
+def test_shares_move_between_the_cluster_and_the_driver(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, name: str, symmetry: bool
+) -> None:
+    monkeypatch.setattr(shares, "PIECE", 7)
+    system = small(name, 3, 2)
+    local = LocalOptions(threads=2, symmetry=symmetry)
+    explorer = Moving(system, options=SparkOptions(), local_options=local)
+    result = explore(system, explorer)
+    assert {"driver", "cluster"} == {r["where"] for r in explorer.rounds}
+    expected = locally(system)
+    assert expected.counts == (result.unreduced or result.counts)
+    assert dict(expected.properties) == dict(result.properties)
+    path = expected.counterexample
+    assert (path and path.length) == (result.counterexample and result.counterexample.length)
+
+
+def test_a_share_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "PIECE", 2)
+    rows = np.arange(10)
+    share = Share((3, 4), rows[:4], rows[:2], rows, rows[:5].astype(np.int32), rows[4:])
+    pieces = list(share.pieces(2))
+    assert [0, 1, 2] == [piece.piece for piece in pieces]
+    joined = Share.joined(pieces[::-1])
+    for name in ("level", "todo", "visited", "progress", "following"):
+        assert list(getattr(share, name)) == list(getattr(joined, name)), name
+    assert 1 == len(list(Share((3, 4), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING).pieces(2)))
+
+
+def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
+    system = small("mfss", 3, 2)
+    for depth in (6, 9):
+        result, _ = on_spark(system, 30, max_depth=depth)
+        assert locally(system, depth).counts == result.counts
+        assert Verdict.INCOMPLETE is result.verdict
+
+
+def test_a_small_check_needs_no_cluster() -> None:
+    result, explorer = on_spark(small("mfss", 2, 2), 10**6)
+    assert explorer.cluster is None
+    assert Verdict.HOLDS is result.verdict
+
+
+def with_a_favourite(protocol: Protocol) -> Protocol:
+    """Let everybody ignore the acknowledgements of actor 0."""
+
+    def receive(state: Any, src: int, packet: Any) -> Step:
+        ignored = src == 0 and type(packet).__name__ == "Ack"
+        return Step(state) if ignored else protocol.receive(state, src, packet)
+
+    return evolve(protocol, receive=receive)
+
+
+# Faults
+
+
+def failing_once(how: Callable[[], None]) -> Callable[..., Any]:
+    """Return tasks whose first attempt fails in half of the partitions."""
+
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        real = shares.expand_task(job, growths, reports)
+
+        def task(partition: int, parts: Any) -> Any:
+            done = list(real(partition, parts))
+            context = TaskContext.get()
+            if context is not None and context.attemptNumber() == 0 and partition % 2:
+                how()
+            yield from done
+
+        return task
+
+    return tasks
+
+
+def fail() -> None:
+    raise RuntimeError("this task fails once")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", [fail, die], ids=["an exception", "a killed worker"])
+def test_a_task_that_is_run_twice_counts_once(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, how: Callable[[], None]
+) -> None:
+    system = small("mfss", 2, 2, history="clocks")
+    monkeypatch.setattr(spark, "expand_task", failing_once(how))
+    result, explorer = on_spark(system, 20, partitions=2)
+    assert explorer.rounds
+    assert found(locally(system)) == found(result)
+
+
+def test_a_job_that_fails_for_good_is_incomplete_and_says_so(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        return lambda partition, parts: iter([1 // 0])
+
+    monkeypatch.setattr(spark, "expand_task", tasks)
+    result, _ = on_spark(small("mfss", 2, 2), 5)
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "Spark gave up: ZeroDivisionError: integer division or modulo by zero" == (
+        result.stopped_by
+    )
+
+
+def test_a_lost_java_process_is_explained() -> None:
+    gone = clusters.first_line(RuntimeError("An error occurred while calling o316.count."))
+    assert gone.startswith("its Java process has ended, most likely for want of memory")
+    trace = "An error occurred while calling o1.count.\n: java.lang.IllegalStateException: stopped"
+    assert "java.lang.IllegalStateException: stopped" in clusters.first_line(RuntimeError(trace))
+
+
+KILL = """
+import os, signal, subprocess, sys, threading, time
+from antecede.checker.search.loop import explore
+from antecede.checker.spark.tasks import NOTHING, Share
+from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from tests.local.test_local import small
+
+killed = []
+
+def executors():
+    tree = [str(os.getpid())]
+    for pid in tree:
+        tree += subprocess.run(["pgrep", "-P", pid], capture_output=True, text=True).stdout.split()
+    return [int(pid) for pid in tree[1:] if "CoarseGrainedExecutorBackend" in
+            open(f"/proc/{pid}/cmdline").read()]
+
+class Killing(SparkBreadthFirst):
+    def _job(self, tick, *, advances):
+        if self._jobs == 3:
+            (first, *_) = executors()
+            os.kill(first, signal.SIGKILL)
+            killed.append(first)
+        return super()._job(tick, advances=advances)
+
+if __name__ == "__main__":
+    system = small("mfss", 3, 2, history="clocks")
+    options = SparkOptions(master="local-cluster[2,1,1024]", threshold=5000, partitions=4)
+    result = explore(system, Killing(system, options=options))
+    print(len(killed), result.verdict, result.counts, result.stopped_by)
+"""
+
+
+def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "kill.py").write_text(KILL)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "kill.py")],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, "PYTHONPATH": str(Path(spark.__file__).parent.parent)},
+        check=False,
+    )
+    expected = locally(small("mfss", 3, 2, history="clocks")).counts
+    assert f"1 HOLDS {expected} None" == done.stdout.strip(), done.stderr[-2000:]
+
+
+def test_a_bound_ends_a_round_that_takes_long(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        return lambda partition, parts: time.sleep(600)
+
+    monkeypatch.setattr(spark, "expand_task", tasks)
+    system = small("mfss", 2, 2)
+    explorer = SparkBreadthFirst(system, options=SparkOptions(threshold=5))
+    began = time.monotonic()
+    result = explore(system, explorer, Bounds(max_seconds=2))
+    assert 300 > time.monotonic() - began
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "--max-seconds 2 reached" == result.stopped_by
+
+
+class Waiting:
+    """A context whose jobs end only when they are cancelled."""
+
+    master = "spark://somewhere:7077"
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+
+    def addJobTag(self, tag: str) -> None:
+        pass
+
+    def cancelJobsWithTag(self, tag: str) -> None:
+        self.cancelled.set()
+
+
+def test_a_cluster_without_executors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "_block_managers", lambda sc: 1)
+    monkeypatch.setattr(clusters, "PATIENCE", 1.5)
+    waiting = Waiting()
+    with pytest.raises(ClusterError, match="no executor of spark://somewhere:7077 for"):
+        wait_for(waiting, waiting.cancelled.wait)
+    assert waiting.cancelled.is_set()
+
+
+# Checkpoints
+
+
+def stopped(system: System, folder: Path, states: int, **options: Any) -> Result:
+    """Search on Spark until there are so many states, with checkpoints."""
+    explorer = SparkBreadthFirst(
+        system,
+        options=SparkOptions(threshold=200, checkpoint=folder, **options),
+        local_options=LocalOptions(threads=2),
+    )
+    return explore(system, explorer, Bounds(max_states=states))
+
+
+def resumed(system: System, folder: Path, **options: Any) -> tuple[Result, SparkBreadthFirst]:
+    explorer = SparkBreadthFirst(
+        system, options=SparkOptions(threshold=200, resume=folder, **options)
+    )
+    return explore(system, explorer), explorer
+
+
+@pytest.mark.parametrize("states", [50, 3_000, 30_000])
+@pytest.mark.parametrize("seconds", [0.001, 1000.0])
+def test_a_search_that_was_stopped_goes_on_and_ends_with_the_same_counts(
+    context: SparkContext, tmp_path: Path, states: int, seconds: float
+) -> None:
+    system = small("cykas", 3, 2)
+    first = stopped(system, tmp_path, states, checkpoint_seconds=seconds, partitions=3)
+    assert Verdict.INCOMPLETE is first.verdict
+    result, explorer = resumed(system, tmp_path)
+    assert found(locally(system)) == found(result)
+    assert explorer.on_cluster
+    assert not explorer.rounds or 3 == explorer._owners or states == 50
+
+
+def test_a_counterexample_is_traced_back_beyond_a_checkpoint(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    system = small("cykas-secret-mode", 3, 2, history="clocks")
+    assert Verdict.INCOMPLETE is stopped(system, tmp_path, 5_000).verdict
+    result, _ = resumed(system, tmp_path)
+    assert Verdict.VIOLATED is result.verdict
+    assert found(locally(system)) == found(result)
+    assert result.counterexample is not None
+    assert 9 == result.counterexample.length
+
+
+def test_a_search_goes_on_with_the_partitions_it_has(context: SparkContext, tmp_path: Path) -> None:
+    system = small("cykas", 3, 2)
+    stopped(system, tmp_path, 30_000, partitions=2)
+    with pytest.raises(InputError, match="--partitions is 5, and the checkpoint has 2"):
+        resumed(system, tmp_path, partitions=5)
+    assert found(locally(system)) == found(resumed(system, tmp_path, partitions=2)[0])
+
+
+def test_a_damaged_share_is_refused(context: SparkContext, tmp_path: Path) -> None:
+    system = small("cykas", 3, 2)
+    stopped(system, tmp_path, 30_000, partitions=2)
+    (share,) = tmp_path.glob("checkpoint-*/share-1")
+    data = bytearray(share.read_bytes())
+    data[len(data) // 2] ^= 1
+    share.write_bytes(data)
+    with pytest.raises(InputError, match="share-1 is not as it was written"):
+        resumed(system, tmp_path)
+
+
+def test_a_checkpoint_of_the_local_engine_is_of_another_check(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    system = small("cykas", 3, 2)
+    options = LocalOptions(threads=2, symmetry=False, checkpoint=tmp_path)
+    explore(system, LocalBreadthFirst(system, options=options), Bounds(max_states=99))
+    with pytest.raises(InputError, match="of another check: engine is None there"):
+        resumed(system, tmp_path)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from antecede.checker.search.loop import explore
+from antecede.checker.spark.tasks import NOTHING, Share
+from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from tests.local.test_local import small
+
+class Dying(SparkBreadthFirst):
+    def _job(self, tick, *, advances):
+        if self._jobs == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super()._job(tick, advances=advances)
+
+if __name__ == "__main__":
+    system = small("cykas", 3, 2)
+    folder = Path(sys.argv[1])
+    options = SparkOptions(
+        master="local[2]", threshold=200, partitions=2, checkpoint=folder, checkpoint_seconds=0.001
+    )
+    explore(system, Dying(system, options=options))
+"""
+
+
+def test_killed_in_the_middle_of_a_level_a_search_goes_on_from_the_level_before(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    script, folder = tmp_path / "killed.py", tmp_path / "checkpoints"
+    script.write_text(KILLED)
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder)],
+        capture_output=True,
+        timeout=600,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert -signal.SIGKILL == done.returncode
+    assert list(folder.glob("checkpoint-*/share-1"))
+    system = small("cykas", 3, 2)
+    assert found(locally(system)) == found(resumed(system, folder)[0])
+
+
+# Parts
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_flat_rows_keep_their_columns_when_these_become_wider(data: st.DataObject) -> None:
+    widths = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=6).filter(any))
+    more = [w and w + data.draw(st.integers(0, 9)) for w in widths]
+    actors = data.draw(st.integers(2, 4))
+    before, after = Codec.of(actors, widths), Codec.of(actors, more)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    local = np.stack([rng.integers(0, 1 << int(w), 20) for w in before.widths], axis=1)
+    flat, back = np.empty(20 * before.words, np.int64), np.empty_like(local)
+    with wrapping():
+        kernels.pack_rows(local, before.widths, before.words, flat)
+        kernels.unpack_rows(flat, before.words, before.widths, back)
+        wide = widened(flat, before, after)
+        narrow = np.empty((20, len(after.widths)), np.int64)
+        kernels.unpack_rows(wide, after.words, after.widths, narrow)
+    assert (local == back).all()
+    assert 20 == len(np.unique(wide.reshape(-1, after.words), axis=0)) or len(
+        np.unique(local, axis=0)
+    ) == len(np.unique(narrow, axis=0))
+
+
+def test_few_rows_are_looked_up_among_many() -> None:
+    few = np.array([5, 7, 5, 9], np.int64)
+    with wrapping():
+        rows, links = unseen(few, np.arange(4), 1, (np.array([7, 1, 2]), np.array([3])))
+    assert [5, 9] == list(rows)
+    assert [0, 3] == list(links)
+
+
+# The command
+
+
+def test_without_java_the_command_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(clusters, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs a Java runtime.*antecede\[java\]"):
+        provide_java(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("", ""),
+        ("INFO all is well\nat x.error(X.scala)\nException: no master", "Exception: no master"),
+        ("Exception: wait\nCaused by: IOException: refused", "IOException: refused"),
+        ("Caused by: refused\nERROR X: killed. Reason: no master!", "no master!"),
+    ],
+)
+def test_the_best_line_of_the_log_says_why_spark_did_not_start(log: str, reason: str) -> None:
+    assert reason == clusters._reason(log)
+
+
+def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match="no bin/java in it"):
+        provide_java(tmp_path)
+
+
+def test_the_command_is_quiet_and_says_what_it_did() -> None:
+    asked = ("check", "mfss", "--actors", "2", "--messages", "2", "--engine", "spark")
+    options = ("--spark-threshold", "20", "--statistics", "--master", "local[2]")
+    ran = in_a_process(*asked, *options, cwd=ROOT)
+    assert 0 == ran.code
+    assert "engine spark" in ran.out
+    assert "rounds on spark: " in ran.out
+    assert "" == ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--master", "nonsense", "--spark-threshold", "5"), "cannot be started with master"),
+        (("--search", "depth"), "--engine spark searches breadth-first"),
+        (("--visited", "fingerprint"), "--engine spark keeps the states themselves"),
+        (("--spill", "."), "--spill is for breadth-first search by the local engine"),
+        (("--resume", "."), "there is no complete checkpoint"),
+    ],
+)
+def test_what_spark_cannot_do_is_refused(arguments: tuple[str, ...], text: str) -> None:
+    ran = in_a_process("check", "mfss", "--engine", "spark", *arguments, cwd=ROOT)
+    assert 2 == ran.code
+    assert text in ran.err
+
+
+def test_a_master_without_spark_is_refused(antecede: Command) -> None:
+    ran = antecede("check", "mfss", "--master", "local[2]")
+    assert 2 == ran.code
+    assert "--master is for --engine spark" in ran.err

@@ -1,0 +1,109 @@
+"""The Spark engine on a standalone cluster: a master and two workers of one core each."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.spark.cluster import on_this_machine
+from benchmarks.standalone import Standalone, standalone
+from tests.conftest import ROOT, in_a_process
+from tests.local.test_local import small
+from tests.spark.test_spark import locally
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Standalone]:
+    with standalone(workers=2, cores=1) as running:
+        yield running
+
+
+def test_a_check_finds_what_the_local_engine_finds(cluster: Standalone, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    asked = ("check", "mfss", "--actors", "3", "--messages", "2", "--history", "clocks")
+    options = ("--engine", "spark", "--master", cluster.master, "--spark-threshold", "5000")
+    output = ("--json", file, "--quiet")
+    ran = in_a_process(*asked, *options, "--no-symmetry", *output, cwd=tmp_path)
+    assert 0 == ran.code, ran.err
+    assert "" == ran.err
+    found, expected = json.loads(file.read_text()), locally(small("mfss", 3, 2, history="clocks"))
+    assert expected.statistics["states_per_depth"] == found["statistics"]["states_per_depth"]
+    assert expected.counts.total_states == found["total_states"]
+    assert expected.counts.final_states == found["final_states"]
+    assert 5 < found["statistics"]["rounds_on_spark"]
+    assert 2 == cluster.workers_alive()
+
+
+def test_a_violation_has_the_same_length(cluster: Standalone, tmp_path: Path) -> None:
+    asked = ("check", "cykas-secret-mode", "--history", "clocks", "--expect", "violated")
+    options = ("--engine", "spark", "--master", cluster.master, "--spark-threshold", "500")
+    ran = in_a_process(*asked, *options, "--json", "-", cwd=tmp_path)
+    assert 0 == ran.code, ran.err
+    assert 9 == json.loads(ran.out)["counterexample"]["length"]
+
+
+KILL = """
+import os, signal, sys
+from antecede.checker.search.loop import explore
+from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from tests.local.test_local import small
+
+master, victim = sys.argv[1], int(sys.argv[2])
+killed = []
+
+class Killing(SparkBreadthFirst):
+    def _job(self, tick, *, advances):
+        if self._jobs == 3:
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+        return super()._job(tick, advances=advances)
+
+if __name__ == "__main__":
+    system = small("mfss", 3, 2, history="clocks")
+    options = SparkOptions(master=master, threshold=5000, partitions=4)
+    result = explore(system, Killing(system, options=options))
+    print(len(killed), result.verdict, result.counts, result.stopped_by)
+"""
+
+
+def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "kill.py"
+    script.write_text(KILL)
+    with standalone(workers=2, cores=1) as cluster:
+        victim = cluster.processes["worker-1"]
+        done = subprocess.run(
+            [sys.executable, str(script), cluster.master, str(victim.pid)],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
+        assert -signal.SIGKILL == victim.wait(10)
+        assert cluster.processes["worker-2"].poll() is None
+    expected = locally(small("mfss", 3, 2, history="clocks")).counts
+    assert f"1 HOLDS {expected} None" == done.stdout.strip(), done.stderr[-2000:]
+
+
+def test_the_script_stops_its_cluster_and_tells_how_the_command_ended(tmp_path: Path) -> None:
+    script = str(ROOT / "benchmarks/standalone.py")
+    command = [sys.executable, "-c", "import sys; print(sys.argv[1]); sys.exit(7)", "{master}"]
+    done = subprocess.run(
+        [sys.executable, script, "--workers", "1", "--", *command],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        timeout=300,
+        check=False,
+    )
+    assert 7 == done.returncode, done.stderr
+    assert on_this_machine(done.stdout)
+    assert [] == list(tmp_path.iterdir())

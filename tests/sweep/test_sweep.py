@@ -1,0 +1,177 @@
+"""Sweeps: every combination, a row as soon as it is there, resumed where they stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.engine import Options
+from antecede.checker.errors import InputError
+from antecede.checker.search.loop import Bounds
+from antecede.checker.spec import Spec
+from antecede.checker.sweep import parquet
+from antecede.checker.sweep.sweep import Axes, combined, in_processes, matrix, row_of, saved, sweep
+from tests.conftest import COMMAND, ROOT, Command, in_a_process
+
+PLAIN = Options(engine="plain")
+
+
+def swept(specs: list[Spec], file: Path) -> list[dict[str, object]]:
+    run = partial(in_processes, options=PLAIN, bounds=Bounds(), processes=1)
+    return list(sweep(specs, run, file))
+
+
+def test_every_combination_once_and_small_ones_first() -> None:
+    specs = [Spec(protocol="mfss"), Spec(protocol="mfss", network="fifo")]
+    found = combined(specs, Axes(actors=(3, 2), messages=(2, 1)))
+    sizes = [(s.actors, s.messages) for s in found]
+    assert 8 == len(found)
+    assert (2, 1) == sizes[0]
+    assert (3, 2) == sizes[-1]
+    assert {"unordered", "fifo"} == {s.network for s in found}
+
+
+def test_a_row_has_the_counts_without_symmetry() -> None:
+    spec = Spec(protocol="mfss", actors=3, messages=1)
+    local, plain = (row_of(spec, Options(engine=e), Bounds()) for e in ("local", "plain"))
+    assert 216 == local["unique_states"] == plain["unique_states"]
+    assert 649 == local["total_states"]
+
+
+def test_what_cannot_be_checked_is_a_row_with_the_error() -> None:
+    row = row_of(Spec(protocol="mfss", workload="script:[[9]]"), PLAIN, Bounds())
+    assert "ERROR" == row["verdict"]
+    assert row["error"]
+    assert "ERROR" in matrix([row])
+
+
+def test_a_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    specs = combined([Spec(protocol="mfss", actors=2)], Axes(messages=(1, 2, 3)))
+    assert 2 == len(swept(specs[:2], file))
+    with file.open("a") as out:
+        out.write('{"protocol": "mf')  # cut off by a kill
+    rest = swept(specs, file)
+    assert [3] == [row["messages"] for row in rest]
+    assert [1, 2, 3] == [row["messages"] for row in saved(file)]
+    assert [] == swept(specs, file)
+
+
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "other.jsonl"
+    file.write_text('{"a": 1}\n{"b": 2}\n')
+    with pytest.raises(InputError, match="line 1: no row of a sweep; give another file"):
+        saved(file)
+    assert '{"a": 1}\n{"b": 2}\n' == file.read_text()
+
+
+def test_the_command_prints_a_matrix(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    asked = ("sweep", "--protocol", "mfss,unordered", "--actors", "2", "--messages", "1,2")
+    ran = in_a_process(*asked, "--engine", "plain", "--output", file, "--quiet", cwd=ROOT)
+    assert 0 == ran.code
+    head, mfss, unordered = ran.out.splitlines()
+    assert ["2x1", "2x2"] == head.split()
+    assert ["mfss", "unordered", "any", "knowledge", "HOLDS", "16", "HOLDS", "81"] == mfss.split()
+    assert "VIOLATED (4)" in unordered
+    assert 4 == len([json.loads(line) for line in file.read_text().splitlines()])
+
+
+# On Spark
+
+DEADLY = """
+import os, signal
+from attrs import evolve
+from antecede.protocols import mfss
+
+def die(actor, actors):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+PROTOCOL = evolve(mfss.MFSS, name="deadly", initial=die)
+"""
+
+
+def test_on_spark_a_check_that_kills_its_worker_is_tried_again_by_the_next_run(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.py").write_text((ROOT / "protocols/mfss.py").read_text())
+    (tmp_path / "deadly.py").write_text(DEADLY)
+    asked = ("sweep", "--protocol", "mfss,mine.py,deadly.py", "--actors", "2", "--messages", "1,2")
+    ran = in_a_process(*asked, "--on", "spark", "--master", "local[2,2]", cwd=tmp_path)
+    assert 3 == ran.code
+    assert ran.err.count("deadly.py 2x") == ran.err.count("GAVE UP, Spark gave up: ") == 2
+    rows = [json.loads(line) for line in (tmp_path / "sweep.jsonl").read_text().splitlines()]
+    found = {(row["protocol"], row["messages"], row["unique_states"]) for row in rows}
+    assert {("mfss", 1, 16), ("mfss", 2, 81), ("mine.py", 1, 16), ("mine.py", 2, 81)} == found
+    (tmp_path / "deadly.py").write_text("from antecede.protocols.mfss import MFSS")
+    again = in_a_process(*asked, "--engine", "plain", cwd=tmp_path)
+    assert 0 == again.code
+    assert 2 == len(again.err.splitlines())
+
+
+def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    asked = ("sweep", "--protocol", "mfss", "--messages", "1,9", "--history", "full")
+    process = subprocess.Popen(
+        [*COMMAND, *asked, "--on", "spark", "--master", "local[2]", "--output", str(file)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert "mfss 3x1 unordered any full: HOLDS" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=300)
+    assert 3 == process.returncode
+    assert "Interrupted; there is no result." == err.strip()
+    assert [1] == [row["messages"] for row in saved(file)]
+
+
+# Parquet
+
+
+def test_rows_can_be_read_back_from_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet as reader
+
+    asked = ("sweep", "mfss", "unordered", "--actors", "2", "--workload", "any")
+    more = ("--workload", "script:[[9]]", "--engine", "plain", "--parquet", "rows.parquet")
+    assert 3 == in_a_process(*asked, *more, cwd=tmp_path).code
+    table = reader.read_table(tmp_path / "rows.parquet")
+    assert list(parquet.COLUMNS) == table.column_names
+    rows = saved(tmp_path / "sweep.jsonl")
+    assert 4 == len(rows)
+    assert [{**dict.fromkeys(parquet.COLUMNS), **row} for row in rows] == table.to_pylist()
+    assert {"sweep.jsonl", "rows.parquet"} == {file.name for file in tmp_path.iterdir()}
+
+
+def test_without_the_library_for_parquet_the_command_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, antecede: Command, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    ran = antecede("sweep", "mfss", "--parquet", "rows.parquet", cwd=tmp_path)
+    assert 2 == ran.code
+    assert "pip install 'antecede[parquet]'" in ran.err
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("mfss", "--on", "spark", "--processes", "2"), "--processes is for --on here"),
+        (("mfss", "--master", "local"), "--master and --spark-log are for --on spark"),
+        ((), "there is nothing to check"),
+        (("mfss", "--actors", "2,x"), "'2,x' is not a list of positive numbers"),
+        (("mfss", "--output", "no/rows.jsonl"), "cannot write to 'no/rows.jsonl'"),
+    ],
+)
+def test_wrong_input_is_refused(antecede: Command, arguments: tuple[str, ...], text: str) -> None:
+    ran = antecede("sweep", *arguments)
+    assert 2 == ran.code
+    assert text in ran.err

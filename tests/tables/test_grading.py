@@ -1,0 +1,244 @@
+"""Whether every state has one depth: what is derived from the tables, against the whole graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, given, settings
+
+from antecede.checker.engine import Options, explorer_for
+from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.search.loop import Bounds, explore
+from antecede.checker.search.result import Counts
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.semantics.workload import split
+from antecede.checker.spark.breadth import SparkBreadthFirst
+from antecede.checker.tables.grading import ARMED, LOST, ONE, SENT, Grading, packets_of
+from tests.local.test_local import found, plainly, searched, small, system_drawn
+from tests.random_systems import RandomSystem, random_systems
+
+
+def has_one_depth_each(system: System) -> bool:
+    """Return whether each transition of the whole graph leads one level down, by plain Python."""
+    level = [initial_state(system)]
+    depths = {level[0]: 0}
+    while level:
+        state = level.pop(0)
+        for transition in enabled(system, state):
+            after = successor(system, state, transition).state
+            if after not in depths:
+                level.append(after)
+            if depths.setdefault(after, depths[state] + 1) != depths[state] + 1:
+                return False
+    return True
+
+
+def explorer(system: System, **options: Any) -> LocalBreadthFirst:
+    chosen = LocalOptions(**{"threads": 1, "forget": 0, **options})
+    return LocalBreadthFirst(system, options=chosen)
+
+
+GRADED = [
+    ("unordered", 3, 1, {}),
+    ("unordered", 2, 2, {"network": "lossy:1"}),
+    ("fifo", 2, 2, {"network": "fifo"}),
+    ("mfss", 2, 3, {"network": "fifo"}),
+    ("unordered", 3, 1, {"workload": "broadcast"}),
+    ("mfss", 2, 2, {"history": "full"}),
+    ("mfss-fifo", 2, 2, {"network": "fifo"}),
+    ("rst", 3, 1, {"workload": "self"}),
+    ("ses", 3, 1, {}),
+    ("cykas", 3, 1, {}),
+]
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize(("name", "actors", "messages", "options"), GRADED, ids=str)
+def test_where_ranks_say_so_every_state_has_one_depth_and_the_visited_ones_are_forgotten(
+    name: str, actors: int, messages: int, options: dict[str, str], symmetry: bool
+) -> None:
+    system = small(name, actors, messages, **options)
+    assert has_one_depth_each(system)
+    search = explorer(system, symmetry=symmetry, threads=2)
+    result = explore(system, search)
+    assert result.statistics["graded"] == {"on": True, "reason": None}
+    assert found(plainly(system)) == found(result)
+    if not search.found:
+        assert result.statistics["dropped_states"] == result.counts.unique_states
+
+
+def test_arming_a_send_is_a_transition_with_a_weight_of_its_own() -> None:
+    system = small("mfss", 2, 2)
+    system = evolve(system, workload=split(system.workload))
+    assert has_one_depth_each(system)
+    result = explore(system, explorer(system))
+    assert result.statistics["graded"]["on"]
+    assert plainly(system).counts == result.counts
+
+
+SEVERAL_DEPTHS = [
+    ("cykas", 3, 2, {}, "receive leads to states by paths of different lengths"),
+    ("unordered", 2, 1, {"network": "duplicating"}, "receive leads to states by paths"),
+    ("hybrid-basic", 2, 1, {"network": "duplicating"}, "a packet sent again merges"),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options", "reason"), SEVERAL_DEPTHS, ids=str
+)
+def test_where_states_were_forgotten_wrongly_the_search_begins_again(
+    name: str, actors: int, messages: int, options: dict[str, str], reason: str, threads: int
+) -> None:
+    system = small(name, actors, messages, **options)
+    result = explore(system, explorer(system, threads=threads))
+    assert not result.statistics["graded"]["on"]
+    assert reason in result.statistics["graded"]["reason"]
+    assert result.statistics["dropped_states"] == 0
+    assert found(searched(system, forget=None)) == found(result)
+
+
+def test_blind_faith_in_ranks_would_miscount(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: conditions without a solution are not noticed."""
+    monkeypatch.setattr(Grading, "_solvable", lambda _self, _form: True)
+    system = small("cykas", 3, 2)
+    result = explore(system, explorer(system))
+    assert result.counts.unique_states > 52_521
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=random_systems())
+def test_ranks_are_right_of_random_systems(drawn: RandomSystem) -> None:
+    for history in HISTORIES:
+        system = system_drawn(drawn, history)
+        expected = found(plainly(system))
+        for symmetry in (False, True):
+            result = explore(system, explorer(system, symmetry=symmetry, threads=2))
+            assert expected == found(result)
+            if result.statistics["graded"]["on"] and result.counterexample is None:
+                assert has_one_depth_each(system)
+
+
+def test_nothing_is_forgotten_before_there_is_much() -> None:
+    system = small("mfss", 3, 2)
+    for forget, dropped in ((500, True), (10_000_000, False), (None, False)):
+        result = explore(system, explorer(system, forget=forget))
+        assert dropped == (result.statistics["dropped_states"] > 0)
+        assert result.statistics["graded"]["on"]
+
+
+def test_to_keep_all_visited_states_can_be_asked_for() -> None:
+    for memory, forgets in (("auto", True), ("keep", False), ("sweep", True)):
+        search = explorer_for(small("mfss", 2, 1), Options(memory=memory))
+        assert isinstance(search, LocalBreadthFirst)
+        assert forgets == (search.options.forget is not None)
+
+
+def test_on_spark_too() -> None:
+    for memory, forgets in (("auto", True), ("keep", False)):
+        search = explorer_for(small("mfss", 2, 1), Options(engine="spark", memory=memory))
+        assert isinstance(search, SparkBreadthFirst)
+        assert forgets == (search.local.options.forget is not None)
+        search.close()
+
+
+def test_fingerprints_are_forgotten_like_states() -> None:
+    system = small("mfss", 3, 1)
+    result = explore(system, explorer(system, fingerprints=True))
+    assert plainly(system).counts == result.counts
+    assert result.statistics["dropped_states"] == result.counts.unique_states
+
+
+def test_a_search_goes_on_from_a_checkpoint_with_states_forgotten(tmp_path: Path) -> None:
+    system = small("mfss", 3, 2)
+    first = explorer(system, checkpoint=tmp_path)
+    explore(system, first, bounds=Bounds(max_states=2_000))
+    first.close()
+    again = explorer(system, resume=tmp_path)
+    assert again.forgot
+    result = explore(system, again)
+    assert searched(system).counts == result.counts
+
+
+# Ranks
+
+
+def test_equations_define_ranks_and_then_weights() -> None:
+    grading = Grading()
+    grading.start("idle")
+    grading.step("idle", "waiting", {SENT: 1, "packet Data": 1}, "causal-send")
+    grading.step("waiting", "idle", {"packet Ack": -1}, "receive")
+    grading.start("receiver")
+    grading.step("receiver", "receiver", {"packet Data": -1, "packet Ack": 1}, "receive")
+    assert grading.reason is None
+    # Twice the same, and what follows from the rest, is nothing new.
+    grading.step("waiting", "idle", {"packet Ack": -1}, "receive")
+    assert len(grading.conditions) == 2
+    # sent + data = 1 + rank, rank + ... = 0, ack - data = 1: so a send weighs 3.
+    assert {"packet Ack", SENT} == set(grading.conditions)
+    assert -3 == grading.conditions[SENT][ONE] / grading.conditions[SENT][SENT]
+
+
+def test_equations_without_a_solution_are_refused_with_the_transition() -> None:
+    grading = Grading()
+    grading.start("idle")
+    grading.step("idle", "idle", {SENT: 1}, "causal-send")
+    grading.still({ARMED: 1}, "arm")
+    assert grading.reason is None
+    grading.step("idle", "idle", {SENT: 1, LOST: 0}, "lucky causal-send")
+    assert grading.reason is None
+    grading.step("idle", "idle", {SENT: 2}, "double causal-send")
+    assert "double causal-send leads to states by paths of different lengths" == grading.reason
+    grading.step("nobody", "knows", {}, "anything")  # of no interest any more
+    assert not grading.ranks
+
+
+def test_packets_are_weighed_by_class() -> None:
+    assert packets_of([1, "a", 2], -1) == {"packet int": -2, "packet str": -1}
+
+
+def test_one_depth_is_asked_of_the_whole_graph() -> None:
+    assert has_one_depth_each(small("mfss", 2, 1))
+    assert not has_one_depth_each(small("unordered", 2, 1, network="duplicating"))
+    assert (
+        Counts(567_367, 2_044_243, 19, 121)
+        == searched(small("cykas", 3, 2, history="clocks"), forget=0).counts
+    )
+
+
+# Composites
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("name", "actors", "messages"), [("mfss", 3, 1), ("rst", 2, 3)])
+def test_composites_that_are_out_of_use_are_dropped(
+    name: str, actors: int, messages: int, threads: int
+) -> None:
+    system = small(name, actors, messages, history="full")
+    search = explorer(system, threads=threads, collect=1)
+    result = explore(system, search)
+    assert found(searched(system, forget=None)) == found(result)
+    assert result.statistics["dropped_composites"] > 0
+    assert (
+        searched(system).statistics["composites"]
+        == (result.statistics["composites"] + result.statistics["dropped_composites"])
+        or result.statistics["dropped_composites"] > searched(system).statistics["composites"]
+    )
+
+
+def test_composites_stay_where_states_may_be_met_again() -> None:
+    for options in ({"symmetry": True}, {"forget": None}):
+        result = explore(small("mfss", 3, 1), explorer(small("mfss", 3, 1), collect=1, **options))
+        assert result.statistics["dropped_composites"] == 0
+
+
+def test_a_composite_that_is_numbered_wrongly_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: rows keep the old numbers."""
+    monkeypatch.setattr("antecede.checker.tables.kernels.renumber", lambda *_args: None)
+    system = small("mfss", 3, 1, history="full")
+    with pytest.raises(IndexError):  # a path to nowhere
+        explore(system, explorer(system, collect=1))
