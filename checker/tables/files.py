@@ -1,0 +1,71 @@
+"""Arrays in files: what is read is what was written, or an error says that it is not.
+
+`numpy.ndarray.tofile` does not tell when the disk is full: the end of the array is lost, or all of
+it. So arrays go through a file of Python's, whose errors are raised, and the reader knows how many
+elements there must be.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from antecede.checker.errors import CapacityError, InputError
+
+
+def write_array(path: str | Path, array: Any) -> int:
+    """Write the elements of an array to a file, which appears under its name when it is complete.
+
+    Two processes that write the same file at once do not disturb each other.
+
+    Returns:
+        How many elements were written; give it to `read_array`.
+
+    Raises:
+        CapacityError: the disk does not take all of it.
+    """
+    flat = np.ascontiguousarray(array).reshape(-1)
+    partial = f"{path}.{os.getpid()}.partial"
+    try:
+        with open(partial, "wb") as file:
+            file.write(flat.view(np.uint8).data)
+        written = os.stat(partial).st_size
+        if written != flat.nbytes:
+            raise OSError(0, f"it took {written:,} of {flat.nbytes:,} bytes")
+        os.replace(partial, path)
+    except OSError as error:
+        Path(partial).unlink(missing_ok=True)
+        raise CapacityError(
+            f"the disk does not take the file {str(path)!r} of {flat.nbytes:,} bytes: "
+            f"{error.strerror}; free space, or have temporary files elsewhere (TMPDIR)"
+        ) from None
+    return flat.size
+
+
+def read_array(path: str | Path, dtype: Any, count: int) -> Any:
+    """Return the `count` elements of a file that `write_array` wrote.
+
+    Raises:
+        InputError: the file is missing, or holds more or fewer elements.
+    """
+    kind = np.dtype(dtype)
+    array = np.empty(count, kind)
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == array.nbytes and _filled(file, array):
+                return array
+    except OSError as error:
+        raise InputError(f"cannot read the file {str(path)!r}: {error.strerror}") from None
+    raise InputError(
+        f"the file {str(path)!r} has {size:,} bytes and must have {array.nbytes:,} "
+        f"({count:,} elements of {kind.itemsize} bytes): the disk was full, or it was changed"
+    )
+
+
+def _filled(file: Any, array: Any) -> bool:
+    """Read a whole array from a file; return whether there was as much."""
+    return bool(file.readinto(array.view(np.uint8).data) == array.nbytes)

@@ -1,0 +1,60 @@
+"""Arrays in files: what is read is what was written, or an error says that it is not."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.tables.files import read_array, write_array
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let no file grow beyond `size` bytes, as on a disk that is full then."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.arange(100_000), np.arange(6, dtype=np.int32).reshape(2, 3), np.empty(0, np.int64)],
+)
+def test_an_array_is_read_as_it_was_written(array: Any, tmp_path: Path) -> None:
+    count = write_array(tmp_path / "rows", array)
+
+    assert array.size == count
+    assert array.ravel().tolist() == read_array(tmp_path / "rows", array.dtype, count).tolist()
+    assert ["rows"] == [path.name for path in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("count", [10, 1_000, 100_000])
+def test_a_disk_that_is_full_is_an_error_and_leaves_no_file(count: int, tmp_path: Path) -> None:
+    """Of 10 elements, `ndarray.tofile` would write none here, and not say so."""
+    with files_of_at_most(64), pytest.raises(CapacityError, match=f"of {8 * count:,} bytes"):
+        write_array(tmp_path / "rows", np.arange(count))
+
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("size", [0, 72, 88, 4096])
+def test_a_file_with_another_number_of_elements_is_refused(size: int, tmp_path: Path) -> None:
+    (tmp_path / "rows").write_bytes(bytes(size))
+
+    with pytest.raises(InputError, match=rf"has {size:,} bytes and must have 80"):
+        read_array(tmp_path / "rows", np.int64, 10)
+
+
+def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read the file"):
+        read_array(tmp_path / "rows", np.int64, 10)
