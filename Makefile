@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+INSTALL = $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test slow bench mutants lint types chromium clean
+.PHONY: demo test ready slow bench mutants lint types chromium plantuml clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/antecede check mfss --actors 3 --messages 2
@@ -16,11 +17,13 @@ demo: $(VENV)/installed ## the three protocols of the paper's table; the last on
 	@echo
 	$(BIN)/antecede check cykas-secret-mode --actors 3 --messages 2 --expect violated
 
-test: $(VENV)/installed-dev chromium
-	$(BIN)/python -m pytest
+test: ready ## side by side on all cores; a file's tests stay together
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-slow: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -m slow
+slow: ready
+	$(BIN)/python -m pytest -m slow --timeout 7200
+
+ready: $(VENV)/installed-dev chromium plantuml ## all that the tests need
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/run.py
@@ -30,9 +33,13 @@ mutants: $(VENV)/installed-dev ## would the checks notice? writes docs/mutants.m
 
 chromium: ## for the tests in a browser; where it cannot be installed, they are skipped
 	@[ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
-	  echo 'Chromium is missing; installing it'; \
-	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium; \
-	} || echo 'Chromium cannot be installed; the tests in a browser will be skipped'
+	  echo 'Chromium is not installed; it is being installed now.'; $(call INSTALL,chromium); \
+	} || echo 'Chromium could not be installed, so the tests in a browser will be skipped.'
+
+plantuml: ## for the tests that let PlantUML draw; where it cannot be installed, they are skipped
+	@command -v plantuml >/dev/null || { \
+	  echo 'PlantUML is not installed; it is being installed now.'; $(call INSTALL,plantuml); \
+	} || echo 'PlantUML could not be installed, so the tests that let it draw will be skipped.'
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -54,9 +61,9 @@ $(VENV)/installed-dev: pyproject.toml | $(BIN)/pip
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo 'Python 3.11 or newer is needed; name one: make PYTHON=python3.12 ...'; exit 1; }
+	  || { echo 'Python 3.11 or newer is needed. Name one: make PYTHON=python3.12 ...'; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
-	  echo "Python's venv is missing; installing $$package"; \
-	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq $$package; }
+	  echo "Python's venv is not installed; $$package is being installed now."; \
+	  $(call INSTALL,$$package); }
 	$(PYTHON) -m venv $(VENV)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 from attrs import frozen
 
 from antecede import cli
-from antecede.checker.engine import Options, explorer_for
+from antecede.checker.engine import Options, explorer_for, kernels_are_compiled
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.search.loop import Bounds, explore
@@ -25,6 +26,29 @@ collect_ignore_glob = ["mutants/*.toml"]
 """They are no specs, though they look like some to the plugin that collects specs."""
 
 COMMAND = (sys.executable, "-m", "antecede")
+
+
+def pytest_configure() -> None:
+    """Let the commands that tests start react to Ctrl-C, however the tests were started."""
+    default_interrupts()
+
+
+def default_interrupts() -> None:
+    """Undo what a shell does to `make test &`: SIGINT is ignored, and children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels once, before several workers would all do so at the same time."""
+    side_by_side = getattr(session.config.option, "numprocesses", None)
+    if side_by_side and not hasattr(session.config, "workerinput") and not kernels_are_compiled():
+        terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.write_line("Compiling the kernels once for all workers; this takes a minute.")
+        small = (*COMMAND, "check", "mfss", "--actors", "2", "--messages", "1")
+        for search in ("breadth", "depth", "random"):
+            subprocess.run([*small, "--search", search], capture_output=True, check=False)
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 import shutil
@@ -24,13 +25,20 @@ def run_node(config: pytest.Config, script: str, *arguments: object) -> Any:
     """
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
-        pytest.skip("node or npm is missing")
+        pytest.skip("Node.js and npm are not both installed (apt-get install npm)")
     home = FilePath(config.cache.mkdir("node"))
-    wanted = (NODE / "package.json").read_text()
-    if not (home / "installed").is_file() or (home / "installed").read_text() != wanted:
-        _install(npm, home)
-        (home / "installed").write_text(wanted)
-    shutil.copy(NODE / script, home / script)
+    with (home / "lock").open("w") as lock:  # other workers install and copy to the same folder
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = (NODE / "package.json").read_text()
+        if not (home / "installed").is_file() or (home / "installed").read_text() != wanted:
+            _install(npm, home)
+            (home / "installed").write_text(wanted)
+        for each in NODE.glob("*.mjs"):
+            if (
+                not (home / each.name).is_file()
+                or (home / each.name).read_text() != each.read_text()
+            ):
+                shutil.copy(each, home / each.name)
     command = [node, script, *map(str, arguments)]
     done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     assert 0 == done.returncode, done.stderr
@@ -42,7 +50,8 @@ def _install(npm: str, home: FilePath) -> None:
     command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"]
     done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"npm cannot install mermaid and jsdom: {done.stderr.strip()[-200:]}")
+        said = done.stderr.strip()[-200:]
+        pytest.skip(f"npm could not install mermaid and jsdom. It said: {said}")
 
 
 # ITF, after Apalache's ADR-015
@@ -242,7 +251,7 @@ def plantuml_texts(folder: FilePath, text: str) -> str:
     """Draw a diagram with PlantUML itself, and return all the text in the picture."""
     plantuml = shutil.which("plantuml")
     if plantuml is None:
-        pytest.skip("plantuml is missing")
+        pytest.skip("PlantUML is not installed (apt-get install plantuml)")
     source = folder / "run.puml"
     source.write_text(text, encoding="utf-8")
     command = [plantuml, "-headless", "-failfast2", "-charset", "UTF-8", "-tsvg", str(source)]

@@ -766,7 +766,6 @@ def interrupted(*arguments: str, cwd: Path) -> Ran:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stderr is not None
     assert "searching\n" == process.stderr.readline()

@@ -53,7 +53,7 @@ def browser() -> Iterator[Browser]:
     asked = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else NAMES
     found = next(filter(_runs, map(shutil.which, asked)), None)
     if found is None:
-        pytest.skip("there is no Chromium; install it (apt-get install chromium) or set CHROMIUM")
+        pytest.skip("Chromium is not installed (apt-get install chromium, or set CHROMIUM to one)")
     with sync_api.sync_playwright() as playwright:
         expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))

@@ -1,0 +1,46 @@
+"""What the tests themselves rely on: Ctrl-C reaches what they start, and none waits for ever."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+CHILD = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
+
+
+def started_in_the_background(source: str) -> str:
+    """Run Python as the job of a script is run, `make test &`: with SIGINT ignored."""
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_a_background_job_hands_on_that_ctrl_c_is_ignored() -> None:
+    """This is what the next test is about; without it that one would show nothing."""
+    assert "True" == started_in_the_background(CHILD)
+
+
+def test_children_of_the_tests_hear_ctrl_c_in_the_background_too() -> None:
+    source = (
+        "import subprocess, sys\n"
+        "from tests.conftest import default_interrupts\n"
+        "default_interrupts()\n"
+        f"subprocess.run([sys.executable, '-c', {CHILD!r}], check=True)\n"
+    )
+    assert "False" == started_in_the_background(source)
+
+
+def test_every_test_has_a_limit(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.pluginmanager.has_plugin("timeout")
+    assert 0 < float(pytestconfig.getini("timeout")) <= 600
