@@ -286,13 +286,16 @@ def _logical(name: str) -> Object:
 def _artifact(file: str) -> Object:
     below = _below_root(file)
     if below is None:
-        return {"uri": FilePath(os.path.abspath(file)).as_uri()}
+        return {"uri": FilePath(file).resolve().as_uri()}
     return {"uri": quote(below), "uriBaseId": ROOT}
 
 
 def _below_root(file: str) -> str | None:
-    """Return the path of a file from the current folder, or None if it is elsewhere."""
-    for found in (FilePath(os.path.abspath(file)), FilePath(file).resolve()):
+    """Return the path of a file from the current folder, or None if it is elsewhere.
+
+    Links are followed as far as they stay below that folder: a code host marks lines in files.
+    """
+    for found in (FilePath(file).resolve(), FilePath(os.path.abspath(file))):
         if found.is_relative_to(FilePath.cwd()):
             return found.relative_to(FilePath.cwd()).as_posix()
     return None
