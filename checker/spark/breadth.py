@@ -31,6 +31,7 @@ from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spark import checkpoint as spark_checkpoint
 from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
+from antecede.checker.spark.conservation import Held, check_conserved, check_links
 from antecede.checker.spark.rows import (
     INDEX_BITS,
     PLACE_BITS,
@@ -53,7 +54,7 @@ from antecede.checker.spark.tasks import (
     merge_task,
     orbits_task,
 )
-from antecede.checker.spark.transfer import clear, fetched
+from antecede.checker.spark.transfer import clear, from_file
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Checkpoints, Saved, about, last_in
 from antecede.checker.tables.grading import NotGradedError
@@ -146,6 +147,7 @@ OF_A_SEARCH = (
     "_handed_over_at",
     "_graded",
     "_renamed",
+    "_held",
 )
 """Attributes that are as at first when a search begins again."""
 
@@ -215,6 +217,7 @@ class SparkBreadthFirst:
     _folder: str | None = None
     _graded: bool = False
     _renamed: dict[int, int] = field(factory=dict)
+    _held: dict[int, Held] = field(factory=dict)
     no_symmetry: str | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -511,6 +514,7 @@ class SparkBreadthFirst:
                 progress=progress[old_which == p].astype(np.int32),
                 following=following[which == p].ravel(),
             )
+            self._held[p] = share.held(self._own)
             found += [(p, piece) for piece in share.pieces(words)]
         return found
 
@@ -640,7 +644,9 @@ class SparkBreadthFirst:
                 shown += [(bits, p, index, at) for bits, index, at in report.expanded.shown]
             for p, merged in sorted(second.items()):
                 new += merged.new
-                links[p].append(fetched(merged.links))
+                links[p].append(from_file(merged.links))
+                if self.options.parents:
+                    check_links(merged.new, links[p][-1])
             if self._folder is not None:
                 clear(self._folder, kept=f"{self._jobs}-share-")
             tick()
@@ -737,7 +743,10 @@ class SparkBreadthFirst:
             self._shares.run(job, self._own)
         else:
             self._run_on_cluster(job, tick)
-        return self._taken(0), self._taken(1)
+        first, second = self._taken(0), self._taken(1)
+        check_conserved(first, second, self._held, starts_anew=job.starts_anew)
+        self._held = {p: report.held for p, report in second.items()}
+        return first, second
 
     def _run_on_cluster(self, job: Job, tick: Callable[[], None]) -> None:
         assert self.cluster is not None

@@ -147,8 +147,9 @@ def on_this_machine(master: str) -> bool:
     return master.startswith(("local", "spark://127.0.0.1:", "spark://localhost:"))
 
 
-RAISED = re.compile(r"[A-Z]\w*(Error|Exception): ")
-"""How the last line of a Python traceback begins; names of Java's classes begin with a package."""
+RAISED = re.compile(r"(?:antecede\.[\w.]+: |(?=[A-Z]\w*(?:Error|Exception): ))")
+"""How the last line of a Python traceback begins; names of Java's classes begin with a package, and
+what antecede itself raises is a sentence that needs no name before it."""
 
 JAVA_IS_GONE = ("An error occurred while calling", "Answer from Java side is empty")
 """How Py4J says that nobody answered; where Java does, further lines follow."""
@@ -164,8 +165,8 @@ def first_line(error: BaseException) -> str:
         )
     if "Traceback (most recent call last):" in str(error):  # of a worker, whose own error says more
         for line in lines[::-1]:
-            if RAISED.match(line):
-                return line
+            if found := RAISED.match(line):
+                return line[found.end() :]
     causes = [line for line in lines if line.startswith(("org.apache.spark", "Caused by", "java."))]
     return (causes or lines or [type(error).__name__])[0]
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from antecede.checker.spark.conservation import Held
 from antecede.checker.spark.rows import (
     Codec,
     Composites,
@@ -22,7 +23,7 @@ from antecede.checker.spark.rows import (
     unseen,
     widened,
 )
-from antecede.checker.spark.transfer import fetched, stow
+from antecede.checker.spark.transfer import from_file, to_file
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.tabulate import Words
 
@@ -74,7 +75,7 @@ class Share:
         """
         if folder is not None:
             yield evolve(
-                self, **{k: stow(getattr(self, k), folder, f"{name}-{k}") for k in self.ARRAYS}
+                self, **{k: to_file(getattr(self, k), folder, f"{name}-{k}") for k in self.ARRAYS}
             )
             return
         rows = max(map(len, (self.level, self.visited, self.following))) // words
@@ -90,11 +91,19 @@ class Share:
                 piece=piece,
             )
 
+    def held(self, own: Composites) -> Held:
+        """Return how many rows there are of each sort."""
+        words = Codec.of(len(own.counts), self.columns).words
+        level, visited, following = (
+            len(rows) // words for rows in (self.level, self.visited, self.following)
+        )
+        return Held(level, len(self.todo), visited, following)
+
     @classmethod
     def joined(cls, pieces: list[Share]) -> Share:
         """Return the share that comes in these pieces."""
         pieces.sort(key=lambda piece: piece.piece)
-        found = {k: [fetched(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
+        found = {k: [from_file(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
         whole: dict[str, Any] = {
             k: p[0] if len(p) == 1 else np.concatenate(p) for k, p in found.items()
         }
@@ -142,12 +151,16 @@ class ExpandReport:
 
     Attributes:
         expanded: what its expansion came to, without the rows, but for some of those that wait.
+        held: what the partition held.
+        sent: rows that it gave to each owner.
         sent_bytes: that it gave to the shuffle.
         late_links: of those of the late states that were new.
         seconds: at work.
     """
 
     expanded: Expanded
+    held: Held
+    sent: Words
     sent_bytes: int
     late_links: Words
     seconds: float
@@ -158,22 +171,33 @@ class MergeReport:
     """What the second task of a partition reports of a job.
 
     Attributes:
+        found: what the partition held before, if this task had need of it.
+        held: what it holds now.
+        received: partition -> rows that it sent here.
+        aside: rows of the partition that wait for table entries, as this task was told.
         new: how many states were new.
         links: of those, if they are wanted; may be in a file.
-        following: states of the next depth in the partition now.
         visited: states of earlier depths in it.
         least: the least progress among the following ones.
         preview: some of the following states, for the driver to find out what they will miss.
         seconds: at work.
     """
 
+    found: Held
+    held: Held
+    received: dict[int, int]
+    aside: int
     new: int
     links: Words
-    following: int
     visited: int
     least: int
     preview: Words
     seconds: float
+
+    @property
+    def following(self) -> int:
+        """States of the next depth in the partition now."""
+        return self.held.following
 
 
 _OWN: dict[str, Composites] = {}
@@ -319,25 +343,31 @@ def expand_task(
         own.trim()
         share = Share.joined([piece for _, piece in shares])
         began = time.perf_counter()
+        held = share.held(own)
         rows, numbers, late_links = to_expand(share, job, own, partition)
         del share
         done = expand_block(own, rows, numbers, partition, job.owners, job.known)
         links = done.links if job.links else [NOTHING] * job.owners
         some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
         light = evolve(done, rows=[], links=[], waiting=done.waiting[:some])
+        words = own.codec.words
         report = ExpandReport(
             expanded=light,
+            held=held,
+            sent=np.array([len(part) // words for part in done.rows]),
             sent_bytes=sum(part.nbytes for parts in (done.rows, links) for part in parts),
             late_links=late_links,
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 0, partition): report})
-        words, name = own.codec.words, f"{job.number}-sent-{partition}"
+        name = f"{job.number}-sent-{partition}"
         for owner, (rows, link) in enumerate(zip(done.rows, links, strict=True)):
             piece = PIECE if job.folder is None else max(len(rows), 1)
             for at in range(0, len(rows) // words, piece):
-                some = stow(rows[at * words : (at + piece) * words], job.folder, f"{name}-{owner}")
-                those = stow(link[at : at + piece], job.folder, f"{name}-{owner}-links")
+                some = to_file(
+                    rows[at * words : (at + piece) * words], job.folder, f"{name}-{owner}"
+                )
+                those = to_file(link[at : at + piece], job.folder, f"{name}-{owner}-links")
                 yield owner, (partition, at, some, those)
         if len(done.aside):
             yield partition, (done.aside, done.waiting if job.graded else NOTHING)
@@ -363,15 +393,22 @@ def merge_task(
         began, words = time.perf_counter(), own.codec.words
         # The shuffle delivers in any order; the same order each time gives the same indices.
         sent.sort(key=lambda part: part[:2])
-        now = _present(shares, job, own, partition)
+        share = None if job.starts_anew else Share.joined(shares)
+        found = Held() if share is None else share.held(own)
+        now = _present(share, job, own, partition)
+        del share
         now = evolve(now, todo=aside, level=waiting if job.graded else now.level)
         with wrapping():
-            following, links = _merged(now, sent, own, graded=job.graded)
+            following, links, received = _merged(now, sent, own, graded=job.graded)
+        now = evolve(now, following=following)
         name = f"{job.number}-links-{partition}"
         report = MergeReport(
+            found=found,
+            held=now.held(own),
+            received=received,
+            aside=len(aside),
             new=len(links),
-            links=stow(links, job.folder, name) if job.links else NOTHING,
-            following=len(following) // words,
+            links=to_file(links, job.folder, name) if job.links else NOTHING,
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
             least=_least(following, own) if not job.graded else 0,
             preview=_preview(following.reshape(-1, words), job.owners),
@@ -379,17 +416,17 @@ def merge_task(
         )
         reports.add({(job.number, 1, partition): report})
         name = f"{job.number}-share-{partition}"
-        for piece in evolve(now, following=following).pieces(words, job.folder, name):
+        for piece in now.pieces(words, job.folder, name):
             yield partition, piece
 
     return task
 
 
-def _present(pieces: list[Share], job: Job, own: Composites, partition: int) -> Share:
+def _present(share: Share | None, job: Job, own: Composites, partition: int) -> Share:
     """Return a partition's share as the second task of a job needs it."""
-    if not job.graded:
-        return advanced(Share.joined(pieces), job, own, partition)
-    following = NOTHING if job.starts_anew else _repacked(Share.joined(pieces), own).following
+    if share is not None and not job.graded:
+        return advanced(share, job, own, partition)
+    following = NOTHING if share is None else _repacked(share, own).following
     columns, progress = own.codec.col_widths, np.zeros(0, np.int32)
     return Share(columns, NOTHING, NOTHING, NOTHING, progress, following)
 
@@ -416,28 +453,32 @@ def _preview(rows: Any, owners: int) -> Words:
     return np.asarray(rows[:: max(len(rows) // wanted, 1)].ravel(), np.int64)
 
 
-def _merged(share: Share, sent: list[Any], own: Composites, *, graded: bool) -> tuple[Words, Words]:
+def _merged(
+    share: Share, sent: list[Any], own: Composites, *, graded: bool
+) -> tuple[Words, Words, dict[int, int]]:
     """Return the following states with those sent that are new, and the links of the new ones.
 
-    Where no links were sent, there are as many zeros.
+    Where no links were sent, there are as many zeros. The last thing returned is how many rows
+    each partition sent.
     """
     words = own.codec.words
-    parts = [(fetched(rows), fetched(links)) for _, _, rows, links in sent]
-    parts = [
-        (rows, links if len(links) else np.zeros(len(rows) // words, np.int64))
-        for rows, links in parts
-    ]
+    parts, received = [], dict[int, int]()
+    for sender, _, rows, links in sent:
+        rows, links = from_file(rows), from_file(links)
+        count = len(rows) // words
+        received[sender] = received.get(sender, 0) + count
+        parts.append((rows, links if len(links) else np.zeros(count, np.int64)))
     held = (share.following,) if graded else (share.visited, share.level, share.following)
     incoming = sum(len(links) for _, links in parts)
     if incoming * words < sum(map(len, held)):
         rows = np.concatenate([NOTHING, *(rows for rows, _ in parts)])
         links = np.concatenate([NOTHING, *(links for _, links in parts)])
         rows, links = unseen(rows, links, words, held)
-        return np.concatenate([share.following, rows]), links
+        return np.concatenate([share.following, rows]), links, received
     seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
     for rows in held:
         settled(seen, rows, np.empty(len(rows) // words, np.int64))
     new = [settled(seen, rows, links) for rows, links in parts]
     seen.close()
     rows = np.concatenate([share.following, *(rows for rows, _ in new)])
-    return rows, np.concatenate([NOTHING, *(links for _, links in new)])
+    return rows, np.concatenate([NOTHING, *(links for _, links in new)]), received

@@ -2,50 +2,61 @@
 
 What a task sends goes from Python through a socket to the JVM, into its files, and back the same
 way. On one machine a file of our own saves the way through the JVM: what it carries then is where
-the file is. Such files last as long as the JVM's own, and no longer.
+the file is. Such files last as long as the JVM's own, and no longer. Their folder is the user's
+alone (see `checker.spark.cluster`), and they hold numbers, which nothing runs.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from attrs import frozen
+
+from antecede.checker.tables.files import read_array, write_array
 
 
 @frozen
-class Stowed:
-    """An array in a file.
+class ArrayFile:
+    """Where an array is.
 
     Attributes:
         path: of the file.
-        kind: of the elements.
+        dtype: of the elements.
+        count: how many there are.
     """
 
     path: str
-    kind: str
+    dtype: str
+    count: int
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+        return self.count
 
 
-def stow(array: Any, folder: str | None, name: str) -> Any:
+def to_file(array: Any, folder: str | None, name: str) -> Any:
     """Return where an array is in a file of this folder, or the array if there is no folder.
 
     A task that is run twice writes the same file twice; nobody ever sees half of it.
+
+    Raises:
+        CapacityError: the disk does not take it.
     """
     if folder is None or not len(array):
         return array
     path = f"{folder}/{name}"
-    partial = f"{path}.{os.getpid()}"
-    array.tofile(partial)
-    os.replace(partial, path)
-    return Stowed(path, array.dtype.str)
+    return ArrayFile(path, array.dtype.str, write_array(path, array))
 
 
-def fetched(array: Any) -> Any:
-    """Return an array, wherever it is."""
-    if isinstance(array, Stowed):
-        return np.fromfile(array.path, np.dtype(array.kind))
+def from_file(array: Any) -> Any:
+    """Return an array, wherever it is.
+
+    Raises:
+        InputError: the file is not what was written.
+    """
+    if isinstance(array, ArrayFile):
+        return read_array(array.path, array.dtype, array.count)
     return array
 
 

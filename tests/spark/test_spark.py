@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
 from antecede.checker.spark.cluster import Cluster, provide_java, wait_for
 from antecede.checker.spark.rows import Codec, unseen, widened
 from antecede.checker.spark.tasks import NOTHING, Share
-from antecede.checker.spark.transfer import clear, fetched, stow
+from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import kernels
 from antecede.checker.tables.misses import wrapping
@@ -112,12 +113,13 @@ def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
 def test_an_array_in_a_file_is_never_seen_by_half(tmp_path: Path) -> None:
     rows = np.arange(1000)
     for _ in range(2):  # as a task that is run twice does
-        stowed = stow(rows, str(tmp_path), "rows")
+        written = to_file(rows, str(tmp_path), "rows")
         assert ["rows"] == [file.name for file in tmp_path.iterdir()]
-        assert (rows == fetched(stowed)).all()
-    assert rows is stow(rows, None, "rows")
-    assert 0 == len(stow(NOTHING, str(tmp_path), "none"))
-    few = fetched(stow(rows.astype(np.int32), str(tmp_path), "few"))
+        assert (rows == from_file(written)).all()
+    assert rows is to_file(rows, None, "rows")
+    assert 0 == len(to_file(NOTHING, str(tmp_path), "none"))
+    assert 1000 == len(written)
+    few = from_file(to_file(rows.astype(np.int32), str(tmp_path), "few"))
     assert np.int32 == few.dtype
     clear(str(tmp_path), kept="f")
     assert ["few"] == [file.name for file in tmp_path.iterdir()]
@@ -365,6 +367,54 @@ def test_a_job_that_fails_for_good_is_incomplete_and_says_so(
     assert "Spark gave up: ZeroDivisionError: integer division or modulo by zero" == (
         result.stopped_by
     )
+
+
+def wrapped(real: Callable[..., Any], around: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what makes tasks like `real`, with `around(job, partition, task, parts)` for each."""
+
+    def tasks(job: Any, growths: Any, reports: Any) -> Any:
+        task = real(job, growths, reports)
+        return lambda partition, parts: around(job, partition, task, parts)
+
+    return tasks
+
+
+def on_a_full_disk(job: Any, partition: int, task: Any, parts: Any) -> Iterator[Any]:
+    """Run a task whose files cannot grow beyond a few bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
+    try:
+        found = list(task(partition, parts))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    yield from found
+
+
+def test_a_full_disk_is_incomplete_and_never_a_verdict(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ndarray.tofile` would lose all of a small array here, and not say so."""
+    monkeypatch.setattr(spark, "expand_task", wrapped(shares.expand_task, on_a_full_disk))
+    result, _ = on_spark(small("cykas-secret-mode", 3, 2), 500, partitions=4)
+    assert Verdict.INCOMPLETE is result.verdict
+    assert str(result.stopped_by).startswith("Spark gave up: the disk does not take the file")
+
+
+def without_the_first(job: Any, partition: int, task: Any, parts: Any) -> Iterator[Any]:
+    """Run a task of which the first thing that it hands over is lost."""
+    found = list(task(partition, parts))
+    yield from found[partition % 2 :]
+
+
+@pytest.mark.parametrize("task", ["expand", "merge"])
+def test_what_is_lost_between_two_tasks_is_noticed(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    losing = wrapped(getattr(shares, f"{task}_task"), without_the_first)
+    monkeypatch.setattr(spark, f"{task}_task", losing)
+    result, _ = on_spark(small("cykas", 3, 1), 5, partitions=2)
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "lost between two tasks" in str(result.stopped_by)
 
 
 def test_a_lost_java_process_is_explained() -> None:
