@@ -1,11 +1,11 @@
-"""Lets pytest collect specs: `pytest specs/` runs every TOML file that is one as a test.
+"""Lets pytest collect specs: `pytest specs/` runs each of them as a test.
 
-A TOML file is a spec if it names a protocol. Nothing else of the checker is imported before.
+Files that end in `.antecede.toml` are specs, or whatever the ini option `antecede_specs` names:
+other people's TOML files are left alone. Nothing else of the checker is imported before.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,19 @@ from typing import Any
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the ini option."""
+    parser.addini(
+        "antecede_specs",
+        "patterns of the files that are specs, matched from the right: specs/*.toml",
+        type="args",
+        default=["*.antecede.toml"],
+    )
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a spec."""
-    if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
-        return None
-    try:
-        table = tomllib.loads(file_path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(table.get("protocol"), str):
+    if not any(file_path.match(pattern) for pattern in parent.config.getini("antecede_specs")):
         return None
     return SpecFile.from_parent(parent, path=file_path)
 

@@ -71,26 +71,45 @@ verdict = "{verdict}"
 
 
 def test_pytest_collects_specs_and_shows_the_report(pytester: pytest.Pytester) -> None:
-    (pytester.path / "good.toml").write_text(SPEC.format(verdict="violated"))
-    (pytester.path / "bad.toml").write_text(SPEC.format(verdict="holds"))
-    (pytester.path / "other.toml").write_text("[tool]\nname = 'no spec'\n")
-    (pytester.path / "broken.toml").write_text("[[[")
+    (pytester.path / "good.antecede.toml").write_text(SPEC.format(verdict="violated"))
+    (pytester.path / "bad.antecede.toml").write_text(SPEC.format(verdict="holds"))
     result = run_pytest(pytester)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*expected HOLDS, found VIOLATED*", "*delivered*"])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_a_spec_that_cannot_be_used_fails_with_a_sentence(pytester: pytest.Pytester) -> None:
-    (pytester.path / "typo.toml").write_text('protocol = "mfs"\n')
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('protocol = "mfs"', "*unknown protocol 'mfs'; did you mean 'mfss'?*"),
+        ("[[[", "*not valid TOML*"),
+        ("[tool]", "*protocol*"),
+    ],
+)
+def test_a_spec_that_cannot_be_used_fails_with_a_sentence(
+    pytester: pytest.Pytester, text: str, sentence: str
+) -> None:
+    (pytester.path / "typo.antecede.toml").write_text(text)
     result = run_pytest(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*unknown protocol 'mfs'; did you mean 'mfss'?*"])
+    result.stdout.fnmatch_lines([sentence])
 
 
-def test_other_files_are_left_alone(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    for name in ("pyproject.toml", "module.py", "missing.toml"):
-        assert pytest_plugin.pytest_collect_file(tmp_path / name, request.session) is None
+def test_an_ini_option_names_the_specs(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nantecede_specs = specs/*.toml\n")
+    (pytester.path / "specs").mkdir()
+    (pytester.path / "specs/mine.toml").write_text(SPEC.format(verdict="violated"))
+    (pytester.path / "other.antecede.toml").write_text(SPEC.format(verdict="holds"))
+    run_pytest(pytester).assert_outcomes(passed=1)
+
+
+def test_other_peoples_files_are_left_alone(pytester: pytest.Pytester) -> None:
+    """A manifest of theirs may well name a protocol."""
+    for name in ("pyproject.toml", "service.toml"):
+        (pytester.path / name).write_text('protocol = "https"\n')
+    (pytester.path / "antecede.toml.py").write_text("")
+    run_pytest(pytester).assert_outcomes()
 
 
 # JUnit

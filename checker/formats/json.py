@@ -269,10 +269,17 @@ def _table(content: str, file: str) -> Mapping[str, Any]:
     if schema != TRACE_SCHEMA:
         raise InputError(
             f"{file} is not a trace that this version reads: its schema is {schema!r}, not "
-            f"{TRACE_SCHEMA!r}"
+            f"{TRACE_SCHEMA!r}{_written_by(schema)}"
         )
     assert isinstance(table, dict)
     return table
+
+
+def _written_by(schema: Any) -> str:
+    """Say what wrote a file of an older schema, and what to do."""
+    if not (isinstance(schema, str) and schema.startswith("causalcheck/")):
+        return ""
+    return "; causalcheck, as antecede was called before, wrote it: run the check again"
 
 
 _WORDS: Mapping[type, str] = {

@@ -93,7 +93,7 @@ def mutants_in(file: Path) -> Mutants:
     """Read a file of mutants."""
     table = tomllib.loads(file.read_text(encoding="utf-8"))
     protocol = table["protocol"]
-    home = home_of(protocol).partition(".")[2] + ".py"
+    home = home_of(protocol).rpartition(".")[2] + ".py"
     mutants = tuple(
         Mutant(**{"file": home, **entry, "deeper": checks_from(protocol, entry.get("deeper", ()))})
         for entry in table["mutants"]

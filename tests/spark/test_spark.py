@@ -463,7 +463,7 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=600,
-        env={**os.environ, "PYTHONPATH": str(Path(spark.__file__).parent.parent)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         check=False,
     )
     expected = locally(small("mfss", 3, 2, history="clocks")).counts

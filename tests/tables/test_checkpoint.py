@@ -247,7 +247,7 @@ def test_everything_is_on_the_disk_before_a_checkpoint_is_given_its_name(
 KILL = """
 from pathlib import Path
 import sys
-from tests.test_checkpoint import {what}
+from tests.tables.test_checkpoint import {what}
 print({what}(Path(sys.argv[1])))
 """
 

@@ -1,0 +1,139 @@
+"""What is installed: a wheel, an sdist, and a user's project whose folders are called like ours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+USERS_FILES = {
+    "cli.py": "MINE = True\n",
+    "checker.py": "MINE = True\n",
+    "protocols/__init__.py": "MINE = True\n",
+    "protocols/mine.py": """
+from attrs import evolve
+from antecede.protocols import mfss
+PROTOCOL = evolve(mfss.MFSS, name="mine")
+""",
+    "properties/__init__.py": "MINE = True\n",
+    "specs/__init__.py": "MINE = True\n",
+    "test_mine.py": """
+import checker, cli, properties, protocols, specs
+from antecede import Message, Protocol, Step, check
+from protocols.mine import PROTOCOL
+
+def test_these_are_mine():
+    assert all(module.MINE for module in (checker, cli, properties, protocols, specs))
+
+def test_mine_holds():
+    check(PROTOCOL, actors=2, messages=1, engine="plain")
+""",
+}
+"""A project that has folders and modules called like ours."""
+
+
+def ran(*command: object, cwd: Path, **environment: str) -> str:
+    """Run a command that must succeed, with nothing of ours around it; return its output."""
+    done = subprocess.run(
+        list(map(str, command)),
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(cwd), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stdout + done.stderr
+    return done.stdout
+
+
+def built(kind: str, source: Path, folder: Path) -> Path:
+    """Build a wheel or an sdist with the build backend, which is installed for development."""
+    folder.mkdir()
+    program = f"from hatchling.build import build_{kind} as build; print(build({str(folder)!r}))"
+    return folder / ran(sys.executable, "-c", program, cwd=source).splitlines()[-1]
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {
+            name: archive.read(name) for name in archive.namelist() if not name.endswith("RECORD")
+        }
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("wheel", ROOT, tmp_path_factory.mktemp("wheel") / "dist")
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of a fresh environment: the wheel, and the libraries of this one."""
+    folder = tmp_path_factory.mktemp("fresh") / "env"
+    venv.create(folder, symlinks=True)
+    site = next((folder / "lib").glob("python*/site-packages"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    for library in _libraries(site):
+        (site / library.name).symlink_to(library)
+    return folder / "bin" / "python"
+
+
+def _libraries(site: Path) -> list[Path]:
+    """Return what is installed beside us here, without us."""
+    import attrs
+
+    others = Path(attrs.__file__).parent.parent
+    return [
+        path
+        for path in others.iterdir()
+        if "antecede" not in path.name and path.suffix != ".pth" and not (site / path.name).exists()
+    ]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in USERS_FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    return tmp_path
+
+
+def test_a_wheel_installs_one_name(wheel: Path) -> None:
+    tops = {name.split("/")[0] for name in contents(wheel)}
+    assert {"antecede"} == {top for top in tops if not top.endswith(".dist-info")}
+    assert {
+        "antecede/py.typed",
+        "antecede/cli.py",
+        "antecede/checker/formats/page.css",
+        "antecede/protocols/mfss.py",
+        "antecede/specs/small/cykas-3x2.toml",
+    } <= contents(wheel).keys()
+
+
+def test_a_wheel_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -> None:
+    sdist = built("sdist", ROOT, tmp_path / "sdist")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    assert contents(wheel) == contents(built("wheel", source, tmp_path / "dist"))
+
+
+@pytest.mark.parametrize("command", [("-m", "pytest"), ("-P", "-m", "pytest")], ids=" ".join)
+def test_a_users_project_with_our_folders_is_tested(
+    python: Path, project: Path, command: tuple[str, ...]
+) -> None:
+    out = ran(python, *command, "-q", "-p", "no:cacheprovider", cwd=project, PYTHONPATH=".")
+    assert "2 passed" in out
+
+
+def test_the_command_runs_in_a_users_project(python: Path, project: Path) -> None:
+    asked = ("-m", "antecede", "check", "protocols/mine.py", "--actors", "2", "--engine", "plain")
+    assert "HOLDS" in ran(python, *asked, cwd=project, PYTHONPATH=".")
