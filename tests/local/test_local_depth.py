@@ -100,7 +100,7 @@ def test_a_walk_ends_at_the_greatest_depth() -> None:
 
 
 WITHOUT_JIT = """
-from tests.test_local_depth import both, small, walked
+from tests.local.test_local_depth import both, small, walked
 plain, local = both(small("cykas", 2, 2))
 assert plain == local
 walked(small("mfss", 2, 1), walks=3)
