@@ -137,3 +137,11 @@ def test_a_users_project_with_our_folders_is_tested(
 def test_the_command_runs_in_a_users_project(python: Path, project: Path) -> None:
     asked = ("-m", "antecede", "check", "protocols/mine.py", "--actors", "2", "--engine", "plain")
     assert "HOLDS" in ran(python, *asked, cwd=project, PYTHONPATH=".")
+
+
+@pytest.mark.parametrize("name", ["checker", "protocols", "properties", "specs", "cli.py"])
+def test_what_is_installed_is_a_link_to_the_top(name: str) -> None:
+    """A tool that rewrites files may put a copy in a link's place, and changes would be lost."""
+    link = ROOT / "src" / "antecede" / name
+    assert link.is_symlink()
+    assert ROOT / name == link.resolve()
