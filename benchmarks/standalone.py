@@ -44,7 +44,7 @@ def spark_home() -> str:
         InputError: there is none.
     """
     if find_spec("pyspark") is None:
-        raise InputError("a Spark cluster needs PySpark: pip install 'antecede[spark]'")
+        raise InputError("a Spark cluster needs PySpark: pip install 'pyspark>=4.0'")
     from pyspark.find_spark_home import _find_spark_home
 
     home = str(_find_spark_home())

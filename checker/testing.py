@@ -1,6 +1,6 @@
 """Assertions about protocols, for test suites.
 
-from antecede.checker.testing import check
+from antecede import check
 
 def test_mine_delivers_causally() -> None:
     check(MINE, actors=3, messages=2)

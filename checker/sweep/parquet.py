@@ -40,7 +40,7 @@ def check_available() -> None:
     if find_spec("pyarrow") is None:
         raise InputError(
             "--parquet needs PyArrow, and it is not installed; install it with: "
-            "pip install 'antecede[parquet]'"
+            "pip install 'pyarrow>=15'"
         )
 
 

@@ -157,7 +157,7 @@ def test_without_the_library_for_parquet_the_command_says_how_to_get_it(
     monkeypatch.setattr(parquet, "find_spec", lambda name: None)
     ran = antecede("sweep", "mfss", "--parquet", "rows.parquet", cwd=tmp_path)
     assert 2 == ran.code
-    assert "pip install 'antecede[parquet]'" in ran.err
+    assert "pip install 'pyarrow>=15'" in ran.err
     assert [] == list(tmp_path.iterdir())
 
 
