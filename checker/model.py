@@ -119,6 +119,37 @@ class Protocol:
 
 
 @frozen
+class Contents:
+    """What is in a packet: its messages, and the integers and truth values apart from them."""
+
+    messages: tuple[Message, ...]
+    integers: int
+    flags: int
+
+
+@frozen(eq=False)
+class Twin:
+    """A protocol's handlers made for long simulated runs.
+
+    They send and deliver what the protocol's own handlers send and deliver, in the same order, but
+    change states in place and send packets that share what they have in common; a state or packet
+    that was given to a handler must not be used again. Checks never see a twin.
+
+    Attributes:
+        start: actors -> everybody's state.
+        causal_send, receive: as a protocol's.
+        contents: packet -> what is in it, without counting it piece by piece.
+        plain: (packet, receiver) -> the packet that the protocol itself sends; for tests.
+    """
+
+    start: Callable[[int], list[LocalState]]
+    causal_send: Callable[[LocalState, Message], Step]
+    receive: Callable[[LocalState, int, Packet], Step]
+    contents: Callable[[Packet], Contents]
+    plain: Callable[[Packet, int], Packet]
+
+
+@frozen
 class Delivery:
     """One delivery as the causality oracle judges it; what safety properties look at.
 

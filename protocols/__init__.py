@@ -35,3 +35,9 @@ REGISTRY = {
     "hybrid-sps-as-printed": "antecede.protocols.hybrid_sps:HYBRID_SPS_AS_PRINTED",
     "hybrid-multicast": "antecede.protocols.hybrid_multicast:HYBRID_MULTICAST",
 }
+
+TWINS = {
+    "cykas": "antecede.protocols.cykas_twin:CYKAS_TWIN",
+    "rst": "antecede.protocols.rst_twin:RST_TWIN",
+}
+"""Protocol -> its twin for long simulated runs; see `antecede.checker.model.Twin`."""

@@ -28,7 +28,7 @@ ROOMS = (
     ("spec", "engine", "check"),
     ("report",),
     ("formats",),
-    ("explore", "claims", "sweep", "audit", "testing", "pytest_plugin"),
+    ("explore", "claims", "sweep", "audit", "simulate", "testing", "pytest_plugin"),
 )
 """The rooms of the checker, from the lowest to the highest; a lower one imports no higher one.
 

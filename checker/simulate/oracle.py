@@ -1,0 +1,100 @@
+"""The causality oracle of a simulation: vector clocks, as `checker.semantics.history` has them.
+
+Dense arrays, for a simulated run has hundreds of actors and all of them talk. A delivery of message
+number k of s at j is wrong exactly if j's clock says k or more of s: j delivered something before
+that has the message in its causal past.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.errors import AntecedeError
+from antecede.checker.model import Message
+
+
+class WrongRun(AntecedeError):
+    """A simulated run that violates what the protocol promises: it has no figures."""
+
+
+@define(eq=False)
+class Oracle:
+    """Judges every delivery.
+
+    Attributes:
+        clocks: actors x actors; row j counts the causal-sends that j knows of.
+        waiting: message in transit -> its stamp, and where it has not been delivered.
+        violations: deliveries that came after one that they happened before.
+        tolerant: count violations instead of raising; for controls.
+    """
+
+    actors: int
+    most: int
+    tolerant: bool = False
+    clocks: Any = field(init=False)
+    waiting: dict[tuple[int, int], tuple[Any, set[int]]] = field(factory=dict)
+    violations: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        small = np.uint16 if self.most < 2**16 else np.uint32
+        self.clocks = np.zeros((self.actors, self.actors), dtype=small)
+
+    def causal_send(self, message: Message) -> None:
+        """The application of the sender hands over a message."""
+        clock = self.clocks[message.sender]
+        clock[message.sender] += 1
+        key = message.sender, message.number
+        self.waiting[key] = clock.copy(), set(message.destinations)
+
+    def deliver(self, actor: int, message: Message) -> None:
+        """Judge a delivery.
+
+        Raises:
+            WrongRun: it violates integrity, or causal delivery.
+        """
+        key = message.sender, message.number
+        stamp, missing = self.waiting.get(key, _NOWHERE)
+        if actor not in missing:
+            raise WrongRun(
+                f"integrity: {name(message)} is delivered at process {actor} a second time, or it "
+                "was never sent there"
+            )
+        clock = self.clocks[actor]
+        if clock[message.sender] >= message.number:
+            self._violated(actor, message)
+        np.maximum(clock, stamp, out=clock)
+        missing.remove(actor)
+        if not missing:
+            del self.waiting[key]
+
+    def _violated(self, actor: int, message: Message) -> None:
+        self.violations += 1
+        if not self.tolerant:
+            raise WrongRun(
+                f"causal-delivery: {name(message)} is delivered at process {actor} after a message "
+                "that it happened before"
+            )
+
+    def finish(self) -> None:
+        """The run is over.
+
+        Raises:
+            WrongRun: a message was not delivered everywhere.
+        """
+        if self.waiting:
+            (sender, number), (_, missing) = next(iter(self.waiting.items()))
+            raise WrongRun(
+                f"all-delivered: {len(self.waiting):,} messages never arrive, the first of them "
+                f"message {number} of process {sender} at process {min(missing)}"
+            )
+
+
+_NOWHERE: tuple[Any, set[int]] = (None, set())
+
+
+def name(message: Message) -> str:
+    """Return what a message is called in a sentence."""
+    return f"message {message.number} of process {message.sender}"

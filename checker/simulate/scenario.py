@@ -1,0 +1,304 @@
+"""What is simulated: every parameter and every assumption of a run, by name, with its reason.
+
+Times are whole nanoseconds, sizes bytes, bandwidths bytes per second, so that a run is exact: equal
+arguments give equal rows, on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from antecede.checker.errors import InputError, unknown
+
+NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
+MULTIPLES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
+UNLIMITED = 0
+"""A bandwidth at which a packet takes no time to send."""
+
+MOST_ACTORS, MOST_MESSAGES = 5_000, 1_000_000
+
+
+def _assumed(
+    default: Any,
+    kind: str,
+    says: str,
+    reason: str = "",
+    choices: Mapping[str, str] | None = None,
+    others: tuple[Any, ...] = (),
+    given: bool = False,
+) -> Any:
+    """Return a field of `Scenario`.
+
+    Args:
+        default: its value unless somebody says otherwise.
+        kind: `count`, `time`, `size`, `rate`, `share` or `name`.
+        says: what it is.
+        reason: why the default is what it is.
+        choices: of a name, with what they mean.
+        others: values worth trying in its place, for the tornado.
+        given: the paper states it, so it is no assumption.
+    """
+    about = {"kind": kind, "says": says, "reason": reason, "choices": choices, "others": others}
+    return attrs.field(default=default, metadata={**about, "given": given})
+
+
+@frozen
+class Scenario:
+    """A run but for its protocol and its seed."""
+
+    actors: int = _assumed(100, "count", "how many processes there are", given=True)
+    messages: int = _assumed(
+        100, "count", "how many messages each of them causal-sends", given=True
+    )
+    bandwidth: int = _assumed(50_000, "rate", "bytes per second of what --limits says", given=True)
+    delay: int = _assumed(
+        5_000_000, "time", "propagation delay from any process to any other", given=True
+    )
+    limits: str = _assumed(
+        "uplink",
+        "name",
+        "what the bandwidth is the bandwidth of",
+        "a process has one interface; it is what makes control data cost time",
+        {
+            "uplink": "each process sends one packet after another",
+            "access": "each process sends one after another and receives one after another",
+            "link": "each ordered pair of processes has a link of its own",
+            "shared": "all processes share one medium",
+        },
+        ("access", "link", "shared"),
+    )
+    control: str = _assumed(
+        "pays",
+        "name",
+        "whether packets without a message take bandwidth",
+        "they are packets like others",
+        {"pays": "they do", "free": "they take none; the propagation delay remains"},
+        ("free",),
+    )
+    jitter: int = _assumed(
+        0,
+        "time",
+        "further delay of a packet, uniform up to this",
+        "not mentioned",
+        None,
+        (2_000_000,),
+    )
+    order: str = _assumed(
+        "any",
+        "name",
+        "whether jitter may reorder the packets of one process to another",
+        "most protocols here do without order",
+        {"any": "it may", "fifo": "it may not: a packet waits for the one before it"},
+    )
+    payload: int = _assumed(
+        100,
+        "size",
+        "bytes of a message without headers and control data",
+        "a short message, as between services",
+        None,
+        (10, 1_000),
+    )
+    header: int = _assumed(
+        28, "size", "bytes of every packet's headers", "IPv4 and UDP: 20 + 8", None, (0, 60)
+    )
+    integer: int = _assumed(
+        4, "size", "bytes of an integer of control data", "a machine word of 32 bits", None, (1, 8)
+    )
+    flag: int = _assumed(1, "size", "bytes of a truth value in control data", "a byte")
+    workload: str = _assumed(
+        "random",
+        "name",
+        "who sends what to whom",
+        "as the Cykas paper describes it",
+        {
+            "random": "to any other process; see --hotspots",
+            "broadcast": "each message to all the others",
+            "requests": "requests from clients by way of gateways to services and back",
+        },
+    )
+    hotspots: float = _assumed(0.0, "share", "share of the processes that are hotspots", given=True)
+    hot_share: float = _assumed(
+        0.8, "share", "share of the messages that go to hotspots, if there are any", given=True
+    )
+    interval: int = _assumed(
+        10_000_000, "time", "how long a process waits between causal-sends", given=True
+    )
+    spacing: str = _assumed(
+        "fixed",
+        "name",
+        "how intervals are distributed about that",
+        "the plainest reading",
+        {
+            "fixed": "always the same",
+            "uniform": "uniform from none to twice as long",
+            "exponential": "exponential",
+        },
+        ("uniform", "exponential"),
+    )
+    start: str = _assumed(
+        "staggered",
+        "name",
+        "when the processes start",
+        "processes have no clock in common",
+        {"staggered": "anywhere in the first interval", "together": "all at once"},
+        ("together",),
+    )
+    reacting: float = _assumed(
+        0.0,
+        "share",
+        "share of the sends that wait for the latest message to their sender",
+        "the Cykas paper's programs are partially ordered sends; for its random workloads it "
+        "names no order but that of time",
+        None,
+        (0.1, 0.5),
+    )
+    job_share: float = _assumed(
+        0.0, "share", "share of the messages that trigger a job", given=True
+    )
+    job_length: int = _assumed(25_000_000, "time", "how long a job takes", given=True)
+    job_lengths: str = _assumed(
+        "fixed",
+        "name",
+        "how the lengths of jobs are distributed about that",
+        "Figure 5 names lengths; Figure 6 says normal",
+        {
+            "fixed": "all the same",
+            "normal": "normal with --job-deviation, cut off at zero",
+            "exponential": "exponential",
+        },
+        ("normal", "exponential"),
+    )
+    job_deviation: int = _assumed(
+        5_000_000,
+        "time",
+        "standard deviation of normal jobs",
+        "a fifth of Figure 6's mean; not stated",
+        None,
+        (0, 12_500_000),
+    )
+    busy: str = _assumed(
+        "process",
+        "name",
+        "what a job keeps from going on",
+        "a process with one thread; only so do jobs touch communication",
+        {
+            "process": "its process: nothing is received or sent meanwhile",
+            "application": "its application: the protocol goes on, causal-sends wait",
+            "background": "nothing: jobs queue beside the process",
+        },
+        ("application", "background"),
+    )
+    handling: int = _assumed(
+        0, "time", "how long a process needs for each message delivered to it", "not mentioned"
+    )
+    fan_out: int = _assumed(3, "count", "how many services a gateway asks for a request")
+    timeout: int = _assumed(
+        1_000_000_000,
+        "time",
+        "how often a protocol that retransmits does so",
+        "a hundred round trips: nothing is lost here",
+    )
+
+
+FIELDS = {field.name: field for field in attrs.fields(Scenario)}
+
+
+def parsed(name: str, text: str) -> Any:
+    """Return the value of a field from what a person wrote.
+
+    Raises:
+        InputError: it cannot be that.
+    """
+    kind, choices = FIELDS[name].metadata["kind"], FIELDS[name].metadata["choices"]
+    text = text.strip()
+    if kind == "name":
+        if text not in choices:
+            raise unknown(name.replace("_", " "), text, choices)
+        return text
+    return _NUMBERS[kind](name.replace("_", " "), text)
+
+
+def _number(text: str) -> float | None:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) or len(text) > 20:
+        return None
+    return float(text)
+
+
+def _count(name: str, text: str) -> int:
+    most = MOST_ACTORS if name == "actors" else MOST_MESSAGES
+    least = 2 if name == "actors" else 1
+    if not re.fullmatch("[0-9]{1,9}", text) or not least <= int(text) <= most:
+        raise InputError(f"{name} is {text!r}; give a whole number from {least} to {most:,}")
+    return int(text)
+
+
+def _time(name: str, text: str) -> int:
+    match = re.fullmatch(r"([0-9.]+) ?(ns|us|µs|ms|s)", text)
+    value = 0.0 if text == "0" else _number(match[1]) if match else None
+    if value is None or value > 10**9:
+        raise InputError(f"{name} is {text!r}; give a time such as 500us, 12.5ms or 1s")
+    return round(value * NANOSECONDS[match[2]]) if match else 0
+
+
+def _size(name: str, text: str) -> int:
+    match = re.fullmatch(r"([0-9.]+)([kKMG]?)B?", text)
+    value = _number(match[1]) if match else None
+    if match is None or value is None or value * MULTIPLES[match[2]] > 10**12:
+        raise InputError(f"{name} is {text!r}; give bytes, such as 100 or 1k")
+    return round(value * MULTIPLES[match[2]])
+
+
+def _rate(name: str, text: str) -> int:
+    if text == "unlimited":
+        return UNLIMITED
+    match = re.fullmatch(r"([0-9.]+)([kKMG]?)(B|B/s|Bps)?", text)
+    value = _number(match[1]) if match else None
+    rate = 0 if match is None or value is None else round(value * MULTIPLES[match[2]])
+    if not 1 <= rate <= 10**12:
+        raise InputError(
+            f"{name} is {text!r}; give bytes per second, such as 20k or 5M, or unlimited"
+        )
+    return rate
+
+
+def _share(name: str, text: str) -> float:
+    value = _number(text.removesuffix("%"))
+    value = None if value is None else value / 100 if text.endswith("%") else value
+    if value is None or not 0 <= value <= 1:
+        raise InputError(f"{name} is {text!r}; give a share such as 10% or 0.1")
+    return value
+
+
+_NUMBERS: Mapping[str, Any] = {
+    "count": _count,
+    "time": _time,
+    "size": _size,
+    "rate": _rate,
+    "share": _share,
+}
+
+
+def written(name: str, value: Any) -> str:
+    """Return a value as `parsed` reads it and people write it."""
+    kind = FIELDS[name].metadata["kind"]
+    if kind == "time":
+        unit = next((u for u in ("s", "ms", "us") if value >= NANOSECONDS[u]), "ns")
+        return f"{_plain(value / NANOSECONDS[unit])}{unit}" if value else "0"
+    if kind in ("rate", "size"):
+        if kind == "rate" and value == UNLIMITED:
+            return "unlimited"
+        unit = next((u for u in ("G", "M", "k") if value >= MULTIPLES[u]), "")
+        return f"{_plain(value / MULTIPLES[unit])}{unit}"
+    if kind == "share":
+        return f"{_plain(value * 100)}%"
+    return str(value)
+
+
+def _plain(value: float) -> str:
+    return f"{value:.12g}" if math.isfinite(value) else str(value)

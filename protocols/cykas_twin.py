@@ -1,0 +1,96 @@
+"""A twin of `cykas` for simulations of hundreds of actors: bit vectors as integers, in place.
+
+EAGER_SENT has an entry only for receivers that have eager sends waiting, and a bit vector is one
+integer, so that an ACK costs what waits instead of the square of the number of actors. The packets
+are those of `cykas`. A test replays runs of `cykas` beside this twin and compares every packet.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from attrs import define, field
+
+from antecede.checker.model import Contents, Message, Packet, Step, Twin
+from antecede.protocols.cykas import Ack, Eager, Normal, Yct
+
+Sends = list[tuple[int, Packet]]
+
+
+@define(eq=False)
+class State:
+    """Section 2.2.1, local data structures, under the paper's names."""
+
+    UNACK: int = 0
+    EAGER_SENT: dict[int, deque[int]] = field(factory=dict)
+    OB: deque[Message] = field(factory=deque)
+    MODE: int = 0
+
+
+def start(actors: int) -> list[State]:
+    """Section 2.2.1: empty buffers, nothing unacknowledged, normal mode."""
+    return [State() for _ in range(actors)]
+
+
+def application_send(state: State, message: Message) -> Step:
+    """Algorithm 1."""
+    state.OB.append(message)
+    return Step(state, tuple(try_send_message(state)))
+
+
+def try_send_message(state: State) -> Sends:
+    """Algorithm 2: send from the head of OB as long as possible."""
+    sends: Sends = []
+    while state.OB and state.MODE == 0:
+        m = state.OB[0]
+        j = m.receiver
+        if state.UNACK >> j & 1:
+            break
+        if not state.UNACK:
+            sends.append((j, Normal(m)))
+        else:
+            sends.append((j, Eager(m)))
+            state.EAGER_SENT.setdefault(j, deque()).append(state.UNACK)
+        state.OB.popleft()
+        state.UNACK |= 1 << j
+    return sends
+
+
+def receive(state: State, src: int, packet: Packet) -> Step:
+    """Dispatch to Algorithms 3, 4 and 5."""
+    if isinstance(packet, Ack):
+        return Step(state, tuple(receive_ack(state, src)))
+    if isinstance(packet, Yct):
+        state.MODE -= 1  # Algorithm 5
+        return Step(state, tuple(try_send_message(state)))
+    state.MODE += isinstance(packet, Eager)  # Algorithm 3
+    return Step(state, ((src, Ack()),), (packet.message,))
+
+
+def receive_ack(state: State, i: int) -> Sends:
+    """Algorithm 4, with line 8 after the loop."""
+    others = ~(1 << i)
+    state.UNACK &= others
+    sends: Sends = []
+    for es_receiver in sorted(state.EAGER_SENT):
+        queue = deque(bitvec & others for bitvec in state.EAGER_SENT[es_receiver])
+        while queue and not queue[0] and not state.UNACK >> es_receiver & 1:
+            sends.append((es_receiver, Yct()))
+            queue.popleft()
+        if queue:
+            state.EAGER_SENT[es_receiver] = queue
+        else:
+            del state.EAGER_SENT[es_receiver]
+    return sends + try_send_message(state)
+
+
+def contents(packet: Packet) -> Contents:
+    """Return what is in a packet: a message, if any; no control data."""
+    if isinstance(packet, Normal | Eager):
+        return Contents((packet.message,), 0, 0)
+    return _NOTHING
+
+
+_NOTHING = Contents((), 0, 0)
+
+CYKAS_TWIN = Twin(start, application_send, receive, contents, lambda packet, _receiver: packet)

@@ -1,0 +1,149 @@
+"""A twin of `rst` for simulations of hundreds of actors: matrices that share their rows.
+
+Only actor k increments row k of SENT for its own sends, and what others know of that row is the row
+as it was after one of k's messages: what k sent to i before the message that i delivers was
+delivered at i before, so counting that message (step 2) and taking the maximum (step 3) give the
+row after it. So row k of any matrix is named by how many messages of k it counts, and a matrix is a
+vector of such numbers; all rows stand in one table. A test replays runs of `rst` beside this twin
+and compares every matrix, entry by entry.
+
+For n actors and m messages of each: the table has n² (m + 1) numbers, a state or packet n; a
+message costs a handful of array operations of length n where `rst` touches n² entries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from antecede.checker.model import Contents, Message, Packet, Step, Twin
+from antecede.protocols import rst
+
+
+@define(eq=False)
+class Rows:
+    """All rows of all matrices: after[k, v] is row k after v messages of actor k."""
+
+    actors: int
+    after: Any = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.after = np.zeros((self.actors, 8, self.actors), dtype=np.int32)
+
+    def add(self, k: int, version: int, destinations: tuple[int, ...]) -> None:
+        """Actor k sends its message number `version`."""
+        if version == self.after.shape[1]:
+            self.after = np.concatenate([self.after, np.zeros_like(self.after)], axis=1)
+        self.after[k, version] = self.after[k, version - 1]
+        self.after[k, version, list(destinations)] += 1
+
+
+@frozen(eq=False)
+class Stamped:
+    """A message, and per actor how many of its messages the sender knows of, this one included."""
+
+    message: Message
+    versions: Any
+    rows: Rows
+
+
+@define(eq=False)
+class Held:
+    """A packet that waits: what DELIV must be, and an actor of whom a message is missing."""
+
+    src: int
+    packet: Stamped
+    needs: Any
+    blocker: int
+
+
+@define(eq=False)
+class State:
+    """SENT by versions of its rows, DELIV, and the mail room by sender, then by number sent."""
+
+    me: int
+    rows: Rows
+    everyone: Any
+    versions: Any
+    DELIV: Any
+    held_back: list[Held] = field(factory=list)
+
+
+def start(actors: int) -> list[State]:
+    """Return all actors' states, with one table of rows."""
+    rows, everyone = Rows(actors), np.arange(actors)
+
+    def zeros() -> Any:
+        return np.zeros(actors, dtype=np.int32)
+
+    return [State(i, rows, everyone, zeros(), zeros()) for i in range(actors)]
+
+
+def causal_send(state: State, message: Message) -> Step:
+    """Sending messages: the new row is in the table; the packet names it."""
+    state.versions[state.me] += 1
+    state.rows.add(state.me, int(state.versions[state.me]), message.destinations)
+    packet = Stamped(message, state.versions.copy(), state.rows)
+    return Step(state, sends=tuple((j, packet) for j in message.destinations))
+
+
+def receive(state: State, src: int, packet: Stamped) -> Step:
+    """Put the packet in the mail room; deliver from there as long as possible."""
+    needs = column(state.rows, packet.versions, state.me)
+    needs[src] -= 1  # the matrix of m does not count m
+    blocker = missing(state, needs)
+    if blocker < 0 and not state.held_back:
+        deliver(state, src, packet)
+        return Step(state, deliveries=(packet.message,))
+    state.held_back.append(Held(src, packet, needs, blocker))
+    state.held_back.sort(key=lambda held: (held.src, held.packet.message.number))
+    return Step(state, deliveries=deliveries(state, src))
+
+
+def deliveries(state: State, src: int) -> tuple[Message, ...]:
+    """Deliver what is deliverable, messages of `src` first, in the order of `rst`."""
+    found: list[Message] = []
+    while ready := [held for held in state.held_back if held.blocker < 0]:
+        first = min(ready, key=lambda held: held.src != src)
+        state.held_back.remove(first)
+        deliver(state, first.src, first.packet)
+        found.append(first.packet.message)
+        for held in state.held_back:
+            if held.blocker == first.src:
+                held.blocker = missing(state, held.needs)
+    return tuple(found)
+
+
+def deliver(state: State, src: int, packet: Stamped) -> None:
+    """After delivering a message, steps 1 to 3."""
+    state.DELIV[src] += 1
+    np.maximum(state.versions, packet.versions, out=state.versions)
+
+
+def column(rows: Rows, versions: Any, i: int) -> Any:
+    """Return column i of the matrix with these rows."""
+    return rows.after[np.arange(rows.actors), versions, i]
+
+
+def missing(state: State, needs: Any) -> int:
+    """Return an actor of which more must be delivered first, or -1."""
+    less = needs > state.DELIV
+    first = int(less.argmax())
+    return first if less[first] else -1
+
+
+def contents(packet: Stamped) -> Contents:
+    """Return what is in the packet of `rst`: a message and a matrix."""
+    return Contents((packet.message,), packet.rows.actors**2, 0)
+
+
+def plain(packet: Packet, receiver: int) -> rst.Stamped:
+    """Return the packet of `rst` for a receiver."""
+    SENT = packet.rows.after[np.arange(packet.rows.actors), packet.versions].copy()
+    SENT[packet.message.sender, receiver] -= 1
+    return rst.Stamped(packet.message, tuple(tuple(map(int, row)) for row in SENT))
+
+
+RST_TWIN = Twin(start, causal_send, receive, contents, plain)

@@ -1,0 +1,73 @@
+"""The sizes of packets: what `check --measures` counts, times the declared bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from antecede.checker.model import Contents, Message, Step, Transition
+from antecede.checker.search.costs import measure, size_of
+from antecede.checker.semantics.history import oracle_named
+from antecede.checker.semantics.network import network_named
+from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.workload import workload_from
+from antecede.checker.simulate.encoding import Encoding, contents_of
+from antecede.checker.simulate.handlers import handlers_of
+from antecede.checker.simulate.run import simulate
+from antecede.checker.simulate.scenario import Scenario
+from antecede.protocols import cykas, ks
+
+SCENARIO = Scenario(actors=2, messages=2, interval=0, order="fifo", jitter=3_000_000)
+
+
+def test_a_packet_is_its_headers_payload_and_control_data() -> None:
+    encoding = Encoding(header=20, payload=100, integer=4, flag=1)
+    message = Message(0, 1, (1,))
+    assert 120 + 3 * 4 + 2 == encoding.bytes(Contents((message,), 3, 2))
+    assert 20 + 3 * 4 + 2 == encoding.control_bytes(Contents((message,), 3, 2))
+    assert 20 == encoding.bytes(contents_of(cykas.Ack()))
+    log = frozenset({ks.Entry(0, 1, frozenset({1, 2})), ks.Entry(1, 5, frozenset())})
+    assert Contents((message,), 1 + 4 + 2, 0) == contents_of(ks.Stamped(message, 6, log))
+
+
+def sizes_in_runs(name: str, *, twins: bool) -> dict[str, tuple[bool, int]]:
+    """Return, per class of packet, whether it carries messages, and its greatest control data."""
+    handlers, found = handlers_of(name, twins=twins), dict[str, tuple[bool, int]]()
+
+    def note(_transition: Transition, step: Step) -> None:
+        for _, packet in step.sends:
+            held, kind = handlers.contents(packet), type(packet).__name__
+            assert twins or size_of(packet).integers == held.integers + held.flags
+            carries, most = found.get(kind, (False, 0))
+            found[kind] = carries or bool(held.messages), max(most, held.integers + held.flags)
+
+    for seed in range(8):
+        simulate(handlers, SCENARIO, seed, tolerant=True, record=note)
+    return found
+
+
+@pytest.mark.parametrize("twins", [False, True])
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [*((name, 2) for name in ("fifo", "mfss", "cykas", "rst", "ses")), ("hybrid-sps", 1)],
+)
+def test_sizes_are_those_that_the_checker_measures(name: str, messages: int, twins: bool) -> None:
+    """Per class of packet: the greatest control data of simulated runs is that of all states."""
+    protocol = handlers_of(name, twins=False).protocol
+    system = System(
+        protocol=protocol,
+        actors=2,
+        messages=messages,
+        network=network_named("unordered", retransmits=protocol.timeout is not None),
+        workload=workload_from("any", 2, messages),
+        oracle=oracle_named("knowledge", 2, messages),
+        properties=(),
+    )
+    expected = {k: (about.carries, about.integers) for k, about in measure(system).packets.items()}
+    actual = sizes_in_runs(name, twins=twins)
+    assert actual == {kind: expected[kind] for kind in actual}
+    assert any(carries for carries, _ in actual.values())
+
+
+@pytest.mark.parametrize("name", ["unordered", "ks", "hybrid-basic", "tree", "newtop-null"])
+def test_every_packet_is_counted_as_the_measures_count_it(name: str) -> None:
+    assert sizes_in_runs(name, twins=False)
