@@ -1,0 +1,198 @@
+"""One system explored in many ways; whatever must be equal is compared."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from attrs import astuple, frozen
+
+from antecede.checker.check import check
+from antecede.checker.engine import Options
+from antecede.checker.search.loop import Bounds
+from antecede.checker.search.result import Result, Verdict
+from tests.campaigns.draw import SAFETY, Case
+from tests.models import naive_counts
+
+HISTORIES = ("knowledge", "clocks", "full")
+SMALL, LARGE = 350, 10_000
+"""States up to which the plain engine is the reference, and up to which the local one is."""
+
+Figures: TypeAlias = dict[str, Any]
+
+
+@frozen
+class Comparison:
+    """Two answers that should be the same.
+
+    Attributes:
+        case: the system.
+        history: the encoding that both used, or the second one.
+        reference, tried: how they were found, as options of `antecede check`.
+        expected, actual: what was found.
+    """
+
+    case: Case
+    history: str
+    reference: str
+    tried: str
+    expected: Figures
+    actual: Figures
+
+    @property
+    def agrees(self) -> bool:
+        """The two answers are the same."""
+        return self.expected == self.actual
+
+
+ENGINES: dict[str, Options] = {
+    "--engine plain": Options(engine="plain"),
+    "--no-symmetry --threads 1": Options(symmetry=False, threads=1),
+    "--no-symmetry --threads 2 --no-traces": Options(symmetry=False, threads=2, traces=False),
+    "--no-symmetry --memory sweep --audit": Options(
+        symmetry=False, memory="sweep", audit=True, threads=1
+    ),
+    "--threads 1": Options(threads=1),
+    "--threads 2 --memory sweep --audit": Options(threads=2, memory="sweep", audit=True),
+    "--threads 3 --memory keep": Options(threads=3, memory="keep"),
+    "--threads 1 --no-traces": Options(threads=1, traces=False),
+}
+"""Breadth-first searches; whichever of the first two is used as reference, all must agree."""
+
+SPARK = {
+    "--engine spark --spark-threshold 1 --partitions 2": Options(
+        engine="spark", spark_threshold=1, partitions=2
+    )
+}
+
+
+def figures(result: Result) -> Figures:
+    """Return all that must not depend on the engine."""
+    path = result.counterexample
+    return {
+        "verdicts": {name: str(verdict) for name, verdict in result.properties.items()},
+        "counts": astuple(result.unreduced or result.counts),
+        "shortest": path and (path.violates, path.length),
+    }
+
+
+def searched(
+    case: Case, history: str, options: Options, bound: int, search: str = "breadth"
+) -> Any:
+    """Return what a search found: figures, or what it raised; None if it was bounded."""
+    try:
+        report = check(
+            case.spec(history, search),
+            options,
+            Bounds(max_states=bound),
+            protocol=case.protocol,
+            selfcheck="off",
+        )
+    except Exception as error:  # whatever an engine raises, it is a finding
+        return {"raised": f"{type(error).__name__}: {error}"}
+    if report.result.verdict is Verdict.INCOMPLETE and report.result.stopped_by:
+        return None
+    return figures(report.result)
+
+
+def naive_figures(case: Case, history: str) -> Figures:
+    """Return what the reference checker of the tests finds."""
+    counts = naive_counts(
+        case.protocol,
+        case.actors,
+        case.messages,
+        workload=case.workload,
+        network=case.network,
+        history=history,
+        properties=case.properties,
+    )
+    return {
+        "violated": sorted(counts.violation),
+        "counts": tuple(counts[:4]),
+        "length": min(counts.violation.values(), default=None),
+    }
+
+
+def naive_knows(case: Case) -> bool:
+    """Return whether the reference checker can explore a system."""
+    return (
+        case.network in ("unordered", "fifo")
+        and (case.sends, case.clock_at, case.resends) == ("joint", "causal-send", False)
+        and set(case.properties) <= set(SAFETY)
+    )
+
+
+def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> Iterator[Comparison]:
+    """Explore a system in many ways, and yield all pairs of answers that should be the same.
+
+    Nothing is yielded of a system that is too large.
+    """
+    other = chance.choice(HISTORIES[1:])
+    first: Figures | None = None
+    for history in ("knowledge", other):
+        reference, expected = "--engine plain", None
+        if (case.actors, case.messages) != (3, 2):
+            expected = searched(case, history, ENGINES[reference], SMALL)
+        if expected is None:
+            reference = "--no-symmetry --threads 1"
+            expected = searched(case, history, ENGINES[reference], LARGE)
+        if expected is None:
+            return
+        yield from _against_naive(case, history, reference, expected)
+        tried = [name for name in ENGINES if name != reference]
+        local = tried[0] if reference == "--engine plain" else None
+        names = [*filter(None, [local]), *chance.sample(tried[1:], 2)]
+        choices = {name: ENGINES[name] for name in names if name != "--engine plain"}
+        for name, options in (choices | SPARK if spark else choices).items():
+            actual = searched(case, history, options, 100 * LARGE)
+            yield Comparison(case, history, reference, name, expected, actual)
+        yield from _in_depth(case, history, reference, expected, chance)
+        if first is None:
+            first = expected
+        else:
+            yield _between(case, history, reference, first, expected)
+
+
+def _against_naive(case: Case, history: str, name: str, found: Figures) -> Iterator[Comparison]:
+    if name != "--engine plain" or not naive_knows(case) or "raised" in found:
+        return
+    actual = {
+        "violated": sorted(p for p, verdict in found["verdicts"].items() if verdict == "VIOLATED"),
+        "counts": found["counts"],
+        "length": found["shortest"] and found["shortest"][1],
+    }
+    expected = naive_figures(case, history)
+    yield Comparison(case, history, "tests/naive.py", name, expected, actual)
+
+
+def _in_depth(
+    case: Case, history: str, name: str, found: Figures, chance: random.Random
+) -> Iterator[Comparison]:
+    """Depth-first finds a violation if there is one, and counts the same if there is none."""
+    if chance.random() > 0.3 or "raised" in found:
+        return
+    engine = chance.choice(("plain", "local")) if name == "--engine plain" else "local"
+    options = Options(engine=engine)
+    actual = searched(case, history, options, 100 * LARGE, "depth")
+    expected, broken = found, "VIOLATED" in found["verdicts"].values()
+    if "raised" not in actual:
+        expected = {"violated": broken, "counts": None if broken else _of_depth(found)}
+        actual = {
+            "violated": "VIOLATED" in actual["verdicts"].values(),
+            "counts": None if broken else _of_depth(actual),
+        }
+    yield Comparison(case, history, name, f"--engine {engine} --search depth", expected, actual)
+
+
+def _of_depth(found: Figures) -> Any:
+    """Return the counts that depth-first search must agree on: all but the depth."""
+    unique, total, _, finals = found["counts"]
+    return unique, total, finals
+
+
+def _between(case: Case, history: str, name: str, first: Figures, second: Figures) -> Comparison:
+    """All encodings of the history lead to the same verdicts and the same shortest length."""
+    kept = ("verdicts", "shortest", "raised")
+    expected, actual = ({k: f[k] for k in kept if k in f} for f in (first, second))
+    return Comparison(case, history, "--history knowledge", name, expected, actual)

@@ -1,0 +1,210 @@
+"""Drawing random systems: a protocol of drawn rules, or a table of `tests.random_systems`."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import asdict, evolve, frozen
+
+from antecede.checker.model import Protocol
+from antecede.checker.spec import Spec
+from tests.campaigns import machine
+from tests.random_systems import ACTIONS, table_protocol
+
+SAFETY = ("causal-delivery", "integrity", "all-delivered", "fifo-delivery")
+EXTRA = ("invariant:holds-at-most-one", "witness:marked", "can-deliver")
+NETWORKS = (
+    "unordered",
+    "fifo",
+    "duplicating",
+    "fifo+duplicating",
+    "lossy",
+    "lossy:1",
+    "fifo+lossy:1",
+)
+
+
+@frozen
+class Case:
+    """A system that was drawn; all of it is JSON.
+
+    Attributes:
+        kind: `machine` or `table`, which says what `rules` are.
+        rules: the modes of a machine, or the table.
+        credit: what an actor may spend.
+        resends: a machine has a timeout.
+    """
+
+    kind: str
+    rules: Any
+    credit: int
+    resends: bool
+    actors: int
+    messages: int
+    network: str
+    workload: str
+    sends: str
+    clock_at: str
+    properties: tuple[str, ...]
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol that was drawn."""
+        if self.kind == "table":
+            return table_protocol(self.rules, self.credit)
+        return machine.machine(self.rules, self.credit, self.resends)
+
+    def spec(self, history: str, search: str = "breadth") -> Spec:
+        """Return the question about it."""
+        shared = {key: getattr(self, key) for key in SPEC_KEYS}
+        return Spec(protocol=self.protocol.name, history=history, search=search, **shared)
+
+
+SPEC_KEYS = ("actors", "messages", "network", "workload", "sends", "clock_at", "properties")
+
+
+def drawn(seed: str) -> Case:
+    """Return the case of a seed."""
+    chance = random.Random(seed)
+    kind = "machine" if chance.random() < 0.7 else "table"
+    resends = kind == "machine" and chance.random() < 0.1
+    actors, messages = chance.choice(((2, 1), (2, 2), (3, 1), (3, 1), (3, 2)))
+    extra = [name for name in EXTRA if chance.random() < 0.1 and kind == "machine"]
+    if actors * messages > 3 and "can-deliver" in extra:
+        extra.remove("can-deliver")  # it takes long
+    return Case(
+        kind=kind,
+        rules=_modes(chance) if kind == "machine" else _table(chance),
+        credit=chance.choice((0, 1, 1, 2)),
+        resends=resends,
+        actors=actors,
+        messages=messages,
+        network=chance.choice(NETWORKS),
+        workload=_workload(chance, actors),
+        sends=chance.choice(("joint", "joint", "split")),
+        clock_at=chance.choice(("causal-send", "network-send")),
+        properties=(*SAFETY[: chance.randint(1, 4)], *extra) if extra else SAFETY,
+    )
+
+
+def _modes(chance: random.Random) -> list[list[list[list[Any]]]]:
+    """Draw one to three modes; a last rule without a guard is there most of the time."""
+    count, guards = chance.choice((1, 2, 2, 3)), machine.GUARDS
+
+    def rule(operations: tuple[str, ...], guard: str) -> list[Any]:
+        most = chance.choice((1, 1, 2, 3))
+        done = [chance.choice(operations[: chance.choice((3, 6, 20))]) for _ in range(most)]
+        return [guard, done, chance.randrange(count)]
+
+    def rules(operations: tuple[str, ...]) -> list[list[Any]]:
+        guarded = [rule(operations, chance.choice(guards)) for _ in range(chance.randint(0, 2))]
+        return [*guarded, rule(operations, "always")] if chance.random() < 0.9 else guarded
+
+    return [[rules(operations) for operations in machine.OPERATIONS] for _ in range(count)]
+
+
+def _table(chance: random.Random) -> tuple[tuple[tuple[int, str], ...], ...]:
+    size = chance.randint(1, 3)
+    return tuple(
+        tuple((chance.randrange(size), chance.choice(actions)) for actions in ACTIONS)
+        for _ in range(size)
+    )
+
+
+WORKLOADS = (
+    *("any",) * 5,
+    *("multicast", "broadcast", "self", "script", "reaction", "program"),
+)
+
+
+def _workload(chance: random.Random, actors: int) -> str:
+    kind = chance.choice(WORKLOADS)
+    some = [[j for j in range(actors) if j != i] for i in range(actors)]
+    if kind == "script":
+        rows = [[chance.choice(to) for _ in range(chance.randint(0, 2))] for to in some]
+        return f"script:{json.dumps(rows)}" if any(rows) else "any"
+    if kind == "reaction":
+        return f"reaction:{json.dumps(_reaction(chance, some))}"
+    if kind == "program":
+        return f"program:{json.dumps(_program(chance, some))}"
+    return kind
+
+
+def _sends(chance: random.Random, some: list[list[int]]) -> list[tuple[int, list[int]]]:
+    """Draw one to three sends: sender and destinations."""
+    senders = [chance.randrange(len(some)) for _ in range(chance.randint(1, 3))]
+    return [(i, chance.choice(([chance.choice(some[i])], some[i]))) for i in senders]
+
+
+def _reaction(chance: random.Random, some: list[list[int]]) -> list[dict[str, Any]]:
+    sends: list[dict[str, Any]] = []
+    for at, (sender, to) in enumerate(_sends(chance, some)):
+        earlier = [s["name"] for s in sends if sender in s["to"] and chance.random() < 0.7]
+        sends.append({"name": f"m{at}", "from": sender, "to": to, "after": earlier})
+    return sends
+
+
+def _program(chance: random.Random, some: list[list[int]]) -> list[list[dict[str, Any]]]:
+    rows: list[list[dict[str, Any]]] = [[] for _ in some]
+    coming: list[list[str]] = [[] for _ in some]
+    for at, (sender, to) in enumerate(_sends(chance, some)):
+        rows[sender].append({"send": f"m{at}", "to": to})
+        for actor in to:
+            coming[actor].append(f"m{at}")
+    for row, names in zip(rows, coming, strict=True):
+        for _ in range(chance.randint(0, len(names))):
+            accepts: Any = chance.choice(("any", chance.choice(names), names))
+            row.insert(chance.randint(0, len(row)), {"receive": accepts})
+    return rows
+
+
+def smaller(case: Case) -> Iterator[Case]:
+    """Yield cases that are a little simpler: one thing less each."""
+    if case.messages > 1:
+        yield evolve(case, messages=case.messages - 1)
+    plainest: Any
+    for key, plainest in (
+        ("network", "unordered"),
+        ("sends", "joint"),
+        ("clock_at", "causal-send"),
+    ):
+        if getattr(case, key) != plainest:
+            yield evolve(case, **{key: plainest})
+    if case.credit:
+        yield evolve(case, credit=case.credit - 1)
+    if case.resends:
+        yield evolve(case, resends=False)
+    for at in range(len(case.properties) if len(case.properties) > 1 else 0):
+        yield evolve(case, properties=(*case.properties[:at], *case.properties[at + 1 :]))
+    if case.kind == "machine":
+        for rules in _fewer_rules(case.rules):
+            yield evolve(case, rules=rules)
+
+
+def _fewer_rules(modes: Any) -> Iterator[Any]:
+    """Yield the modes without one rule, without one operation, or without a guard."""
+    copy = json.dumps(modes)
+    for m, mode in enumerate(modes):
+        for e, rules in enumerate(mode):
+            for r, (guard, operations, after) in enumerate(rules):
+                changed = json.loads(copy)
+                del changed[m][e][r]
+                yield changed
+                for o in range(len(operations)):
+                    changed = json.loads(copy)
+                    del changed[m][e][r][1][o]
+                    yield changed
+                for simple in ([("always", after)] if guard != "always" else []) + (
+                    [(guard, 0)] if after else []
+                ):
+                    changed = json.loads(copy)
+                    changed[m][e][r][0], changed[m][e][r][2] = simple
+                    yield changed
+
+
+def as_json(case: Case) -> str:
+    """Return a case in one line."""
+    return json.dumps(asdict(case), ensure_ascii=False)

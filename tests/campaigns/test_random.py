@@ -1,0 +1,96 @@
+"""The campaign of random systems: a short one, and that it would notice."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from antecede.checker.semantics.network import Channel, Network, network_named
+from antecede.checker.spec import load_spec
+from tests.campaigns import compare
+from tests.campaigns.draw import Case, as_json, drawn, smaller
+from tests.campaigns.random import campaign, disagreements, shrunk, written
+from tests.conftest import ROOT, Command
+
+SEED = "ci"
+SYSTEMS = range(30)
+
+SENDS_TWO = Case(
+    kind="machine",
+    rules=[[[["always", ["send"], 0]], [["always", ["deliver"], 0]], []]],
+    credit=0,
+    resends=False,
+    actors=2,
+    messages=2,
+    network="fifo",
+    workload="any",
+    sends="joint",
+    clock_at="causal-send",
+    properties=("causal-delivery", "integrity", "fifo-delivery"),
+)
+
+
+@pytest.mark.parametrize("number", SYSTEMS)
+def test_whatever_explores_a_random_system_finds_the_same(number: int) -> None:
+    own = f"{SEED}/{number}"
+    wrong = disagreements(drawn(own), own, spark=False, tally=Counter())
+    assert [] == wrong
+
+
+def newest_first(channel: Channel) -> tuple[tuple[object, Channel], ...]:
+    return ((channel[-1], channel[:-1]),) if channel else ()
+
+
+@pytest.fixture
+def fifo_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every engine take the newest packet first; the reference checker knows better."""
+
+    def wrong(name: str, *, retransmits: bool = False) -> Network:
+        return evolve(network_named(name, retransmits=retransmits), take=newest_first)
+
+    monkeypatch.setattr("antecede.checker.spec.network_named", wrong)
+
+
+@pytest.mark.usefixtures("fifo_is_broken")
+def test_a_wrong_network_is_found_shrunk_and_written_down(tmp_path: Path) -> None:
+    found = disagreements(SENDS_TWO, "any", spark=False, tally=Counter())
+    assert {"tests/naive.py"} == {each.reference for each in found}
+    least = shrunk(found[0], "any", spark=False)
+    assert (2, 0) == (least.case.messages, least.case.credit)
+    said = written(least, tmp_path, "found")
+    assert "tests/naive.py and --engine plain disagree" in said
+    assert load_spec(tmp_path / "found.antecede.toml").actors == 2
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_what_is_written_down_is_the_system_itself(
+    number: int, antecede: Command, tmp_path: Path
+) -> None:
+    case = evolve(drawn(f"{SEED}/{number}"), actors=2, messages=1, workload="any")
+    (found, *_) = compare.comparisons(case, random.Random(0))
+    written(found, tmp_path, "found")
+    spec = tmp_path / "found.antecede.toml"
+    ran = antecede("check", spec, "--engine", "plain", "--json", "-", "--quiet", cwd=ROOT)
+    said = found.expected.get("verdicts") or dict.fromkeys(found.expected["violated"], "VIOLATED")
+    assert said.items() <= json.loads(ran.out)["properties"].items()
+
+
+def test_a_seed_draws_the_same_system_again() -> None:
+    assert as_json(drawn("7/3")) == as_json(drawn("7/3"))
+    assert as_json(drawn("7/3")) != as_json(drawn("7/4"))
+
+
+def test_smaller_systems_are_smaller() -> None:
+    for case in smaller(drawn("7/3")):
+        assert len(as_json(case)) <= len(as_json(drawn("7/3"))) + len("unordered")
+
+
+def test_a_campaign_counts_what_it_compared(tmp_path: Path) -> None:
+    tally, systems, wrong = campaign(60, 7, tmp_path, only=1)
+    assert (1, 0) == (systems, wrong)
+    assert tally.total() > 3
