@@ -795,6 +795,81 @@ def audit_command(
     return 1 if found.findings or found.undelivered else 0
 
 
+@commands.command("prove")
+@click.argument("target", metavar="NAME|FILE.py:OBJECT")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=finite,
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the solver may take for one obligation.",
+)
+@click.option("--expect", type=click.Choice(["proved", "failed"]), help="[default: as registered]")
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write it as JUnit XML, for CI.")
+@click.option(
+    "--smt2",
+    "smt2_folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Write every obligation there as SMT-LIB 2, for other solvers.",
+)
+@click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict.")
+def prove_command(
+    target: str,
+    timeout: float,
+    expect: str | None,
+    json_file: str | None,
+    junit_file: str | None,
+    smt2_folder: Path | None,
+    quiet: bool,
+) -> int:
+    """Prove a protocol's abstract model for every number of actors and messages.
+
+    PROVED is about the model, never about the Python.
+
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 UNKNOWN, 4 internal
+    error.
+    """
+    proving = _proving()
+    _check_distinct(json=json_file, junit=junit_file)
+    for file in (json_file, junit_file):
+        if file not in (None, "-"):
+            check_writable(str(file))
+    model = proving.model_named(target, expect)
+    if smt2_folder is not None:
+        _complain(f"{proving.write_smt2(model, smt2_folder)} files in {smt2_folder}")
+    proof = proving.prove(model, timeout, proving.Ticker(quiet=quiet))
+    if json_file != "-":
+        _say(proving.short(proof) if quiet else proving.text(proof))
+    _write_object(json_file, proving.as_object(proof) if json_file is not None else {})
+    if junit_file is not None:
+        write_whole(junit_file, proving.junit(proof))
+    return int(proving.exit_code(proof))
+
+
+def _proving() -> Any:
+    """Import what proves, which needs z3."""
+    try:
+        from antecede.checker.prove import front
+    except ModuleNotFoundError as error:
+        if error.name != "z3":
+            raise
+        raise InputError(
+            "prove needs the solver z3; install it with pip install 'antecede[prove]'"
+        ) from None
+    return front
+
+
+def _write_object(json_file: str | None, found: dict[str, Any]) -> None:
+    """Write an object as JSON, if that was asked for."""
+    if json_file is not None:
+        write = partial(write_whole, json_file) if json_file != "-" else _print
+        write(formats.text(found))
+
+
 @commands.command("list")
 def list_command() -> int:
     """List the protocols, properties, networks, workloads, histories, searches and engines."""

@@ -1,4 +1,4 @@
-"""Protocols, one file each. The registry maps a name to where its record is defined."""
+"""Protocols, one file each, and their proofs. A registry maps a name to where it is defined."""
 
 REGISTRY = {
     "unordered": "antecede.protocols.unordered:UNORDERED",
@@ -41,3 +41,9 @@ TWINS = {
     "rst": "antecede.protocols.rst_twin:RST_TWIN",
 }
 """Protocol -> its twin for long simulated runs; see `antecede.checker.model.Twin`."""
+
+PROOFS = {
+    "unordered": "antecede.protocols.mfss_proof:UNORDERED",
+    "mfss": "antecede.protocols.mfss_proof:MFSS",
+}
+"""Protocol -> its abstract model. The files import z3, so nothing imports them before `prove`."""

@@ -1,0 +1,216 @@
+"""The two readings of a formula: substituted and grounded for the solver, evaluated in Python.
+
+Both walk z3's own expressions, so there is one text of every guard, update and conjunct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any, TypeAlias
+
+import z3
+from attrs import frozen
+
+from antecede.checker.prove.vocabulary import Action, Formula, Relation
+
+Sizes: TypeAlias = Mapping[str, int]
+"""Sort name -> how many elements it has."""
+
+
+def after(formula: Formula, action: Action) -> Formula:
+    """Return `formula` as it reads in the state before `action`: what must be true for it after.
+
+    That is the weakest precondition without the guard. Cost: the size of the formula times that of
+    the updates.
+    """
+    changed = {update.relation.name: update for update in action.updates}
+
+    def rewritten(atom: Any, arguments: Sequence[Any]) -> Any:
+        update = changed.get(atom.decl().name())
+        if update is None or z3.is_const(atom):
+            return None
+        return z3.substitute(update.formula, *zip(update.variables, arguments, strict=True))
+
+    return rewrite(formula, rewritten)
+
+
+def grounded(formula: Formula, elements: Mapping[str, Sequence[Any]]) -> Formula:
+    """Return `formula` without quantifiers, over the given elements of each sort."""
+    if z3.is_quantifier(formula):
+        variables = [formula.var_sort(k).name() for k in range(formula.num_vars())]
+        choices = product(*(elements[sort] for sort in variables))
+        parts = [grounded(_instance(formula, chosen), elements) for chosen in choices]
+        return z3.And(parts) if formula.is_forall() else z3.Or(parts)
+    if not formula.children():
+        return formula
+    return _with_children(formula, [grounded(child, elements) for child in formula.children()])
+
+
+def rewrite(formula: Any, change: Callable[[Any, Sequence[Any]], Any]) -> Any:
+    """Return `formula` with atoms replaced: `change(atom, arguments)` may return None."""
+    if z3.is_quantifier(formula):
+        sorts = [formula.var_sort(k) for k in range(formula.num_vars())]
+        fresh = [z3.FreshConst(sort, "q") for sort in sorts]
+        body = rewrite(_instance(formula, fresh), change)
+        return (z3.ForAll if formula.is_forall() else z3.Exists)(fresh, body)
+    arguments = [rewrite(child, change) for child in formula.children()]
+    found = change(formula, arguments)
+    if found is not None:
+        return found
+    return _with_children(formula, arguments) if arguments else formula
+
+
+def _with_children(formula: Any, children: Sequence[Any]) -> Any:
+    """Return the same connective or symbol applied to other children."""
+    if z3.is_and(formula):
+        return z3.And(children)
+    if z3.is_or(formula):
+        return z3.Or(children)
+    return formula.decl()(*children)
+
+
+def _instance(quantified: Any, elements: Sequence[Any]) -> Any:
+    """Return the body with its variables replaced; z3 counts them from the innermost."""
+    return z3.substitute_vars(quantified.body(), *reversed(list(elements)))
+
+
+@frozen(eq=False)
+class Structure:
+    """A finite structure: what formulas are evaluated on.
+
+    Attributes:
+        sizes: sort name -> how many elements.
+        values: relation name -> bit mask over the tuples of elements, the last argument counting
+            fastest; function name -> tuple of element numbers; constant name -> element number.
+    """
+
+    sizes: Sizes
+    values: Mapping[str, Any]
+
+    def tuples(self, relation: Relation) -> tuple[tuple[int, ...], ...]:
+        """Return the tuples that the relation is true of, in order."""
+        every = product(*(range(self.sizes[sort.name()]) for sort in relation.sorts))
+        mask = self.values[relation.name]
+        return tuple(args for at, args in enumerate(every) if mask >> at & 1)
+
+    def holds(self, relation: Relation, *arguments: int) -> bool:
+        """Return whether the relation is true of the elements with these numbers."""
+        at = 0
+        for sort, argument in zip(relation.sorts, arguments, strict=True):
+            at = at * self.sizes[sort.name()] + argument
+        return bool(self.values[relation.name] >> at & 1)
+
+
+@frozen(eq=False)
+class Compiled:
+    """A formula as a Python function of the symbols it reads and of its variables' elements."""
+
+    reads: tuple[str, ...]
+    call: Callable[..., Any]
+
+    def value(self, structure: Structure, *elements: int) -> Any:
+        """Evaluate the formula on a structure."""
+        return self.call(*(structure.values[name] for name in self.reads), *elements)
+
+
+def compiled(formula: Formula, sizes: Sizes, variables: Sequence[Any] = ()) -> Compiled:
+    """Return a formula as a Python function; free constants that are no variables are read."""
+    writer = _Writer(sizes, {v.decl().name(): f"p{k}" for k, v in enumerate(variables)})
+    body = writer.text(formula)
+    reads = tuple(sorted(writer.reads))
+    return Compiled(reads, _function(body, [*(f"r_{n}" for n in reads), *writer.params.values()]))
+
+
+def compiled_update(
+    relation: Relation, variables: Sequence[Any], formula: Formula, sizes: Sizes, params: Any
+) -> Compiled:
+    """Return the mask of a relation after an update, as a Python function."""
+    writer = _Writer(sizes, {v.decl().name(): f"p{k}" for k, v in enumerate(params)})
+    names = [writer.bind(v) for v in variables]
+    body = writer.text(formula)
+    loops = " ".join(
+        f"for {name} in range({sizes[v.sort().name()]})"
+        for name, v in zip(names, variables, strict=True)
+    )
+    at = writer.place(relation.sorts, names)
+    reads = tuple(sorted(writer.reads))
+    text = f"sum(1 << ({at}) {loops} if {body})"
+    return Compiled(reads, _function(text, [*(f"r_{n}" for n in reads), *writer.params.values()]))
+
+
+def _function(body: str, params: Sequence[str]) -> Callable[..., Any]:
+    """Compile an expression; its text is made of our own words only, never of a user's."""
+    made: Callable[..., Any] = eval(f"lambda {', '.join(params)}: {body}", {"__builtins__": _SAFE})
+    return made
+
+
+_SAFE = {"all": all, "any": any, "range": range, "sum": sum}
+
+
+class _Writer:
+    """Writes a formula as a Python expression."""
+
+    def __init__(self, sizes: Sizes, params: dict[str, str]) -> None:
+        self.sizes, self.params = sizes, params
+        self.reads: set[str] = set()
+        self.bound: dict[str, str] = {}
+
+    def bind(self, variable: Any) -> str:
+        name = f"v{len(self.bound)}"
+        self.bound[variable.decl().name()] = name
+        return name
+
+    def place(self, sorts: Sequence[Any], terms: Sequence[str]) -> str:
+        text = "0"
+        for sort, term in zip(sorts, terms, strict=True):
+            text = term if text == "0" else f"({text}) * {self.sizes[sort.name()]} + {term}"
+        return text
+
+    def text(self, e: Any) -> str:
+        if z3.is_quantifier(e):
+            return self._quantifier(e)
+        inner = [self.text(child) for child in e.children()]
+        kind = e.decl().kind()
+        if kind in _CONNECTIVES:
+            return f"({_CONNECTIVES[kind](inner)})"
+        if kind != z3.Z3_OP_UNINTERPRETED:
+            raise NotImplementedError(f"{e.decl().name()} has no reading on finite structures")
+        return self._symbol(e, inner)
+
+    def _symbol(self, e: Any, inner: list[str]) -> str:
+        name = e.decl().name()
+        if not inner:
+            if name in self.bound or name in self.params:
+                return self.bound.get(name) or self.params[name]
+            self.reads.add(name)
+            return f"r_{name}"
+        self.reads.add(name)
+        if z3.is_bool(e):
+            sorts = [e.decl().domain(k) for k in range(e.decl().arity())]
+            return f"(r_{name} >> ({self.place(sorts, inner)}) & 1)"
+        return f"r_{name}[{inner[0]}]"
+
+    def _quantifier(self, e: Any) -> str:
+        fresh = [z3.FreshConst(e.var_sort(k), "q") for k in range(e.num_vars())]
+        names = [self.bind(v) for v in fresh]
+        body = self.text(_instance(e, fresh))
+        loops = " ".join(
+            f"for {name} in range({self.sizes[v.sort().name()]})"
+            for name, v in zip(names, fresh, strict=True)
+        )
+        return f"{'all' if e.is_forall() else 'any'}({body} {loops})"
+
+
+_CONNECTIVES: dict[int, Callable[[list[str]], str]] = {
+    z3.Z3_OP_TRUE: lambda _: "True",
+    z3.Z3_OP_FALSE: lambda _: "False",
+    z3.Z3_OP_NOT: lambda parts: f"not {parts[0]}",
+    z3.Z3_OP_AND: lambda parts: " and ".join(parts) or "True",
+    z3.Z3_OP_OR: lambda parts: " or ".join(parts) or "False",
+    z3.Z3_OP_IMPLIES: lambda parts: f"not {parts[0]} or {parts[1]}",
+    z3.Z3_OP_EQ: lambda parts: f"{parts[0]} == {parts[1]}",
+    z3.Z3_OP_DISTINCT: lambda parts: f"{parts[0]} != {parts[1]}",
+    z3.Z3_OP_ITE: lambda parts: f"{parts[1]} if {parts[0]} else {parts[2]}",
+}
+"""Connectives and equality in Python; `==` between truth values compares 0 and 1 with booleans."""

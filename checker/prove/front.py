@@ -1,0 +1,65 @@
+"""The front door of `antecede prove`: what the command calls."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+from attrs import evolve
+
+from antecede.checker.check import INCOMPLETE
+from antecede.checker.prove import library
+from antecede.checker.prove.obligations import Answer, Obligation, Proof, prove
+from antecede.checker.prove.report import as_object, junit, short, text, write_smt2
+from antecede.checker.prove.vocabulary import Model
+
+
+def model_named(reference: str, expect: str | None = None) -> Model:
+    """Return a model, with another expectation if one is given; see `library.model_named`."""
+    model = library.model_named(reference)
+    return model if expect is None else evolve(model, expected=expect.upper())
+
+
+def exit_code(proof: Proof) -> int:
+    """Return 0 if the answer is as expected, 1 if not, 3 if it is UNKNOWN."""
+    if str(proof.answer) == proof.model.expected:
+        return 0
+    return INCOMPLETE if proof.answer is Answer.UNKNOWN else 1
+
+
+class Ticker:
+    """Shows which obligation is under way: a live line on a terminal, elsewhere now and then."""
+
+    PAUSE = 5.0
+
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+        """Write to `stream` (standard error)."""
+        self._stream = stream or sys.stderr
+        self._quiet, self._live = quiet, self._stream.isatty()
+        self._next = time.monotonic() + (0 if self._live else self.PAUSE)
+
+    def __call__(self, done: int, every: int, obligation: Obligation) -> None:
+        """Show the progress if it is time to."""
+        if self._quiet or time.monotonic() < self._next:
+            return
+        line = f"{done} of {every} obligations; {obligation.name}"
+        if self._live:
+            self._stream.write(f"\r\x1b[K{line[:100]}" + ("\r\x1b[K" if done + 1 == every else ""))
+        else:
+            self._stream.write(line + "\n")
+            self._next = time.monotonic() + self.PAUSE
+        self._stream.flush()
+
+
+__all__ = [
+    "Ticker",
+    "as_object",
+    "exit_code",
+    "junit",
+    "model_named",
+    "prove",
+    "short",
+    "text",
+    "write_smt2",
+]

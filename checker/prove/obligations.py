@@ -1,0 +1,274 @@
+"""What has to be shown for a proof, and the solver's answers.
+
+One obligation per conjunct and action: if the invariant holds and the action happens, the conjunct
+holds after it. The conjuncts hold initially, safety follows from them, and so does liveness at
+rest, where it is claimed. The verdict of a proof is PROVED, FAILED or UNKNOWN, and never HOLDS,
+which is for what was explored.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any
+
+import z3
+from attrs import evolve, frozen
+
+from antecede.checker.prove.finite import (
+    SEED,
+    Universe,
+    applied,
+    broken_by,
+    sizes_of,
+    true_in,
+)
+from antecede.checker.prove.formula import Structure, after
+from antecede.checker.prove.vocabulary import Action, Conjunct, Formula, Model
+
+TIMEOUT = 20.0
+"""Seconds that the solver may take for one obligation."""
+
+INITIALLY = "initially"
+SAFETY = "safety"
+AT_REST = "at rest"
+
+
+class Answer(StrEnum):
+    """The answer on one obligation, and on a whole proof."""
+
+    PROVED = "PROVED"
+    FAILED = "FAILED"
+    UNKNOWN = "UNKNOWN"
+
+
+@frozen(eq=False)
+class Obligation:
+    """One thing to show: `goal` follows from `given`.
+
+    Attributes:
+        where: the action's name, `initially`, `safety` or `at rest`.
+        conjunct: what must be true after it.
+        given: closed but for the parameters of the action.
+        goal: likewise.
+        action: None but for the steps.
+    """
+
+    where: str
+    conjunct: Conjunct
+    given: tuple[Formula, ...]
+    goal: Formula
+    action: Action | None = None
+
+    @property
+    def name(self) -> str:
+        """The conjunct and where it has to be shown."""
+        place = f"after {self.where}" if self.action is not None else self.where
+        return f"{self.conjunct.name} {place}"
+
+    def refutation(self) -> tuple[Formula, ...]:
+        """Return what must be unsatisfiable."""
+        return (*self.given, z3.Not(self.goal))
+
+
+@frozen(eq=False)
+class Induction:
+    """A counterexample to induction: a state that satisfies the invariant, and what breaks it.
+
+    It need not be reachable: it shows that the invariant does not exclude it. `after` is None where
+    no action is concerned.
+    """
+
+    before: Structure
+    arguments: tuple[int, ...] = ()
+    after: Structure | None = None
+
+
+@frozen(eq=False)
+class Shown:
+    """The answer on one obligation.
+
+    Attributes:
+        reason: why the solver does not know, or "".
+        example: a counterexample to induction, replayed in plain Python; None unless FAILED.
+    """
+
+    obligation: Obligation
+    answer: Answer
+    seconds: float
+    reason: str = ""
+    example: Induction | None = None
+
+
+@frozen(eq=False)
+class Proof:
+    """All answers for one model, in the order of its obligations."""
+
+    model: Model
+    shown: tuple[Shown, ...]
+    seconds: float
+
+    @property
+    def answer(self) -> Answer:
+        """FAILED if an obligation failed, else UNKNOWN if one is unknown, else PROVED."""
+        found = {one.answer for one in self.shown}
+        for worst in (Answer.FAILED, Answer.UNKNOWN):
+            if worst in found:
+                return worst
+        return Answer.PROVED
+
+    @property
+    def failed(self) -> tuple[Shown, ...]:
+        """Those that are not proved."""
+        return tuple(one for one in self.shown if one.answer is not Answer.PROVED)
+
+
+Watch = Callable[[int, int, Obligation], None]
+
+
+def obligations(model: Model, without: Conjunct | None = None) -> Iterator[Obligation]:
+    """Yield what has to be shown; `without` a conjunct, if one is left out of the invariant."""
+    conjuncts = tuple(conjunct for conjunct in model.conjuncts if conjunct is not without)
+    axioms = tuple(axiom for _, axiom in model.axioms)
+    given = axioms + tuple(conjunct.formula for conjunct in conjuncts)
+    nothing = axioms + initial(model)
+    for conjunct in conjuncts:
+        yield Obligation(INITIALLY, conjunct, nothing, conjunct.formula)
+    for action in model.actions:
+        for conjunct in conjuncts:
+            goal = after(conjunct.formula, action)
+            yield Obligation(action.name, conjunct, (*given, action.guard), goal, action)
+    yield Obligation(SAFETY, model.safety, given, model.safety.formula)
+    if model.at_rest is not None:
+        yield at_rest(model, given)
+
+
+def initial(model: Model) -> tuple[Formula, ...]:
+    """Return that nothing has happened: every relation that can change is empty."""
+    return tuple(
+        z3.ForAll(u, z3.Not(relation(*u)))
+        for relation in model.relations
+        if not relation.rigid
+        for u in [[z3.Const(f"i{k}", sort) for k, sort in enumerate(relation.sorts)]]
+    )
+
+
+def at_rest(model: Model, given: tuple[Formula, ...]) -> Obligation:
+    """Return that nothing is undone where only the application can act."""
+    assert model.at_rest is not None
+    stopped = tuple(
+        z3.Not(z3.Exists(list(action.params), action.guard))
+        for action in model.actions
+        if not action.environment
+    )
+    claim = Conjunct("nothing-undone", model.at_rest.says, z3.Not(model.at_rest.undone))
+    given = (*given, *stopped, *model.at_rest.principles())
+    return Obligation(AT_REST, claim, given, claim.formula)
+
+
+def ask(obligation: Obligation, timeout: float = TIMEOUT) -> Shown:
+    """Ask the solver about one obligation; no counterexample is looked for."""
+    started = time.monotonic()
+    solver = solver_for(timeout)
+    solver.add(*obligation.refutation())
+    found = solver.check()
+    answer = {"unsat": Answer.PROVED, "sat": Answer.FAILED}.get(str(found), Answer.UNKNOWN)
+    reason = solver.reason_unknown() if answer is Answer.UNKNOWN else ""
+    return Shown(obligation, answer, time.monotonic() - started, reason)
+
+
+def solver_for(timeout: float) -> Any:
+    """Return a solver whose answers do not depend on chance."""
+    solver = z3.Solver()
+    solver.set("timeout", max(1, int(timeout * 1000)))
+    solver.set("random_seed", SEED)
+    return solver
+
+
+def prove(
+    model: Model,
+    timeout: float = TIMEOUT,
+    watch: Watch = lambda _done, _all, _obligation: None,
+) -> Proof:
+    """Ask about every obligation; show a counterexample to induction for those that fail.
+
+    Args:
+        model: what to prove.
+        timeout: seconds that the solver may take for one obligation, and again for a
+            counterexample to it.
+        watch: called before each obligation, with how many are done and how many there are.
+    """
+    started = time.monotonic()
+    every = tuple(obligations(model))
+    shown = []
+    for done, obligation in enumerate(every):
+        watch(done, len(every), obligation)
+        one = ask(obligation, timeout)
+        if one.answer is not Answer.PROVED:
+            one = with_example(model, one, timeout)
+        shown.append(one)
+    return Proof(model, tuple(shown), time.monotonic() - started)
+
+
+def with_example(model: Model, shown: Shown, timeout: float) -> Shown:
+    """Look for a small counterexample; without one, what was not proved is UNKNOWN."""
+    until = time.monotonic() + timeout
+    for sizes in sizes_of(model):
+        left = until - time.monotonic()
+        if left <= 0:
+            break
+        example = example_of(model, shown.obligation, Universe.of(model, sizes, int(left * 1000)))
+        if example is not None:
+            return evolve(shown, answer=Answer.FAILED, reason="", example=example)
+    reason = shown.reason or "the solver's counterexample is larger than those that are tried"
+    return evolve(shown, answer=Answer.UNKNOWN, reason=reason)
+
+
+def example_of(model: Model, obligation: Obligation, universe: Universe) -> Induction | None:
+    """Return a counterexample to an obligation in a universe, replayed in plain Python."""
+    action = obligation.action
+    params = action.params if action is not None else ()
+    found = universe.find(*obligation.refutation(), free=params)
+    if found is None:
+        return None
+    example = Induction(found.structure, found.free)
+    if action is not None:
+        example = evolve(example, after=applied(found.structure, action, found.free))
+    _confirm(model, obligation, example)
+    return example
+
+
+def _confirm(model: Model, obligation: Obligation, example: Induction) -> None:
+    """Judge a counterexample by the other reading of the formulas.
+
+    Raises:
+        AssertionError: the two readings differ; that is a bug of antecede.
+    """
+    action = obligation.action
+    params = action.params if action is not None else ()
+    for formula in obligation.given:
+        assert true_in(example.before, formula, params, example.arguments), "two readings differ"
+    last = example.after if example.after is not None else example.before
+    assert broken_by(last, [obligation.conjunct]), "two readings differ"
+
+
+def smt2(obligation: Obligation) -> str:
+    """Return an obligation as SMT-LIB 2, for any solver: it is shown if the answer is unsat."""
+    solver = z3.Solver()
+    solver.add(*obligation.refutation())
+    head = f"; {obligation.name}\n; {obligation.conjunct.says}\n; shown if the answer is unsat\n"
+    return f"{head}(set-logic ALL)\n{solver.to_smt2()}"
+
+
+def uses(obligation: Obligation, model: Model, timeout: float) -> Sequence[str]:
+    """Return the names of the conjuncts that the solver used to show an obligation."""
+    solver = solver_for(timeout)
+    named = {conjunct.formula.get_id(): conjunct.name for conjunct in model.conjuncts}
+    for formula in obligation.refutation():
+        name = named.get(formula.get_id())
+        if name is None:
+            solver.add(formula)
+        else:
+            solver.assert_and_track(formula, name)
+    return [str(name) for name in solver.unsat_core()] if solver.check() == z3.unsat else []

@@ -1,0 +1,180 @@
+"""What `antecede prove` tells: text for people, JSON, JUnit XML."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from antecede.checker.formats import write_whole
+from antecede.checker.formats.json import versions
+from antecede.checker.formats.junit import printable
+from antecede.checker.prove import obligations as asked
+from antecede.checker.prove.obligations import Answer, Obligation, Proof, Shown
+from antecede.checker.prove.picture import happening, picture
+from antecede.checker.prove.vocabulary import Model
+
+SCHEMA = "antecede/proof/1"
+WIDTH = 88
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Return running text in lines of equal indent."""
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def text(proof: Proof) -> str:
+    """Return the result of a proof for people."""
+    model = proof.model
+    lines = [_headline(proof), "", *_what(model), "", *_places(proof)]
+    for one in proof.failed:
+        lines += ["", *_not_proved(model, one)]
+    return "\n".join(lines)
+
+
+def short(proof: Proof) -> str:
+    """Return the verdict in one line."""
+    return f"{proof.answer}: {proof.model.protocol}"
+
+
+def _headline(proof: Proof) -> str:
+    model = proof.model
+    if proof.answer is Answer.PROVED:
+        claims = "safety and liveness at rest" if model.at_rest is not None else "safety"
+        verdict = f"PROVED (the abstract model, every number of actors and messages): {claims}"
+    elif proof.answer is Answer.FAILED:
+        verdict = "FAILED: the invariant is not inductive, or does not give what is claimed"
+    else:
+        verdict = "UNKNOWN: the solver did not decide everything"
+    return f"{model.protocol}: {verdict}"
+
+
+def _what(model: Model) -> list[str]:
+    """Say what the model is of, and its invariant in words."""
+    lines = [wrapped(f"model: {model.title} ({model.source})")]
+    lines += [f"assumed: {name}" for name, _ in model.axioms]
+    lines.append(wrapped(f"{model.safety.name}: {model.safety.says}"))
+    for conjunct in model.conjuncts:
+        lemma = f" [{conjunct.lemma}]" if conjunct.lemma else ""
+        lines.append(wrapped(f"{conjunct.name}: {conjunct.says}{lemma}", "  "))
+    return lines
+
+
+def _places(proof: Proof) -> list[str]:
+    """Say per place how many obligations were proved, and in what time."""
+    every = Counter(one.obligation.where for one in proof.shown)
+    proved = Counter(one.obligation.where for one in proof.shown if one.answer is Answer.PROVED)
+    seconds: Counter[str] = Counter()
+    for one in proof.shown:
+        seconds[one.obligation.where] += one.seconds  # type: ignore[assignment]
+    width = max(map(len, every))
+    lines = [
+        f"  {where:{width}}  {proved[where]:3} of {every[where]:3} obligations proved"
+        f"  {seconds[where]:6.2f} s"
+        for where in every
+    ]
+    return [*lines, f"  {'in all':{width}}  {sum(proved.values()):3} of {len(proof.shown):3}"]
+
+
+def _not_proved(model: Model, one: Shown) -> list[str]:
+    obligation = one.obligation
+    lines = [f"{one.answer}: {obligation.name}", wrapped(obligation.conjunct.says, "  ")]
+    if one.example is None:
+        return [*lines, f"  the solver's reason: {one.reason}"]
+    lines += [
+        "  A state that satisfies the invariant, what happens, and what it changes (x true, + "
+        "becomes",
+        "  true, - becomes false); the state need not be reachable:",
+        f"  {happening(obligation, one.example)}",
+        "",
+        textwrap.indent(picture(model, one.example), "    "),
+    ]
+    return lines
+
+
+def as_object(proof: Proof) -> dict[str, Any]:
+    """Return the result of a proof as JSON."""
+    model = proof.model
+    return {
+        "schema": SCHEMA,
+        "answer": str(proof.answer),
+        "as_expected": str(proof.answer) == model.expected,
+        "about": "the abstract model, every number of actors and messages",
+        "protocol": model.protocol,
+        "model": model.title,
+        "source": model.source,
+        "assumed": [name for name, _ in model.axioms],
+        "conjuncts": [
+            {"name": one.name, "says": one.says, "lemma": one.lemma} for one in model.conjuncts
+        ],
+        "obligations": [_shown(model, one) for one in proof.shown],
+        "seconds": round(proof.seconds, 3),
+        "produced_by": versions(),
+    }
+
+
+def _shown(model: Model, one: Shown) -> dict[str, Any]:
+    example = None
+    if one.example is not None:
+        example = {
+            "happens": happening(one.obligation, one.example),
+            "picture": picture(model, one.example).splitlines(),
+            "reachable": None,
+        }
+    return {
+        "conjunct": one.obligation.conjunct.name,
+        "where": one.obligation.where,
+        "answer": str(one.answer),
+        "seconds": round(one.seconds, 3),
+        "reason": one.reason or None,
+        "counterexample_to_induction": example,
+    }
+
+
+def junit(proof: Proof) -> str:
+    """Return the result of a proof as JUnit XML: one test case per obligation."""
+    label = f"prove {proof.model.protocol}"
+    root = ElementTree.Element("testsuites", name="antecede")
+    suite = ElementTree.SubElement(root, "testsuite", name=label)
+    for one in proof.shown:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=label, name=one.obligation.name, time=f"{one.seconds:.3f}"
+        )
+        _outcome(case, proof.model, one)
+    expectation = ElementTree.SubElement(suite, "testcase", classname=label, name="expectation")
+    if str(proof.answer) != proof.model.expected:
+        kind = "error" if proof.answer is Answer.UNKNOWN else "failure"
+        message = f"{proof.answer}; expected {proof.model.expected}"
+        ElementTree.SubElement(expectation, kind, message=message)
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
+    suite.set("errors", str(len(suite.findall("testcase/error"))))
+    suite.set("skipped", "0")
+    suite.set("time", f"{proof.seconds:.3f}")
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:
+    """Add why an obligation is not proved, unless that is what the model expects."""
+    if one.answer is Answer.UNKNOWN:
+        ElementTree.SubElement(case, "error", message=printable(f"unknown: {one.reason}"))
+    elif one.answer is Answer.FAILED and model.expected == str(Answer.PROVED):
+        failure = ElementTree.SubElement(case, "failure", message=f"{one.obligation.name} failed")
+        failure.text = printable("\n".join(_not_proved(model, one)))
+
+
+def write_smt2(model: Model, folder: Path) -> int:
+    """Write every obligation as a file of its own; return how many there are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for count, obligation in enumerate(asked.obligations(model), 1):
+        write_whole(str(folder / smt2_name(count, obligation)), asked.smt2(obligation))
+    return count
+
+
+def smt2_name(number: int, obligation: Obligation) -> str:
+    """Return the name of an obligation's file."""
+    return f"{number:03}-{obligation.name.replace(' ', '-')}.smt2"

@@ -1,0 +1,406 @@
+"""What abstract models are written with: sorts, relations, actions, conjuncts, the marked message.
+
+A model describes the states of a protocol as relations over actors and messages, for any number of
+both. One arbitrary message R is marked, and the ghost relations `knows` and `tainted` follow what
+is causally after it; because R is arbitrary, what is proved about R is proved about every message.
+
+Formulas are z3's own expressions. `antecede.checker.prove.formula` gives them their second reading:
+evaluated on a finite structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import z3
+from attrs import evolve, field, frozen
+
+Formula: TypeAlias = Any
+"""A z3 expression of sort Bool."""
+
+Term: TypeAlias = Any
+"""A z3 expression of one of the sorts below."""
+
+ACTOR: Any = z3.DeclareSort("Actor")
+MESSAGE: Any = z3.DeclareSort("Message")
+TIME: Any = z3.DeclareSort("Time")
+"""Values of a logical clock; only models that use them have any."""
+
+SORTS: dict[str, Any] = {"Actor": ACTOR, "Message": MESSAGE, "Time": TIME}
+
+src: Any = z3.Function("src", MESSAGE, ACTOR)
+dst: Any = z3.Function("dst", MESSAGE, ACTOR)
+R: Any = z3.Const("R", MESSAGE)
+"""The marked message."""
+D: Any = z3.Const("D", ACTOR)
+"""Where the marked message is followed to, in models with several destinations per message."""
+
+
+def messages(names: str) -> Any:
+    """Return message variables, one per name."""
+    found = [z3.Const(name, MESSAGE) for name in names.split()]
+    return found if len(found) > 1 else found[0]
+
+
+def actors(names: str) -> Any:
+    """Return actor variables, one per name."""
+    found = [z3.Const(name, ACTOR) for name in names.split()]
+    return found if len(found) > 1 else found[0]
+
+
+def times(names: str) -> Any:
+    """Return clock values as variables, one per name."""
+    found = [z3.Const(name, TIME) for name in names.split()]
+    return found if len(found) > 1 else found[0]
+
+
+@frozen(eq=False)
+class Relation:
+    """A relation of the model's state, or one that never changes.
+
+    Attributes:
+        name: as in formulas.
+        sorts: of its arguments.
+        words: what it says, with {0}, {1} for the arguments.
+        rigid: no action changes it; the structure of the system, such as a tree.
+        ghost: it depends on which message is marked.
+    """
+
+    name: str
+    sorts: tuple[Any, ...]
+    words: str
+    rigid: bool = False
+    ghost: bool = False
+    symbol: Any = field(init=False)
+
+    @symbol.default
+    def _declared(self) -> Any:
+        return z3.Function(self.name, *self.sorts, z3.BoolSort())
+
+    def __call__(self, *arguments: Term) -> Formula:
+        """Return the atom that the relation is true of `arguments`."""
+        return self.symbol(*arguments)
+
+
+@frozen(eq=False)
+class Update:
+    """What a relation is after an action: `formula` over `variables`, read in the state before."""
+
+    relation: Relation
+    variables: tuple[Any, ...]
+    formula: Formula
+
+
+@frozen(eq=False)
+class Guard:
+    """A condition of an action.
+
+    Attributes:
+        name: what it is called in reports.
+        formula: over the action's parameters.
+        needed: the proof is expected to fail without it; `prove --mutants` checks that.
+    """
+
+    name: str
+    formula: Formula
+    needed: bool = False
+
+
+@frozen(eq=False)
+class Action:
+    """Something that can happen, for any values of its parameters for which the guards are true.
+
+    Attributes:
+        name: what happens.
+        params: variables.
+        guards: all of them must be true.
+        updates: of the relations that change; all read the state before.
+        words: what happens, with {0}, {1} for the parameters.
+        urgent: the protocol takes it as soon as it can, within the same step; the link checks that
+            none is left over after a step.
+        environment: it is the application's to take, so at rest it may still be possible.
+    """
+
+    name: str
+    params: tuple[Any, ...]
+    guards: tuple[Guard, ...]
+    updates: tuple[Update, ...]
+    words: str
+    urgent: bool = False
+    environment: bool = False
+
+    @property
+    def guard(self) -> Formula:
+        """All guards together."""
+        return z3.And([guard.formula for guard in self.guards])
+
+
+@frozen(eq=False)
+class Conjunct:
+    """One part of the inductive invariant.
+
+    Attributes:
+        name: what it is called in reports.
+        says: the same in words.
+        formula: closed.
+        lemma: the lemma of the paper that it stands for, or "".
+        needed: the proof is expected to fail without it.
+    """
+
+    name: str
+    says: str
+    formula: Formula
+    lemma: str = ""
+    needed: bool = True
+
+
+@frozen(eq=False)
+class AtRest:
+    """Liveness at rest: where nothing but the application can act, nothing is left undone.
+
+    Attributes:
+        undone: what must not be at rest; closed.
+        says: the claim in words.
+        least: instances of the least-element principle: (variable, property, order). If some
+            message has the property, then one has it before which, in the order, none has it; true
+            because the orders are finite.
+    """
+
+    undone: Formula
+    says: str
+    least: tuple[tuple[Any, Formula, Callable[[Term, Term], Formula]], ...] = ()
+
+    def principles(self) -> tuple[Formula, ...]:
+        """Return the instances as closed formulas."""
+        return tuple(_least(*instance) for instance in self.least)
+
+
+def _least(x: Term, holds: Formula, before: Callable[[Term, Term], Formula]) -> Formula:
+    y = z3.FreshConst(x.sort(), "y")
+    earlier = z3.substitute(holds, (x, y))
+    first = z3.And(holds, z3.ForAll([y], z3.Implies(before(y, x), z3.Not(earlier))))
+    return z3.Implies(z3.Exists([x], holds), z3.Exists([x], first))
+
+
+@frozen(eq=False)
+class Model:
+    """An abstract model of a protocol, what is claimed of it, and the invariant that shows it.
+
+    Attributes:
+        protocol: the name of the protocol it is a model of.
+        title: what is modelled, in one line.
+        source: of the protocol and, where there is one, of the pen-and-paper proof.
+        relations: all of them, ghosts included.
+        actions: all that can happen.
+        conjuncts: the inductive invariant is all of them together.
+        safety: what follows from the invariant.
+        axioms: what is true of every system of this kind (of every tree, say); rigid.
+        at_rest: liveness at rest, if it is claimed.
+        expected: PROVED, or FAILED for a model of a broken protocol.
+        link: module:OBJECT of what links it to the Python, or None.
+    """
+
+    protocol: str
+    title: str
+    source: str
+    relations: tuple[Relation, ...]
+    actions: tuple[Action, ...]
+    conjuncts: tuple[Conjunct, ...]
+    safety: Conjunct
+    axioms: tuple[tuple[str, Formula], ...] = ()
+    at_rest: AtRest | None = None
+    expected: str = "PROVED"
+    link: str | None = None
+
+    def action(self, name: str) -> Action:
+        """Return the action of that name."""
+        return next(action for action in self.actions if action.name == name)
+
+    def relation(self, name: str) -> Relation:
+        """Return the relation of that name."""
+        return next(relation for relation in self.relations if relation.name == name)
+
+    @property
+    def sorts(self) -> tuple[str, ...]:
+        """The names of the sorts that its relations are over; actors and messages always."""
+        used = {s.name() for r in self.relations for s in r.sorts} | {"Actor", "Message"}
+        return tuple(name for name in SORTS if name in used)
+
+
+# --- updates
+
+
+def becomes(relation: Relation, variables: Sequence[Any], formula: Formula) -> Update:
+    """Make the relation true of exactly what `formula` says, over `variables`."""
+    return Update(relation, tuple(variables), formula)
+
+
+def gains(relation: Relation, *arguments: Term) -> Update:
+    """Make the relation true of `arguments`, too."""
+    u = _formals(relation)
+    same = z3.And([a == b for a, b in zip(u, arguments, strict=True)])
+    return Update(relation, u, z3.Or(relation(*u), same))
+
+
+def gains_all(relation: Relation, variables: Sequence[Any], formula: Formula) -> Update:
+    """Make the relation true of all that `formula` says, too."""
+    return Update(relation, tuple(variables), z3.Or(relation(*variables), formula))
+
+
+def loses_all(relation: Relation, variables: Sequence[Any], formula: Formula) -> Update:
+    """Make the relation false of all that `formula` says."""
+    return Update(relation, tuple(variables), z3.And(relation(*variables), z3.Not(formula)))
+
+
+def _formals(relation: Relation) -> tuple[Any, ...]:
+    return tuple(z3.Const(f"u{k}", sort) for k, sort in enumerate(relation.sorts))
+
+
+# --- what every model has: the application's events, their order, and the ghost of R
+
+sent = Relation("sent", (MESSAGE,), "{0} was causal-sent")
+before = Relation("before", (MESSAGE, MESSAGE), "{0} was causal-sent before {1} by the same actor")
+delivered = Relation("delivered", (MESSAGE,), "{0} was delivered")
+knows = Relation("knows", (ACTOR,), "{0} causally knows of R", ghost=True)
+tainted = Relation("tainted", (MESSAGE,), "{0} was causal-sent by one who knew of R", ghost=True)
+APPLICATION = (sent, before, delivered, knows, tainted)
+
+to = Relation("to", (MESSAGE, ACTOR), "{0} is for {1}", rigid=True)
+delivered_at = Relation("delivered", (MESSAGE, ACTOR), "{0} was delivered at {1}")
+APPLICATION_OF_MANY = (sent, before, to, delivered_at, knows, tainted)
+"""The same where a message may have several destinations."""
+
+c: Any = z3.Const("c", MESSAGE)
+"""The message of an action."""
+_u, _v, _x = messages("u v x")
+_a, _b = actors("a b")
+
+
+def causal_send(
+    guards: Sequence[Guard] = (), updates: Sequence[Update] = (), params: Sequence[Any] = ()
+) -> Action:
+    """The application of src(c) hands c to the protocol; R's ghost follows.
+
+    `guards`, `updates` and more `params` are the protocol's own.
+    """
+    return Action(
+        name="causal-send",
+        params=(c, *params),
+        guards=(Guard("never causal-sent before", z3.Not(sent(c))), *guards),
+        updates=(
+            gains(sent, c),
+            gains_all(before, (_u, _v), z3.And(_v == c, sent(_u), src(_u) == src(c))),
+            gains_all(tainted, (_u,), z3.And(_u == c, knows(src(c)))),
+            gains_all(knows, (_a,), z3.And(c == R, _a == src(R))),
+            *updates,
+        ),
+        words="{0} is causal-sent",
+        environment=True,
+    )
+
+
+def deliver(
+    guards: Sequence[Guard], updates: Sequence[Update] = (), *, urgent: bool = False
+) -> Action:
+    """Deliver c at dst(c); R's ghost follows. `guards` and `updates` are the protocol's own."""
+    return Action(
+        name="deliver",
+        params=(c,),
+        guards=(*guards, Guard("not delivered before", z3.Not(delivered(c)))),
+        updates=(
+            gains(delivered, c),
+            gains_all(knows, (_a,), z3.And(_a == dst(c), z3.Or(c == R, tainted(c)))),
+            *updates,
+        ),
+        words="{0} is delivered",
+        urgent=urgent,
+    )
+
+
+def deliver_at(
+    guards: Sequence[Guard], updates: Sequence[Update] = (), *, urgent: bool = False
+) -> Action:
+    """Deliver c at one destination a; R's ghost follows."""
+    return Action(
+        name="deliver",
+        params=(c, _a),
+        guards=(
+            *guards,
+            Guard("is a destination", to(c, _a)),
+            Guard("not delivered there before", z3.Not(delivered_at(c, _a))),
+        ),
+        updates=(
+            gains(delivered_at, c, _a),
+            gains_all(knows, (_b,), z3.And(_b == _a, z3.Or(c == R, tainted(c)))),
+            *updates,
+        ),
+        words="{0} is delivered at {1}",
+        urgent=urgent,
+    )
+
+
+CAUSAL_DELIVERY = Conjunct(
+    "causal-delivery",
+    "what is causally after R is not delivered at R's destination before R",
+    z3.ForAll(
+        [_x],
+        z3.Implies(z3.And(tainted(_x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
+    ),
+)
+CAUSAL_DELIVERY_OF_MANY = Conjunct(
+    "causal-delivery",
+    "what is causally after R is not delivered at D, a destination of both, before R",
+    z3.ForAll(
+        [_x],
+        z3.Implies(
+            z3.And(tainted(_x), to(R, D), delivered_at(_x, D)),
+            delivered_at(R, D),
+        ),
+    ),
+)
+FIFO_DELIVERY = Conjunct(
+    "fifo-delivery",
+    "what R's sender causal-sent after R to R's destination is not delivered before R",
+    z3.ForAll(
+        [_x],
+        z3.Implies(z3.And(before(R, _x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
+    ),
+)
+NO_SELF_SENDS = ("nobody sends to itself", z3.ForAll([_x], src(_x) != dst(_x)))
+NO_SELF_SENDS_OF_MANY = (
+    "nobody sends to itself",
+    z3.ForAll([_x], z3.Not(to(_x, src(_x)))),
+)
+
+GHOST_IS_OF_SENT = (
+    Conjunct(
+        "knowing-needs-a-send",
+        "only a message that was causal-sent is known of",
+        z3.ForAll([_a], z3.Implies(knows(_a), sent(R))),
+    ),
+    Conjunct(
+        "tainted-was-sent",
+        "only causal-sent messages are tainted",
+        z3.ForAll([_x], z3.Implies(tainted(_x), sent(_x))),
+    ),
+)
+"""True in every model."""
+
+
+def variant(model: Model, **changes: Any) -> Model:
+    """Return the model with other values of some attributes."""
+    return evolve(model, **changes)
+
+
+def replaced(
+    actions: Sequence[Action], name: str, change: Callable[[Action], Action]
+) -> tuple[Action, ...]:
+    """Return the actions with `change` applied to the one of that name."""
+    return tuple(change(action) if action.name == name else action for action in actions)
+
+
+def without_guard(action: Action, name: str) -> Action:
+    """Return the action without the guard of that name."""
+    assert name in [guard.name for guard in action.guards]
+    return evolve(action, guards=tuple(g for g in action.guards if g.name != name))

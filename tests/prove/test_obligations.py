@@ -1,0 +1,142 @@
+"""What is proved, what fails and how that is shown, and that nothing waits for the solver."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import z3
+from attrs import evolve
+
+from antecede.checker.prove import library, report
+from antecede.checker.prove.library import model_named
+from antecede.checker.prove.obligations import Answer, ask, obligations, prove, smt2
+from antecede.checker.prove.vocabulary import MESSAGE, Model, Relation, messages
+from antecede.cli import main
+from antecede.protocols import PROOFS
+
+SLOW: set[str] = set()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in PROOFS],
+)
+def test_the_answer_is_the_one_that_is_expected(name: str) -> None:
+    model = model_named(name)
+    proof = prove(model)
+    assert model.expected == str(proof.answer)
+    assert proof.seconds < 60
+
+
+def test_a_broken_model_fails_at_the_conjunct_that_its_missing_guard_was_for() -> None:
+    proof = prove(model_named("unordered"))
+    assert ["tainted-waits-behind after post"] == [one.obligation.name for one in proof.failed]
+
+
+def test_a_counterexample_to_induction_is_shown_in_words_and_as_a_picture() -> None:
+    shown = report.text(prove(model_named("unordered")))
+    assert "m1 is network-sent" in shown
+    assert "R was causal-sent before m1 by the same actor" in shown
+    assert "need not be reachable" in shown
+
+
+def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
+    """Only infinite structures refute it, and such ones are not looked for without end."""
+    proof = prove(endless(), timeout=0.3)
+    assert Answer.UNKNOWN is proof.answer
+    assert ["causal-delivery safety"] == [one.obligation.name for one in proof.failed]
+    assert "the solver's reason" in report.text(proof)
+    assert "UNKNOWN" in report.junit(proof)
+
+
+def endless() -> Model:
+    """Return a model whose messages are in an order without end, and that claims nonsense."""
+    less = Relation("less", (MESSAGE, MESSAGE), "{0} is before {1}", rigid=True)
+    x, y, z = messages("x y z")
+    order = z3.And(
+        z3.ForAll([x], z3.Not(less(x, x))),
+        z3.ForAll([x, y, z], z3.Implies(z3.And(less(x, y), less(y, z)), less(x, z))),
+        z3.ForAll([x], z3.Exists([y], less(x, y))),
+    )
+    mfss = model_named("mfss")
+    return evolve(
+        mfss,
+        relations=(*mfss.relations, less),
+        axioms=(("an order without end", order),),
+        actions=(),
+        conjuncts=(),
+        at_rest=None,
+    )
+
+
+@pytest.mark.parametrize("name", ["mfss", "unordered"])
+def test_cvc5_agrees_about_every_obligation(name: str) -> None:
+    for obligation in obligations(model_named(name)):
+        expected = {Answer.PROVED: "unsat", Answer.FAILED: "sat"}[ask(obligation).answer]
+        assert cvc5_answer(smt2(obligation)) == expected, obligation.name
+
+
+def cvc5_answer(text: str) -> str:
+    """Return what cvc5 says of an SMT-LIB file; it looks for finite models, too."""
+    import cvc5
+
+    solver = cvc5.Solver()
+    solver.setOption("tlimit-per", "20000")
+    solver.setOption("finite-model-find", "true")
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "obligation")
+    symbols, answer = parser.getSymbolManager(), ""
+    while not (command := parser.nextCommand()).isNull():
+        answer += str(command.invoke(solver, symbols))
+    return answer.strip()
+
+
+def test_the_command_says_proved_and_never_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "mfss"]) == 0
+    shown = capsys.readouterr().out
+    assert "PROVED" in shown
+    assert "HOLDS" not in shown
+    assert "LINKED" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["unordered"], 0),
+        (["unordered", "--expect", "proved"], 1),
+        (["mfss", "--expect", "failed"], 1),
+        (["mfsss"], 2),
+        (["ks"], 2),
+    ],
+)
+def test_exit_codes(arguments: list[str], code: int) -> None:
+    assert main(["prove", "--quiet", *arguments]) == code
+
+
+def test_an_unknown_answer_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "model_named", lambda _name: endless())
+    assert main(["prove", "--quiet", "--timeout", "0.3", "endless"]) == 3
+
+
+def test_results_are_written(tmp_path: Path) -> None:
+    files = [str(tmp_path / name) for name in ("a.json", "a.xml")]
+    outputs = ["--json", files[0], "--junit", files[1], "--smt2", str(tmp_path / "smt2")]
+    assert main(["prove", "unordered", "--quiet", *outputs]) == 0
+    found = json.loads(Path(files[0]).read_text())
+    assert found["answer"] == "FAILED"
+    assert found["as_expected"]
+    failed = [one for one in found["obligations"] if one["answer"] == "FAILED"]
+    assert failed[0]["counterexample_to_induction"]["happens"] == "m1 is network-sent"
+    suite = ElementTree.parse(files[1]).getroot()[0]
+    assert (suite.get("tests"), suite.get("failures")) == ("32", "0")
+    assert len(list((tmp_path / "smt2").iterdir())) == 31
+
+
+def test_a_proof_can_stand_in_a_file_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("from antecede.protocols.mfss_proof import MFSS\n")
+    assert main(["prove", "--quiet", f"{file}:MFSS"]) == 0
+    assert main(["prove", "--quiet", f"{file}:MSS"]) == 2
