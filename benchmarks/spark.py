@@ -22,8 +22,8 @@ from standalone import standalone
 
 from antecede.checker.errors import AntecedeError
 from antecede.checker.model import State
-from antecede.checker.semantics.canonical import canonical
 from antecede.checker.semantics.transition import enabled, initial_state, successor
+from antecede.checker.semantics.values import canonical
 from antecede.checker.spark.breadth import THRESHOLD
 from antecede.checker.spark.cluster import Cluster
 from antecede.checker.spec import Spec, system_of

@@ -19,7 +19,7 @@ from antecede.checker.model import Message, State
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import Words
-from antecede.checker.semantics.canonical import canonical
+from antecede.checker.semantics.values import canonical
 
 VARIABLES = {
     "transition": "what led to the state, in words",

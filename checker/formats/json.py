@@ -24,8 +24,7 @@ from antecede.checker.paths.path import Path, PathStep, holds_along, key_text, r
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Words
 from antecede.checker.search import costs as measures
-from antecede.checker.semantics.canonical import canonical
-from antecede.checker.semantics.payload import message_in
+from antecede.checker.semantics.values import canonical, message_in
 from antecede.checker.spec import Spec, system_of
 
 RESULT_SCHEMA = "antecede/result/1"

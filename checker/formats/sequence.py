@@ -16,7 +16,7 @@ from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep, causal_violation
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Remarks, Words, actor_name, waiting
-from antecede.checker.semantics.payload import contains
+from antecede.checker.semantics.values import contains
 
 
 @frozen

@@ -40,7 +40,7 @@ from antecede.checker.paths.flights import Flight, Flights, flights_of
 from antecede.checker.paths.path import Path, PathStep, Violation, causal_violation, undelivered
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Remarks, Words, actor_name, listed, pending, waiting
-from antecede.checker.semantics.payload import contains, message_in
+from antecede.checker.semantics.values import contains, message_in
 
 
 def layout_of(path: Path) -> Layout:

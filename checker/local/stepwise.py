@@ -24,8 +24,6 @@ from antecede.checker.search.loop import Found
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import (
     System,
-    call_causal_send,
-    call_receive,
     enabled,
     initial_state,
     successor,
@@ -67,7 +65,7 @@ def deferring(system: System) -> System:
 
 
 def _deferring_protocol(system: System) -> Protocol:
-    protocol, actors = system.protocol, system.actors
+    protocol, handlers = system.protocol, system.handlers
 
     def kept(step: Step) -> Step:
         # A packet that the network cannot hold is an error of the transition that sends it.
@@ -77,13 +75,13 @@ def _deferring_protocol(system: System) -> Protocol:
 
     def causal_send(state: Any, message: Message) -> Step:
         try:
-            return kept(call_causal_send(protocol, actors, state, message))
+            return kept(handlers.causal_send(state, message))
         except ProtocolError:
             return Step(Raised())
 
     def receive(state: Any, src: int, packet: Any) -> Step:
         try:
-            return kept(call_receive(protocol, actors, state, src, packet))
+            return kept(handlers.receive(state, src, packet))
         except ProtocolError:
             return Step(Raised())
 

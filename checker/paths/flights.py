@@ -9,7 +9,7 @@ from attrs import define, frozen
 
 from antecede.checker.model import Lose, Message, Packet, Receive
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.semantics.payload import contains, message_in
+from antecede.checker.semantics.values import contains, message_in
 
 
 @define(eq=False)

@@ -22,7 +22,6 @@ from antecede.checker.model import (
     Timeout,
     Transition,
 )
-from antecede.checker.semantics.canonical import canonical
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import (
@@ -32,6 +31,7 @@ from antecede.checker.semantics.transition import (
     next_message,
     successor,
 )
+from antecede.checker.semantics.values import canonical
 
 
 @frozen(eq=False)

@@ -44,7 +44,7 @@ import attrs
 
 from antecede.checker.errors import ProtocolError, unknown
 from antecede.checker.model import Predicate, Protocol, Step
-from antecede.checker.semantics.canonical import canonical
+from antecede.checker.semantics.values import canonical
 
 MODES = {
     "on": "check the first distinct calls of each handler, up to a limit",

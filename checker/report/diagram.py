@@ -15,7 +15,7 @@ from attrs import define, evolve, frozen
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.prose import Remarks, Words, actor_name, waiting
-from antecede.checker.semantics.payload import contains, message_in
+from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
 """Columns for the step numbers."""

@@ -11,7 +11,7 @@ from attrs import Factory, frozen
 from antecede.checker.model import Message, Property, Request
 from antecede.checker.paths.path import Path, Violation, causal_violation, undelivered
 from antecede.checker.report.prose import Remarks, Words, actor_name, listed
-from antecede.checker.semantics.payload import contains
+from antecede.checker.semantics.values import contains
 
 
 @frozen

@@ -23,7 +23,7 @@ from antecede.checker.model import (
     Transition,
 )
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.semantics.payload import contains, message_in
+from antecede.checker.semantics.values import contains, message_in
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
 """(step number, message) -> what is wrong with its delivery there, in two words."""

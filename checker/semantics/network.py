@@ -14,7 +14,7 @@ from attrs import frozen
 
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Packet
-from antecede.checker.semantics.canonical import canonical
+from antecede.checker.semantics.values import canonical
 
 Channel: TypeAlias = tuple[Packet, ...]
 Taken: TypeAlias = tuple[tuple[Packet, Channel], ...]
@@ -50,11 +50,15 @@ NETWORKS = {
     "lossy": "envelopes may be lost, at most N with lossy:N (also fifo+lossy, duplicating+lossy:1)",
 }
 
-_key = lru_cache(maxsize=100_000)(canonical)
 
+def _sorted() -> Callable[[Channel, Packet], Channel]:
+    """Return the `put` of a multiset.
 
-def _put_sorted(channel: Channel, packet: Packet) -> Channel:
-    return tuple(sorted((*channel, packet), key=_key))
+    It remembers the texts of packets. They are those of one system, in which packets that are equal
+    have one text (see `values.Values`); in another system the same may be equal to something else.
+    """
+    key = lru_cache(maxsize=100_000)(canonical)
+    return lambda channel, packet: tuple(sorted((*channel, packet), key=key))
 
 
 def _put_last(channel: Channel, packet: Packet) -> Channel:
@@ -117,7 +121,7 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
             lossy, budget = True, _budget(text, count) if colon else None
         else:
             raise unknown("network", text, NETWORKS)
-    put = _put_last if base == "fifo" else _put_sorted
+    put = _put_last if base == "fifo" else _sorted()
     take = _take_first if base == "fifo" else _take_any
     if duplicates:
         take = _repeat_first if base == "fifo" else _repeat_any

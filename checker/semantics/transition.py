@@ -6,13 +6,11 @@ them.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator
 from typing import Any
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -27,15 +25,20 @@ from antecede.checker.model import (
     Timeout,
     Transition,
 )
+from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
 from antecede.checker.semantics.network import Network
-from antecede.checker.semantics.payload import messages_in
+from antecede.checker.semantics.values import messages_in
 from antecede.checker.semantics.workload import ARM, Workload
 
 
 @frozen(eq=False)
 class System:
-    """Everything a check fixes: who runs what, over which network, judged how."""
+    """Everything a check fixes: who runs what, over which network, judged how.
+
+    Attributes:
+        handlers: the protocol's, as the engines call them.
+    """
 
     protocol: Protocol
     actors: int
@@ -44,6 +47,7 @@ class System:
     workload: Workload
     oracle: Oracle
     properties: tuple[Property, ...]
+    handlers: CheckedHandlers = field(init=False)
     pairs: tuple[tuple[int, int], ...] = field(init=False)
 
     @property
@@ -55,6 +59,10 @@ class System:
     def clock_at(self) -> str:
         """One of `checker.semantics.history.CLOCK_AT`."""
         return "causal-send" if self.oracle.network_send is None else "network-send"
+
+    @handlers.default
+    def _checked_handlers(self) -> CheckedHandlers:
+        return CheckedHandlers(self.protocol, self.actors)
 
     @pairs.default
     def _all_pairs(self) -> tuple[tuple[int, int], ...]:
@@ -75,7 +83,7 @@ def initial_state(system: System) -> State:
     """Return the state before anything happened."""
     everyone = range(system.actors)
     return State(
-        actors=tuple(call_initial(system.protocol, i, system.actors) for i in everyone),
+        actors=tuple(system.handlers.initial(i) for i in everyone),
         channels=((),) * system.actors**2,
         workload=tuple(system.workload.initial(i) for i in everyone),
         history=tuple(system.oracle.initial(i) for i in everyone),
@@ -168,7 +176,7 @@ def _causal_send(system: System, state: State, transition: CausalSend) -> Outcom
         workload=_replaced(state.workload, actor, position),
         history=_replaced(state.history, actor, ghost),
     )
-    step = call_causal_send(system.protocol, system.actors, state.actors[actor], message)
+    step = system.handlers.causal_send(state.actors[actor], message)
     return _finish(system, before, actor, step)
 
 
@@ -188,13 +196,13 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
         if packet == transition.packet and transition.stays == (rest == channel)
     )
     before = evolve(state, channels=_replaced(state.channels, index, rest))
-    step = call_receive(system.protocol, system.actors, state.actors[dst], src, transition.packet)
+    step = system.handlers.receive(state.actors[dst], src, transition.packet)
     return _finish(system, before, dst, step)
 
 
 def _run_timeout(system: System, state: State, actor: int) -> Step | None:
     """Run the timeout of `actor`; of its sends only those not already in flight are kept."""
-    step = call_timeout(system.protocol, system.actors, state.actors[actor])
+    step = system.handlers.timeout(state.actors[actor])
     if step is None:
         return None
     row = actor * system.actors
@@ -256,75 +264,3 @@ def network_sent(actor: int, step: Step) -> tuple[Message, ...]:
 
 def _replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
     return (*values[:index], value, *values[index + 1 :])
-
-
-def call_initial(protocol: Protocol, actor: int, actors: int) -> object:
-    """Call the protocol's `initial`; raise ProtocolError if it raises."""
-    try:
-        return protocol.initial(actor, actors)
-    except ProtocolError:
-        raise
-    except Exception as error:
-        raise _raised(protocol, "initial", (actor, actors), error) from error
-
-
-def call_causal_send(protocol: Protocol, actors: int, state: object, message: Message) -> Step:
-    """Call the protocol's `causal_send` and check what it returns."""
-    try:
-        step = protocol.causal_send(state, message)
-    except ProtocolError:
-        raise
-    except Exception as error:
-        raise _raised(protocol, "causal_send", (state, message), error) from error
-    return _checked(protocol, "causal_send", actors, step)
-
-
-def call_receive(protocol: Protocol, actors: int, state: object, src: int, packet: object) -> Step:
-    """Call the protocol's `receive` and check what it returns."""
-    try:
-        step = protocol.receive(state, src, packet)
-    except ProtocolError:
-        raise
-    except Exception as error:
-        raise _raised(protocol, "receive", (state, src, packet), error) from error
-    return _checked(protocol, "receive", actors, step)
-
-
-def call_timeout(protocol: Protocol, actors: int, state: object) -> Step | None:
-    """Call the protocol's `timeout` and check what it returns."""
-    assert protocol.timeout is not None
-    try:
-        step = protocol.timeout(state)
-    except ProtocolError:
-        raise
-    except Exception as error:
-        raise _raised(protocol, "timeout", (state,), error) from error
-    return None if step is None else _checked(protocol, "timeout", actors, step)
-
-
-def _raised(
-    protocol: Protocol, handler: str, args: tuple[object, ...], error: Exception
-) -> ProtocolError:
-    shown = ", ".join(map(repr, args))
-    *_, frame = traceback.extract_tb(error.__traceback__)
-    line = f" (line {frame.lineno} of {frame.filename})"
-    return ProtocolError(
-        f"{handler} of protocol {protocol.name!r} raised {type(error).__name__}: {error}{line}; "
-        f"it was called as {handler}({shown})"
-    )
-
-
-def _checked(protocol: Protocol, handler: str, actors: int, step: object) -> Step:
-    prefix = f"{handler} of protocol {protocol.name!r} returned"
-    if not isinstance(step, Step):
-        raise ProtocolError(f"{prefix} {step!r}; it must return a Step")
-    for send in step.sends:
-        if not isinstance(send, tuple) or len(send) != 2 or send[0] not in range(actors):
-            raise ProtocolError(
-                f"{prefix} the send {send!r}; give (destination, packet) with a destination from "
-                f"0 to {actors - 1}"
-            )
-    for message in step.deliveries:
-        if not isinstance(message, Message):
-            raise ProtocolError(f"{prefix} the delivery {message!r}; deliver messages")
-    return step

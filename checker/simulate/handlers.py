@@ -14,12 +14,7 @@ from attrs import frozen
 from antecede.checker.errors import InputError
 from antecede.checker.model import Contents, LocalState, Message, Packet, Protocol, Step, Twin
 from antecede.checker.registry import protocol_named
-from antecede.checker.semantics.transition import (
-    call_causal_send,
-    call_initial,
-    call_receive,
-    call_timeout,
-)
+from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.simulate.encoding import contents_of
 
 HERE = Path(__file__).resolve().parent
@@ -47,12 +42,12 @@ class Handlers:
         Raises:
             ProtocolError: says what it raised or returned, and how it was called.
         """
-        protocol = self.protocol
+        checked = CheckedHandlers(self.protocol, actors)
         if handler == self.causal_send:
-            return call_causal_send(protocol, actors, *arguments)
+            return checked.causal_send(*arguments)
         if handler == self.receive:
-            return call_receive(protocol, actors, *arguments)
-        return call_timeout(protocol, actors, *arguments)
+            return checked.receive(*arguments)
+        return checked.timeout(*arguments)
 
 
 def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
@@ -79,7 +74,7 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
         )
     return Handlers(
         protocol.name,
-        lambda actors: [call_initial(protocol, i, actors) for i in range(actors)],
+        lambda actors: [*map(CheckedHandlers(protocol, actors).initial, range(actors))],
         protocol.causal_send,
         protocol.receive,
         protocol.timeout,

@@ -23,7 +23,6 @@ from attrs import define, evolve, field
 from antecede.checker.errors import AntecedeError
 from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
-from antecede.checker.semantics.transition import call_causal_send
 from antecede.checker.tables import kernels
 
 if TYPE_CHECKING:
@@ -131,9 +130,7 @@ class Symmetry:
 
         def run(p: Permutation, renamed: int) -> Step:
             value = self.tabulation.states[p[actor]].values[renamed]
-            return call_causal_send(
-                system.protocol, system.actors, value, renamed_message(message, p)
-            )
+            return system.handlers.causal_send(value, renamed_message(message, p))
 
         self._learn(actor, state, step, run, "causal_send")
 

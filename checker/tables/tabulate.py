@@ -23,9 +23,6 @@ from antecede.checker.model import Delivery, Message, Packet, State, Step
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
 from antecede.checker.semantics.transition import (
     System,
-    call_causal_send,
-    call_receive,
-    call_timeout,
     initial_state,
     network_sent,
 )
@@ -380,12 +377,7 @@ class Tabulation:
                 continue
             message = Message(actor, workload.sent(here) + 1, destinations)
             self.calls += 1
-            step = call_causal_send(
-                self.system.protocol,
-                self.system.actors,
-                self.states[actor].values[state],
-                message,
-            )
+            step = self.system.handlers.causal_send(self.states[actor].values[state], message)
             if self.symmetry is not None:
                 self.symmetry.learn_send(actor, state, message, step)
             self._grade(actor, state, step, {SENT: 1, ARMED: -workload.splits}, "causal-send")
@@ -441,12 +433,8 @@ class Tabulation:
         memo = (actor, state, src, packet)
         if memo not in self.steps:
             self.calls += 1
-            self.steps[memo] = call_receive(
-                self.system.protocol,
-                self.system.actors,
-                self.states[actor].values[state],
-                src,
-                packet,
+            self.steps[memo] = self.system.handlers.receive(
+                self.states[actor].values[state], src, packet
             )
         return self.steps[memo]
 
@@ -473,8 +461,7 @@ class Tabulation:
     def timeout_step(self, actor: int, state: int) -> Step | None:
         """Call `timeout`."""
         self.calls += 1
-        value = self.states[actor].values[state]
-        return call_timeout(self.system.protocol, self.system.actors, value)
+        return self.system.handlers.timeout(self.states[actor].values[state])
 
     def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
         """Entry of LOSE: per envelope, as for RECEIVE; -1: the state is unchanged."""

@@ -16,7 +16,7 @@ from antecede.checker.model import CausalSend, Lose, Receive, Timeout
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import Words, waiting
-from antecede.checker.semantics.payload import message_in
+from antecede.checker.semantics.values import message_in
 from tests import runs
 from tests.conftest import ROOT
 from tests.runs import EVIL, RUNS

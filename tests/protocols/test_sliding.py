@@ -7,7 +7,7 @@ from attrs.exceptions import FrozenInstanceError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antecede.checker.semantics.canonical import canonical
+from antecede.checker.semantics.values import canonical
 from antecede.protocols.sliding import IndexableSlidingMap, SlidingArray, SlidingMap
 
 KEYS = st.sampled_from("abcdef")

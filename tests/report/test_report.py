@@ -18,7 +18,7 @@ from antecede.checker.report.explanation import explain
 from antecede.checker.report.prose import Words, actor_name, listed
 from antecede.checker.search.loop import Bounds, Progress
 from antecede.checker.search.result import Counts
-from antecede.checker.semantics.payload import message_in
+from antecede.checker.semantics.values import message_in
 from antecede.checker.spec import Expectation, Spec, expected_verdict
 from tests.conftest import counterexample
 from tests.models import (

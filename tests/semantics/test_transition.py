@@ -21,11 +21,11 @@ from antecede.checker.model import (
     Timeout,
     Transition,
 )
+from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import HISTORIES, oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import (
     System,
-    call_initial,
     enabled,
     initial_state,
     next_message,
@@ -486,7 +486,7 @@ def test_error_in_initial_names_protocol_and_arguments() -> None:
         receive=DIRECT.receive,
     )
     with pytest.raises(ProtocolError) as caught:
-        call_initial(protocol, 1, 2)
+        CheckedHandlers(protocol, 2).initial(1)
     assert "initial of protocol 'broken' raised ZeroDivisionError" in str(caught.value)
     assert "initial(1, 2)" in str(caught.value)
 
@@ -497,8 +497,15 @@ def test_error_in_initial_names_protocol_and_arguments() -> None:
         (None, "None; it must return a Step"),
         (Step(0, sends=((2, "packet"),)), "the send (2, 'packet'); give (destination, packet)"),
         (Step(0, sends=((-1, "packet"),)), "the send (-1, 'packet'); give (destination, packet)"),
-        (Step(0, sends=("packet",)), "the send 'packet'; give (destination, packet)"),  # type: ignore[arg-type]
-        (Step(0, deliveries=("text",)), "the delivery 'text'; deliver messages"),  # type: ignore[arg-type]
+        (Step(0, sends=("packet",)), "the send 'packet', which is no (destination, packet) pair"),  # type: ignore[arg-type]
+        (Step(0, sends=(1, "packet")), "the send 1, which is no (destination, packet) pair; a"),  # type: ignore[arg-type]
+        (Step(0, sends=[(1, "packet")]), "sends=[(1, 'packet')]; give a tuple of (dest"),  # type: ignore[arg-type]
+        (
+            Step(0, deliveries=Message(0, 1, (1,))),  # type: ignore[arg-type]
+            "deliveries=Message(sender=0, number=1, destinations=(1,)), a message; give a tuple of "
+            "messages. A single one needs a comma after it: deliveries=(message,)",
+        ),
+        (Step(0, deliveries=("text",)), "the delivery 'text', which is no Message"),  # type: ignore[arg-type]
     ],
 )
 def test_unusable_step_is_refused_with_what_would_do(returned: Any, said: str) -> None:

@@ -1,0 +1,257 @@
+"""How a protocol's functions are called: the one place where the user's code runs.
+
+Whatever goes wrong in there is the protocol's error, with what was called and how: an exception
+(any but a KeyboardInterrupt, which is the person's), a result that is no result, a value that
+cannot be part of a state, the end of the process. Every engine calls through here, so that they
+agree on what a protocol may do.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeAlias
+
+from attrs import field, frozen
+
+from antecede.checker.errors import HandlerError, OvertimeError, ProtocolError
+from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
+from antecede.checker.semantics.values import Values
+
+_OURS = str(Path(__file__).resolve().parent.parent)
+Args: TypeAlias = tuple[object, ...]
+
+LONG = 1.0
+"""Seconds after which a call that is interrupted is named."""
+
+
+@frozen(eq=False)
+class _Call:
+    """A call of a protocol's function that is under way."""
+
+    protocol: Protocol
+    name: str
+    args: Args
+    started: float
+
+    def __str__(self) -> str:
+        """Return the call as a person would write it."""
+        return f"{self.name}({', '.join(map(repr, self.args))})"
+
+
+_under_way: list[_Call] = []
+"""The calls under way, the innermost last; the checker calls handlers on one thread."""
+
+
+@frozen(eq=False)
+class CheckedHandlers:
+    """A protocol's handlers for one system, with all that is checked of what they return.
+
+    Attributes:
+        protocol: whose handlers.
+        actors: how many there are.
+        values: the states, packets and messages met so far.
+
+    Every method raises HandlerError if the handler raised or returned something unusable.
+    """
+
+    protocol: Protocol
+    actors: int
+    values: Values = field(factory=Values)
+
+    def initial(self, actor: int) -> LocalState:
+        """Return the initial state of an actor."""
+        args = (actor, self.actors)
+        state = called(self.protocol, "initial", self.protocol.initial, args)
+        with self._judging("initial", args):
+            return self.values.kept(state, "the state")
+
+    def causal_send(self, state: LocalState, message: Message) -> Step:
+        """Hand a message over."""
+        args = (state, self.values.kept(message, "the message"))
+        step = called(self.protocol, "causal_send", self.protocol.causal_send, args)
+        return self._checked("causal_send", args, step)
+
+    def receive(self, state: LocalState, src: int, packet: Packet) -> Step:
+        """Let a packet reach its actor."""
+        args = (state, src, packet)
+        step = called(self.protocol, "receive", self.protocol.receive, args)
+        return self._checked("receive", args, step)
+
+    def timeout(self, state: LocalState) -> Step | None:
+        """Let the periodic part run; None if it does nothing."""
+        assert self.protocol.timeout is not None
+        step = called(self.protocol, "timeout", self.protocol.timeout, (state,))
+        return None if step is None else self._checked("timeout", (state,), step)
+
+    def _checked(self, name: str, args: Args, step: Any) -> Step:
+        """Return the step with each value as it was first met."""
+        fault = _fault(step, self.actors)
+        if fault is not None:
+            raise self._returned(name, args, fault)
+        kept = self.values.kept
+        with self._judging(name, args):
+            return Step(
+                state=kept(step.state, "the state"),
+                sends=tuple((to, kept(packet, "a packet")) for to, packet in step.sends),
+                deliveries=tuple(kept(m, "a delivered message") for m in step.deliveries),
+            )
+
+    @contextmanager
+    def _judging(self, name: str, args: Args) -> Iterator[None]:
+        try:
+            yield
+        except ProtocolError as error:
+            raise self._returned(name, args, f"what cannot be used: {error}") from None
+
+    def _returned(self, name: str, args: Args, fault: str) -> HandlerError:
+        call = _Call(self.protocol, name, args, 0.0)
+        return HandlerError(
+            f"{name} of protocol {self.protocol.name!r} returned {fault}; it was called as {call}"
+        )
+
+
+def called(protocol: Protocol, name: str, function: Callable[..., Any], args: Args) -> Any:
+    """Call a protocol's function; what it prints goes to standard error.
+
+    Raises:
+        HandlerError: it raised.
+        KeyboardInterrupt: the user interrupted; if the call took long, the text says which it was.
+        OvertimeError: the time of `limited` was up while the function was at work.
+    """
+    call = _Call(protocol, name, args, time.monotonic())
+    _under_way.append(call)
+    stdout, sys.stdout = sys.stdout, sys.stderr
+    try:
+        return function(*args)
+    except (ProtocolError, OvertimeError):
+        raise
+    except KeyboardInterrupt:
+        seconds = time.monotonic() - call.started
+        raise KeyboardInterrupt(*([_at_work(call)] if seconds > LONG else [])) from None
+    except BaseException as error:
+        raise HandlerError(_raised(call, error)) from error
+    finally:
+        sys.stdout = stdout
+        _under_way.remove(call)
+
+
+def _at_work(call: _Call) -> str:
+    seconds = time.monotonic() - call.started
+    return (
+        f"{call.name} of protocol {call.protocol.name!r} had not returned after {seconds:.0f} "
+        f"seconds; it was called as {call}"
+    )
+
+
+def _raised(call: _Call, error: BaseException) -> str:
+    shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return (
+        f"{call.name} of protocol {call.protocol.name!r} raised {shown}{_line(error)}; it was "
+        f"called as {call}"
+    )
+
+
+def _line(error: BaseException) -> str:
+    """Return where the user's code raised: the last line that is not the checker's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(_OURS + os.sep)]
+    if not theirs:
+        return ""
+    return f" (line {theirs[-1].lineno} of {theirs[-1].filename})"
+
+
+def _fault(step: Any, actors: int) -> str | None:
+    """Return what is wrong with a handler's result, in the words of who wrote it; None: nothing."""
+    if not isinstance(step, Step):
+        hint = ", Step(state) where nothing happens" if step is None else ""
+        return f"{step!r}; it must return a Step{hint}"
+    return _fault_of_sends(step.sends, actors) or _fault_of_deliveries(step.deliveries)
+
+
+def _fault_of_sends(sends: Any, actors: int) -> str | None:
+    if not isinstance(sends, tuple):
+        return f"sends={sends!r}; give a tuple of (destination, packet) pairs, () for none"
+    for send in sends:
+        if not isinstance(send, tuple) or len(send) != 2:
+            hint = ""
+            if len(sends) == 2 and type(sends[0]) is int:
+                hint = "; a single pair needs a comma after it: sends=((destination, packet),)"
+            return f"the send {send!r}, which is no (destination, packet) pair{hint}"
+        if type(send[0]) is not int or send[0] not in range(actors):
+            return (
+                f"the send {send!r}; give (destination, packet) with a destination from 0 to "
+                f"{actors - 1}, an int"
+            )
+    return None
+
+
+def _fault_of_deliveries(deliveries: Any) -> str | None:
+    if isinstance(deliveries, Message):
+        return (
+            f"deliveries={deliveries!r}, a message; give a tuple of messages. A single one needs a "
+            "comma after it: deliveries=(message,)"
+        )
+    if not isinstance(deliveries, tuple):
+        return f"deliveries={deliveries!r}; give a tuple of messages, () for none"
+    for message in deliveries:
+        if not isinstance(message, Message):
+            hint = "; deliver the message that the packet carries"
+            return f"the delivery {message!r}, which is no Message{hint}"
+    return None
+
+
+@contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """End a protocol's function that is still at work when the time is up.
+
+    Between calls the time is the search's own business. Only the main thread gets signals; on
+    another one nothing is limited.
+
+    Args:
+        seconds: from now on; None: for ever.
+    """
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def time_is_up(_signal: int, _frame: FrameType | None) -> None:
+        if _under_way:
+            raise OvertimeError(_at_work(_under_way[0]))
+
+    before = signal.signal(signal.SIGALRM, time_is_up)
+    # Again and again: when the time was up, the search may just have been between two calls.
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+_exit_process = os._exit
+
+
+def _exit(status: int) -> Any:
+    """End the process, unless it is a protocol's function that wants to."""
+    if _under_way and threading.current_thread() is threading.main_thread():
+        raise SystemExit(f"os._exit({status})")
+    _exit_process(status)
+
+
+def keep_running() -> None:
+    """Let `os._exit` in a protocol's function be an error of that function.
+
+    A process that ends so leaves with the exit code of its choice and says nothing. What ends it
+    from outside of Python (a signal, a crash of the interpreter) never looks like success: the exit
+    code is not 0.
+    """
+    os._exit = _exit

@@ -1,0 +1,216 @@
+"""What a value is made of, and when two values are the same.
+
+States and packets are values. An engine takes two of them for one if they are equal, because that
+is what Python's sets and dictionaries go by; what a person reads, and the order of a channel, go by
+the canonical text. Both must say the same, and this module sees to it: `Values` refuses whatever is
+equal to an earlier value of the system and has another text (1 and True, 0.0 and -0.0, two
+NamedTuples with the same fields), what is not equal to itself, and what can change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import attrs
+from attrs import define, field
+
+from antecede.checker.errors import ProtocolError
+from antecede.checker.model import Message
+
+_ATOMS = (type(None), bool, int, float, str, bytes)
+_USE = "use frozen attrs or dataclasses, tuples, frozensets, enums, numbers, strings or None"
+
+
+@cache
+def _names_in(cls: Any) -> tuple[str, ...] | None:
+    if attrs.has(cls):
+        return tuple(a.name for a in attrs.fields(cls))
+    if dataclasses.is_dataclass(cls):
+        return tuple(f.name for f in dataclasses.fields(cls))
+    return cls._fields if issubclass(cls, tuple) and hasattr(cls, "_fields") else None
+
+
+def field_names(value: Any) -> tuple[str, ...] | None:
+    """Return the names of the fields of an attrs, dataclass or NamedTuple value; else None."""
+    cls: Any = type(value)
+    return _names_in(cls)
+
+
+@cache
+def class_name(cls: Any) -> str:
+    """Return the name of a class with those of the classes around it, as in `Paper.Ack`."""
+    return str(cls.__qualname__.rpartition("<locals>.")[2])
+
+
+def canonical(value: Any) -> str:
+    """Return the canonical text of `value`: the same in every process, another for each value.
+
+    It is built from all fields, never from `hash` or the order of iteration. It does not name the
+    module of a class; `Values` sees to it that a system has no two classes of one name.
+
+    Raises:
+        ProtocolError: the value is of a type that has no canonical text.
+    """
+    cls: Any = type(value)
+    if cls in _ATOMS:
+        return repr(value)
+    names = _names_in(cls)
+    if names is not None:
+        inner = ",".join(f"{name}={canonical(getattr(value, name))}" for name in names)
+        return f"{class_name(cls)}({inner})"
+    if cls is tuple:
+        return "(" + ",".join(map(canonical, value)) + ")"
+    if isinstance(value, Enum):
+        return f"{class_name(cls)}.{value.name}"
+    if isinstance(value, (frozenset, set)):
+        return _named(cls, "frozenset") + "{" + ",".join(sorted(map(canonical, value))) + "}"
+    if isinstance(value, Mapping):
+        items = sorted((canonical(k), canonical(v)) for k, v in value.items())
+        return class_name(cls) + "{" + ",".join(f"{k}:{v}" for k, v in items) + "}"
+    raise ProtocolError(
+        f"a value of type {cls.__name__} ({value!r}) cannot be part of a state or packet; {_USE}"
+    )
+
+
+def _named(cls: Any, usual: str) -> str:
+    return "" if cls.__name__ == usual else class_name(cls)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values that are equal have the same canonical text, too."""
+    if one is other:
+        return True
+    cls: Any = type(one)
+    if cls is not type(other):
+        return False
+    if cls is float:
+        return repr(one) == repr(other)
+    if cls in _ATOMS:
+        return bool(one == other)  # they are parts of equal values, but equality may leave out some
+    if (names := field_names(one)) is not None:
+        return all(same(getattr(one, name), getattr(other, name)) for name in names)
+    if cls is tuple:
+        return len(one) == len(other) and all(map(same, one, other))
+    return canonical(one) == canonical(other)
+
+
+@define(eq=False)
+class Values:
+    """The states, packets and messages of one system, each kept as it was first met.
+
+    Attributes:
+        known: the values, by equality.
+        classes: the classes in them, by name.
+    """
+
+    known: dict[Any, Any] = field(factory=dict)
+    classes: dict[str, type] = field(factory=dict)
+
+    def kept(self, value: Any, what: str) -> Any:
+        """Return the value that was met first of those that are the same as `value`.
+
+        Args:
+            value: what a handler returned.
+            what: what it is, for the error.
+
+        Raises:
+            ProtocolError: the value cannot be part of a state or packet.
+        """
+        try:
+            known = self.known.get(value, self)
+        except TypeError as error:
+            raise ProtocolError(f"{what} cannot be hashed ({error}); {_USE}") from None
+        if known is value:
+            return value
+        if known is self:
+            self._admit(value, what)
+            self.known[value] = value
+        elif not same(known, value):
+            raise ProtocolError(_equal_but_different(known, value, what))
+        return value if known is self else known
+
+    def __reduce__(self) -> tuple[type[Values], tuple[()]]:
+        """Leave what was met behind: another process meets values of its own."""
+        return Values, ()
+
+    def _admit(self, value: Any, what: str) -> None:
+        """Refuse what is not equal to itself, and a class with the name of another one."""
+        for part in _all_parts(value):
+            if part != part:
+                raise ProtocolError(
+                    f"{what} holds {part!r}, which is not equal to itself, so no state with it is "
+                    "ever met again; use a number or None"
+                )
+            cls: Any = type(part)
+            if self.classes.setdefault(class_name(cls), cls) is not cls:
+                raise ProtocolError(
+                    f"{what} holds a value of a class called {class_name(cls)}, and so did another "
+                    "one, of another class; give the two classes different names"
+                )
+        canonical(value)
+
+
+def _all_parts(value: Any) -> Iterator[Any]:
+    yield value
+    for part in parts(value):
+        yield from _all_parts(part)
+
+
+def _equal_but_different(known: Any, value: Any, what: str) -> str:
+    one, other = _difference(known, value)
+    return (
+        f"{what} is equal to an earlier value and not the same: {canonical(other)} is equal to "
+        f"{canonical(one)}, so that the two would be taken for one; use one of them throughout, or "
+        "frozen attrs or dataclasses, which are equal only to values of their own class"
+    )
+
+
+def _difference(one: Any, other: Any) -> tuple[Any, Any]:
+    """Return the smallest parts in which two equal values differ."""
+    if type(one) is type(other):
+        for first, second in zip(_ordered_parts(one), _ordered_parts(other), strict=False):
+            if not same(first, second):
+                return _difference(first, second)
+    return one, other
+
+
+def _ordered_parts(value: Any) -> tuple[Any, ...]:
+    return parts(value) if isinstance(value, tuple) or field_names(value) is not None else ()
+
+
+def parts(value: Any) -> tuple[Any, ...]:
+    """Return what a value is made of: its fields, elements, keys and contents; of an atom, none."""
+    if (names := field_names(value)) is not None:
+        return tuple(getattr(value, name) for name in names)
+    if isinstance(value, Mapping):
+        return (*value.keys(), *value.values())
+    if isinstance(value, (tuple, list)):
+        return tuple(value)
+    if isinstance(value, (frozenset, set)):
+        return tuple(sorted(value, key=repr))
+    return ()
+
+
+def messages_in(value: Any) -> Iterator[Message]:
+    """Yield the messages inside a packet or state, in field order."""
+    if isinstance(value, Message):
+        yield value
+        return
+    for part in parts(value):
+        yield from messages_in(part)
+
+
+def message_in(value: Any) -> Message | None:
+    """Return the first message inside a packet or state, in field order, or None."""
+    return next(messages_in(value), None)
+
+
+def contains(value: Any, message: Message) -> bool:
+    """Return whether `message` is somewhere inside `value`."""
+    if isinstance(value, Message):
+        return value == message
+    return any(contains(part, message) for part in parts(value))
