@@ -730,7 +730,7 @@ def sweep_command(
         gave_up |= row["verdict"] == sweeps.GAVE_UP
         if not quiet:
             _complain(sweeps.line(row))
-    rows = sweeps.saved(file)
+    rows = sweeps.kept_in(file).rows()
     if parquet_file is not None:
         parquet.write(rows, parquet_file)
     _say(sweeps.matrix(rows))

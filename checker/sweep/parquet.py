@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -44,8 +44,19 @@ def check_available() -> None:
         )
 
 
-def write(rows: Sequence[dict[str, Any]], target: str) -> None:
-    """Write rows, in their order, with the columns above; a key that a row lacks is null.
+def write(
+    rows: Sequence[dict[str, Any]],
+    target: str,
+    columns: Mapping[str, str] = COLUMNS,
+    never_null: int = NEVER_NULL,
+) -> None:
+    """Write rows, in their order; a key that a row lacks is null.
+
+    Args:
+        rows: columns by name.
+        target: the file.
+        columns: name -> type; a sweep's, if nobody says otherwise.
+        never_null: how many of them, from the first on, every row has.
 
     Raises:
         InputError: the file cannot be written, or a row has a value of another type.
@@ -54,13 +65,13 @@ def write(rows: Sequence[dict[str, Any]], target: str) -> None:
     from pyarrow import parquet
 
     schema = pyarrow.schema(
-        pyarrow.field(name, pyarrow.type_for_alias(kind), nullable=number >= NEVER_NULL)
-        for number, (name, kind) in enumerate(COLUMNS.items())
+        pyarrow.field(name, pyarrow.type_for_alias(kind), nullable=number >= never_null)
+        for number, (name, kind) in enumerate(columns.items())
     )
     try:
         table = pyarrow.Table.from_pylist(list(rows), schema)
     except pyarrow.ArrowException as error:
-        raise InputError(f"a row of the sweep does not fit into {target!r}: {error}") from None
+        raise InputError(f"a row does not fit into {target!r}: {error}") from None
     buffer = pyarrow.BufferOutputStream()
     parquet.write_table(table, buffer)
     write_whole(target, buffer.getvalue().to_pybytes())

@@ -6,11 +6,8 @@ begun again leaves out what is in the file already.
 
 from __future__ import annotations
 
-import json
-import multiprocessing
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -20,10 +17,11 @@ from attrs import evolve, frozen
 
 from antecede.checker.check import InternalError, check
 from antecede.checker.engine import Options
-from antecede.checker.errors import AntecedeError, ClusterError, InputError
-from antecede.checker.formats import write_whole
+from antecede.checker.errors import AntecedeError, ClusterError
 from antecede.checker.search.loop import Bounds
 from antecede.checker.spec import Expectation, Spec
+from antecede.checker.sweep import kept
+from antecede.checker.sweep.kept import Kept, Row
 
 KEYS = ("protocol", "actors", "messages", "network", "workload", "history")
 """What tells the checks of a sweep apart; the columns of its rows."""
@@ -31,7 +29,6 @@ KEYS = ("protocol", "actors", "messages", "network", "workload", "history")
 GAVE_UP = "GAVE UP"
 """In place of a verdict where the cluster failed; such a row is shown, not kept."""
 
-Row: TypeAlias = dict[str, Any]
 Runner: TypeAlias = Callable[[Sequence[Spec]], Iterator[Row]]
 """Runs checks, each on one thread, and yields their rows as they come."""
 
@@ -82,57 +79,22 @@ def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
     }
 
 
-def saved(file: Path) -> list[Row]:
-    """Return the rows of an earlier run; a last line that is cut off is left out.
-
-    Raises:
-        InputError: the file holds something else.
-    """
-    if not file.exists():
-        return []
-    rows = []
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    for number, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            if number == len(lines):
-                break
-            row = None
-        if not isinstance(row, dict) or not set(KEYS) <= set(row):
-            raise InputError(f"{file}, line {number}: no row of a sweep; give another file")
-        rows.append(row)
-    return rows
+def kept_in(file: Path) -> Kept:
+    """Return the rows of a file."""
+    return Kept(file, KEYS, "a sweep")
 
 
 def sweep(specs: Sequence[Spec], run: Runner, file: Path) -> Iterator[Row]:
     """Run what is missing in `file`; yield each row when it is in the file."""
-    rows = saved(file)
-    done = {_key(row) for row in rows}
-    # What was cut off in the middle of a line is written anew.
-    write_whole(str(file), "".join(f"{json.dumps(row)}\n" for row in rows))
-    missing = [spec for spec in specs if _key(_columns(spec)) not in done]
-    with file.open("a", encoding="utf-8") as out:
-        for row in run(missing):
-            if row["verdict"] != GAVE_UP:
-                out.write(f"{json.dumps(row)}\n")
-                out.flush()
-            yield row
+    return kept_in(file).run(specs, _columns, run, lambda row: row["verdict"] != GAVE_UP)
 
 
 def in_processes(
     specs: Sequence[Spec], options: Options, bounds: Bounds, processes: int
 ) -> Iterator[Row]:
     """Run checks in several processes of this machine."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        futures = [pool.submit(row_of, spec, options, bounds) for spec in specs]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    call = partial(row_of, options=options, bounds=bounds)
+    return kept.in_processes(call, specs, processes)
 
 
 def on_spark(
@@ -169,10 +131,6 @@ def _found_anywhere(spec: Spec) -> Spec:
 
 def _columns(spec: Spec) -> Row:
     return {key: getattr(spec, key) for key in KEYS}
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[key] for key in KEYS)
 
 
 def line(row: Row) -> str:

@@ -15,7 +15,15 @@ from antecede.checker.errors import InputError
 from antecede.checker.search.loop import Bounds
 from antecede.checker.spec import Spec
 from antecede.checker.sweep import parquet
-from antecede.checker.sweep.sweep import Axes, combined, in_processes, matrix, row_of, saved, sweep
+from antecede.checker.sweep.sweep import (
+    Axes,
+    combined,
+    in_processes,
+    kept_in,
+    matrix,
+    row_of,
+    sweep,
+)
 from tests.conftest import COMMAND, ROOT, Command, in_a_process
 
 PLAIN = Options(engine="plain")
@@ -58,7 +66,7 @@ def test_a_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
         out.write('{"protocol": "mf')  # cut off by a kill
     rest = swept(specs, file)
     assert [3] == [row["messages"] for row in rest]
-    assert [1, 2, 3] == [row["messages"] for row in saved(file)]
+    assert [1, 2, 3] == [row["messages"] for row in kept_in(file).rows()]
     assert [] == swept(specs, file)
 
 
@@ -66,7 +74,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text('{"a": 1}\n{"b": 2}\n')
     with pytest.raises(InputError, match="line 1: no row of a sweep; give another file"):
-        saved(file)
+        kept_in(file).rows()
     assert '{"a": 1}\n{"b": 2}\n' == file.read_text()
 
 
@@ -130,7 +138,7 @@ def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=300)
     assert 3 == process.returncode
     assert "Interrupted; there is no result." == err.strip()
-    assert [1] == [row["messages"] for row in saved(file)]
+    assert [1] == [row["messages"] for row in kept_in(file).rows()]
 
 
 # Parquet
@@ -145,7 +153,7 @@ def test_rows_can_be_read_back_from_parquet(tmp_path: Path) -> None:
     assert 3 == in_a_process(*asked, *more, cwd=tmp_path).code
     table = reader.read_table(tmp_path / "rows.parquet")
     assert list(parquet.COLUMNS) == table.column_names
-    rows = saved(tmp_path / "sweep.jsonl")
+    rows = kept_in(tmp_path / "sweep.jsonl").rows()
     assert 4 == len(rows)
     assert [{**dict.fromkeys(parquet.COLUMNS), **row} for row in rows] == table.to_pylist()
     assert {"sweep.jsonl", "rows.parquet"} == {file.name for file in tmp_path.iterdir()}

@@ -1,0 +1,114 @@
+"""Rows of many runs in a file of JSON lines: each as soon as it is there, none run twice.
+
+What the runs are is not known here: an item has columns that tell it from others, and a runner
+yields rows that have these columns and results.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from attrs import frozen
+
+from antecede.checker.errors import InputError
+from antecede.checker.formats import write_whole
+
+Row: TypeAlias = dict[str, Any]
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+@frozen
+class Kept:
+    """A file of rows.
+
+    Attributes:
+        file: where they are.
+        keys: the columns that tell runs apart; every row has them.
+        of: what a row is of, for sentences.
+    """
+
+    file: Path
+    keys: tuple[str, ...]
+    of: str
+
+    def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return what tells a row, or the columns of an item, from others."""
+        return tuple(row[name] for name in self.keys)
+
+    def rows(self) -> list[Row]:
+        """Return the rows of earlier runs; a last line that is cut off is left out.
+
+        Raises:
+            InputError: the file holds something else.
+        """
+        if not self.file.exists():
+            return []
+        rows = []
+        lines = self.file.read_text(encoding="utf-8").splitlines(keepends=True)
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError:
+                if number == len(lines):
+                    break
+                row = None
+            if not isinstance(row, dict) or not set(self.keys) <= set(row):
+                raise InputError(
+                    f"{self.file}, line {number}: no row of {self.of}; give another file"
+                )
+            rows.append(row)
+        return rows
+
+    def run(
+        self,
+        items: Sequence[Item],
+        columns: Callable[[Item], Row],
+        run: Callable[[Sequence[Item]], Iterator[Row]],
+        lasting: Callable[[Row], bool] = lambda _row: True,
+    ) -> Iterator[Row]:
+        """Run what is missing in the file; yield each row when it is in the file.
+
+        Args:
+            items: what is asked for.
+            columns: the columns of an item that tell it from others.
+            run: yields the rows of items as they come.
+            lasting: whether a row is worth keeping.
+        """
+        rows = self.rows()
+        done = {self.key(row) for row in rows}
+        # What was cut off in the middle of a line is written anew.
+        write_whole(str(self.file), "".join(f"{json.dumps(row)}\n" for row in rows))
+        missing = [item for item in items if self.key(columns(item)) not in done]
+        with self.file.open("a", encoding="utf-8") as out:
+            for row in run(missing):
+                if lasting(row):
+                    out.write(f"{json.dumps(row)}\n")
+                    out.flush()
+                yield row
+
+
+def in_processes(
+    call: Callable[[Item], Value], items: Sequence[Item], processes: int
+) -> Iterator[Value]:
+    """Yield what `call` returns for each item, as it comes, from several processes of this machine.
+
+    Args:
+        call: a function of an importable module, or a partial of one.
+        items: its arguments, in the order in which they are begun.
+        processes: how many at once.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        futures = [pool.submit(call, item) for item in items]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
