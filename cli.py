@@ -18,6 +18,8 @@ import click
 
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
+from antecede.checker.audit import report as audit_report
+from antecede.checker.audit.records import fields_from
 from antecede.checker.check import (
     INCOMPLETE,
     INPUT_ERROR,
@@ -751,7 +753,7 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
 
 
 @commands.command("audit")
-@click.argument("log", metavar="LOG")
+@click.argument("names", metavar="LOG|-…", nargs=-1, required=True)
 @click.option(
     "--log-format",
     type=click.Choice(logs.FORMATS),
@@ -764,35 +766,42 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
     "event (or send and deliver), to.  [default: clauses such as 'causal-sends m1 to bob' and "
     "'delivers m1']",
 )
+@click.option(
+    "--fields",
+    metavar="NAME=FIELD,…",
+    help="What the records of another program's log are called: actor, event, message, to, and "
+    "what its event says of a causal-send (send) and a delivery (deliver).",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
 @click.option(
     "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
 )
 def audit_command(
-    log: str,
+    names: tuple[str, ...],
     log_format: str | None,
     event: str | None,
+    fields: str | None,
     json_file: str | None,
     unfinished: bool,
 ) -> int:
-    """Judge the log of a real system by the same causality as a check.
+    """Judge the logs of a real system by the same causality as a check; - is standard input.
 
     A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}; or the log
-    is one of ShiViz, whose vector clocks are judged, too.
+    is one of ShiViz, whose vector clocks are judged, too. Logs may be compressed (gzip, zstd); of
+    several, each holds all events of its actors.
 
-    Exit codes: 0 nothing is wrong, 1 something is, 2 the log cannot be read.
+    Exit codes: 0 nothing is wrong, 1 something is, 2 a log cannot be read or has no causal-send, 3
+    nothing was delivered (with --unfinished).
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))
-    found = audits.audit(Path(log), log_format, event)
-    if unfinished:
-        found = attrs.evolve(found, undelivered=())
+    found = audits.audit(names, log_format, event, fields_from(fields))
     if json_file is not None:
         write = partial(write_whole, json_file) if json_file != "-" else _print
-        write(formats.text(audits.as_object(found, log)))
+        write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
     if json_file != "-":
-        _say(audits.text(found, log))
-    return 1 if found.findings or found.undelivered else 0
+        _say(audit_report.text(found, unfinished=unfinished))
+    return audit_report.EXIT_CODES[audit_report.verdict(found, unfinished=unfinished)]
 
 
 @commands.command("prove")

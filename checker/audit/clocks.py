@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from attrs import define, field, frozen
 
-from antecede.checker.audit.logs import Stamp
+from antecede.checker.audit.events import Stamp
 
 
 @frozen
@@ -21,6 +21,7 @@ class Fault:
     line: int
     host: str
     text: str
+    log: str = ""
 
 
 @frozen
@@ -30,6 +31,7 @@ class _Claim:
     entry: int
     own: int
     line: int
+    log: str
 
 
 @define(eq=False)
@@ -64,13 +66,14 @@ class Clocks:
                 if future is not None:
                     there = f"{count} events" if count != 1 else "1 event"
                     text = f"{claimer} knows of event {future.entry} of {host}, which has {there}"
-                    self.faults.append(Fault(future.line, claimer, f"{text} in the log"))
+                    fault = Fault(future.line, claimer, f"{text} in the log", future.log)
+                    self.faults.append(fault)
 
     def _own(self, stamp: Stamp) -> Iterator[Fault]:
         own, before = stamp.clock.get(stamp.host, 0), self.counts.get(stamp.host, 0)
         if own != before + 1:
             text = f"the entry of {stamp.host} in its own clock is {own}, not {before + 1}"
-            yield Fault(stamp.line, stamp.host, text)
+            yield Fault(stamp.line, stamp.host, text, stamp.log)
         self.counts[stamp.host] = max(before, own)
 
     def _forgotten(self, stamp: Stamp) -> Iterator[Fault]:
@@ -79,7 +82,7 @@ class Clocks:
             now = stamp.clock.get(other, 0)
             if now < known and other != stamp.host:
                 text = f"{stamp.host} knew of event {known} of {other}, and now of {now} only"
-                yield Fault(stamp.line, stamp.host, text)
+                yield Fault(stamp.line, stamp.host, text, stamp.log)
 
     def _circular(self, stamp: Stamp) -> Iterator[Fault]:
         """Find events read before that know of this one, although it knows of them."""
@@ -93,7 +96,7 @@ class Clocks:
                     f"{stamp.host} knows of event {claim.own} of {claimer} (line {claim.line}), "
                     "which knows of this one already"
                 )
-                yield Fault(stamp.line, stamp.host, text)
+                yield Fault(stamp.line, stamp.host, text, stamp.log)
             while queue and queue[0].entry <= own:
                 queue.popleft()
 
@@ -103,5 +106,5 @@ class Clocks:
         for other, entry in stamp.clock.items():
             new = entry > max(before.get(other, 0), self.counts.get(other, 0))
             if new and other != stamp.host:
-                claim = _Claim(entry, stamp.clock.get(stamp.host, 0), stamp.line)
+                claim = _Claim(entry, stamp.clock.get(stamp.host, 0), stamp.line, stamp.log)
                 self.claims[other].setdefault(stamp.host, deque()).append(claim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from itertools import groupby
@@ -28,6 +29,9 @@ from antecede.checker.semantics.values import contains, message_in
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
 """(step number, message) -> what is wrong with its delivery there, in two words."""
 
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode's categories of characters that are not seen but do something."""
+
 LABEL = 20
 """The longest label of a packet that has no class name, in characters."""
 
@@ -37,6 +41,13 @@ ACTORS = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
 def actor_name(actor: int) -> str:
     """Return the name of an actor in text; files use its index."""
     return ACTORS[actor] if 0 <= actor < len(ACTORS) else f"Actor {actor + 1}"
+
+
+def printable(text: str) -> str:
+    """Return a text from outside on one line, with what could steer a terminal written out."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(repr(c)[1:-1] if unicodedata.category(c) in _HIDDEN else c for c in text)
 
 
 def listed(words: Sequence[str]) -> str:
@@ -65,10 +76,10 @@ class Words:
         if isinstance(value, Message):
             return self.message(value)
         if isinstance(value, Enum):
-            return value.name
+            return printable(value.name)
         if attrs.has(type(value)):
             fields = ", ".join(self._field(a.name, value) for a in attrs.fields(type(value)))
-            return type(value).__name__ + (f"({fields})" if fields else "")
+            return printable(type(value).__name__) + (f"({fields})" if fields else "")
         if isinstance(value, tuple) and value and all(isinstance(part, bool) for part in value):
             return "[" + " ".join("1" if part else "0" for part in value) + "]"
         if isinstance(value, tuple):
@@ -78,7 +89,7 @@ class Words:
         if isinstance(value, Mapping):
             items = sorted((self.value(k), self.value(v)) for k, v in value.items())
             return "{" + ", ".join(f"{k}: {v}" for k, v in items) + "}"
-        return repr(value)
+        return printable(repr(value))
 
     def _field(self, name: str, owner: Any) -> str:
         value = getattr(owner, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -47,9 +48,16 @@ _ASCII = str.maketrans(
     | {"…": "...", "—": "--"}
 )
 
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
 
 def for_stream(text: str, stream: TextIO) -> str:
-    """Return `text` as the encoding of `stream` can show it: box characters, or plain ASCII."""
+    """Return `text` as `stream` can show it.
+
+    Box characters, or plain ASCII where its encoding has no others; characters that could steer a
+    terminal are written out, wherever they come from.
+    """
+    text = _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
         text.encode(encoding)

@@ -15,9 +15,12 @@ from attrs import evolve, frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.audit.audit import Audit, audit
+from antecede.checker.audit import audit as audits
 from antecede.checker.audit.clocks import Clocks
-from antecede.checker.audit.logs import Event, Stamp, events, open_log
+from antecede.checker.audit.events import Event, Stamp
+from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.logs import events, open_log
+from antecede.checker.audit.sources import opened
 from antecede.checker.errors import InputError
 from antecede.checker.formats.registry import trace_text
 from antecede.checker.formats.shiviz import PARSER
@@ -29,6 +32,10 @@ from tests.models import MODELS, UNRELIABLE, Model
 
 HOST_FIRST = r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)"
 ON_ONE_LINE = r"(?<host>\S*) (?<clock>\{.*\}) (?<event>.*)"
+
+
+def audit(path: Path, **how: Any) -> Audit:
+    return audits.audit([str(path)], **how)
 
 
 @frozen
@@ -65,7 +72,7 @@ def told(found: Audit) -> list[tuple[Any, ...]]:
 
 
 def counts(found: Audit) -> tuple[int, ...]:
-    return (found.actors, found.causal_sends, found.deliveries, found.lines)
+    return (found.actors, found.causal_sends, found.deliveries, found.events)
 
 
 def log(tmp_path: Path, text: str) -> Path:
@@ -74,8 +81,9 @@ def log(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def read(path: Path, **how: str) -> list[tuple[Any, ...]]:
-    found = events(open_log(path, **how))
+def read(path: Path, **how: Any) -> list[tuple[Any, ...]]:
+    with opened(str(path)) as source:
+        found = [*events(open_log(source, **how))]
     return [(event.line, event.actor, event.kind, event.message, event.to) for event in found]
 
 

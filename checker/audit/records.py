@@ -1,0 +1,133 @@
+"""Events as records with named fields: a JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import evolve, frozen
+
+from antecede.checker.audit.events import DELIVER, EVENTS, SEND, Event
+from antecede.checker.audit.sources import Source
+from antecede.checker.errors import InputError
+
+
+@frozen
+class Fields:
+    """How the records of a log are called.
+
+    Attributes:
+        actor, event, message, to: the names of fields; a dot leads into an object.
+        send, deliver: what `event` says of causal-sends and deliveries. If both are as antecede
+            calls them, any other event is an error; else it is passed over.
+    """
+
+    actor: str = "actor"
+    event: str = "event"
+    message: str = "message"
+    to: str = "to"
+    send: str = SEND
+    deliver: str = DELIVER
+
+    @property
+    def foreign(self) -> bool:
+        """The events have other names than antecede's."""
+        return (self.send, self.deliver) != EVENTS
+
+
+NAMES = ("actor", "event", "message", "to", "send", "deliver")
+
+
+def fields_from(text: str | None) -> Fields:
+    """Return the fields that a list such as `actor=host,message=id,deliver=CONSUMED` names.
+
+    Raises:
+        InputError: a part is no such pair, or names something else; says which.
+    """
+    fields = Fields()
+    for part in (text or "").split(",") if text else ():
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or name not in NAMES or not value:
+            raise InputError(
+                f"--fields: {part.strip()!r} names no field; give NAME=FIELD, where NAME is one of "
+                f"{', '.join(NAMES)}, such as actor=host,message=id,send=PUBLISH,deliver=CONSUME"
+            )
+        fields = evolve(fields, **{name: value})
+    return fields
+
+
+def object_events(source: Source, fields: Fields) -> Iterator[Event]:
+    """Yield the events of a log with a JSON object a line.
+
+    Raises:
+        InputError: a line is no event; says which and why.
+    """
+    for number, line in source.lines():
+        if line.strip():
+            event = object_event(source.name, number, line, fields)
+            if event is not None:
+                yield event
+
+
+def object_event(log: str, number: int, line: str, fields: Fields) -> Event | None:
+    """Return the event of one line; None if it is neither a causal-send nor a delivery."""
+    where = f"{log}, line {number}"
+    found = parsed(where, line, "")
+    if not isinstance(found, dict):
+        raise InputError(f"{where}: a line is an object with actor, event and message")
+    return record_event(where, log, number, found, fields)
+
+
+def record_event(
+    where: str, log: str, number: int, found: Mapping[str, Any], fields: Fields
+) -> Event | None:
+    """Return the event that a record holds; None if it is neither a causal-send nor a delivery."""
+    said = _text(where, fields.event, _at(found, fields.event))
+    if said not in (fields.send, fields.deliver):
+        if fields.foreign:
+            return None
+        raise InputError(f"{where}: unknown event {said!r}; available: {', '.join(EVENTS)}")
+    return Event(
+        number,
+        _text(where, fields.actor, _at(found, fields.actor)),
+        SEND if said == fields.send else DELIVER,
+        _text(where, fields.message, _at(found, fields.message)),
+        _destinations(where, fields.to, _at(found, fields.to)),
+        log=log,
+    )
+
+
+def _at(record: Mapping[str, Any], name: str) -> Any:
+    """Return a field, or what a path such as `host.name` leads to."""
+    if name in record or "." not in name:
+        return record.get(name)
+    first, _, rest = name.partition(".")
+    inner = record.get(first)
+    return _at(inner, rest) if isinstance(inner, dict) else None
+
+
+def _text(where: str, key: str, value: Any) -> str:
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise InputError(f"{where}: {key!r} is {value!r}; give a text or a number")
+    return str(value)
+
+
+def _destinations(where: str, key: str, to: Any) -> tuple[str, ...] | None:
+    if to is None:
+        return None
+    if not isinstance(to, list) or any(
+        not isinstance(each, str | int) or isinstance(each, bool) for each in to
+    ):
+        raise InputError(f"{where}: {key!r} is {to!r}; give a list of actors, or leave it out")
+    return tuple(map(str, to))
+
+
+def parsed(where: str, text: str, what: str) -> Any:
+    """Return JSON text as a value; `what` says what it is."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: {what}no JSON ({error.msg} at column {error.colno})") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: {what}no JSON that can be read (too large)") from None

@@ -1,0 +1,121 @@
+"""An audit for people and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antecede.checker.audit.findings import Audit, Finding
+from antecede.checker.report.prose import printable
+
+VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
+
+EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3}
+
+
+def verdict(found: Audit, *, unfinished: bool = False) -> str:
+    """Return what an audit comes to; `unfinished`: messages may still be in transit."""
+    if found.findings or (found.undelivered and not unfinished):
+        return VIOLATED
+    return HOLDS if found.deliveries else NOTHING
+
+
+def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
+    """Return an audit for programs."""
+    wrong = found.findings if unfinished else (*found.findings, *found.undelivered)
+    return {
+        "schema": "antecede/audit/2",
+        "logs": list(found.logs),
+        "verdict": verdict(found, unfinished=unfinished),
+        "unfinished": unfinished,
+        "actors": found.actors,
+        "causal_sends": found.causal_sends,
+        "deliveries": found.deliveries,
+        "lines": found.events,
+        "undelivered_copies": found.open,
+        "causal_sends_without_destinations": found.unaddressed,
+        "findings": [_object(finding) for finding in wrong],
+    }
+
+
+def _object(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "log": finding.log,
+        "line": finding.line,
+        "text": finding.text,
+        "actor": finding.actor,
+        "first": finding.first,
+        "second": finding.second,
+        "chain": list(finding.chain),
+        "events": [
+            {"log": e.log, "line": e.line, "actor": e.actor, "event": e.kind, "message": e.message}
+            for e in finding.events
+        ],
+    }
+
+
+def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
+    """Return an audit for people; at most `most` findings."""
+    said = verdict(found, unfinished=unfinished)
+    counts = (
+        f"{_count(found.events, 'event')} of {_count(found.actors, 'actor')}: "
+        f"{_count(found.causal_sends, 'causal-send')}, "
+        f"{_count(found.deliveries, 'delivery', 'deliveries')}"
+    )
+    lines = [f"{printable(', '.join(found.logs))}: {said}", ""]
+    if said != VIOLATED:
+        return "\n".join([*lines, f"  {counts}; {_checked(found)}."])
+    lines += [f"  {counts}.", ""]
+    wrong = list(found.findings if unfinished else (*found.findings, *found.undelivered))
+    for finding in wrong[:most]:
+        lines += _finding(finding, several=len(found.logs) > 1)
+    if len(wrong) > most:
+        lines.append(f"  … and {len(wrong) - most:,} more.")
+    if unfinished and found.open:
+        lines += ["", f"  {_count(found.open, 'copy', 'copies')} not delivered so far."]
+    return "\n".join(lines)
+
+
+def _checked(found: Audit) -> str:
+    """Say what was checked of a log in which nothing is wrong, and nothing else."""
+    if not found.deliveries:
+        return "nothing was delivered, so there is no order to judge"
+    parts = ["no delivery violates causal order"]
+    if found.open:
+        parts.append(f"{_count(found.open, 'copy', 'copies')} not delivered so far")
+    if found.unaddressed:
+        number = _count(found.unaddressed, "causal-send")
+        names = "names" if found.unaddressed == 1 else "name"
+        parts.append(
+            f"{number} {names} no destinations, so that nothing can be said of what never arrived"
+        )
+    if not found.open and not found.unaddressed:
+        return "everything was delivered, in causal order"
+    return "; ".join(parts)
+
+
+def _finding(finding: Finding, *, several: bool) -> list[str]:
+    """Return the lines of a finding; of `several` logs, it names its own."""
+    log = f"{printable(finding.log)}, " if several else ""
+    lines = [f"  {log}line {finding.line}: {finding.kind}: {printable(finding.text)}."]
+    if finding.chain:
+        lines.append(f"    {printable(' → '.join(finding.chain))}")
+        lines.append(f"    {_places(finding, several=several)}")
+    return lines
+
+
+def _places(finding: Finding, *, several: bool) -> str:
+    """Say in which lines the two messages were causal-sent and delivered."""
+    parts = []
+    for name in (finding.first, finding.second):
+        sent = next(e for e in finding.events if e.message == name and e.kind == "causal-send")
+        come = next(e for e in reversed(finding.events) if e.message == name)
+        there = [f"{printable(e.log)}:{e.line}" if several else f"{e.line}" for e in (sent, come)]
+        parts.append(
+            f"{printable(str(name))} causal-sent in line {there[0]}, delivered in line {there[1]}"
+        )
+    return "; ".join(parts)
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

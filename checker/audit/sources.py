@@ -1,0 +1,160 @@
+"""Where logs come from: files, standard input and pipes, plain or compressed, each read once."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from attrs import define, field
+
+from antecede.checker.errors import InputError
+
+STANDARD_INPUT = "-"
+CHUNK = 1 << 20
+LONGEST_LINE = 1 << 26
+"""Bytes of a line; a file without line ends must not fill the memory."""
+
+_GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+
+Opener: TypeAlias = Callable[[BinaryIO], Any]
+
+
+@define(eq=False)
+class Source:
+    """The bytes of one log, which are read once, from front to back.
+
+    Attributes:
+        name: for people.
+        stream: what is read.
+        ahead: what has been read of it and not been used yet.
+        taken: bytes that have been used.
+    """
+
+    name: str
+    stream: BinaryIO
+    ahead: bytes = b""
+    taken: int = field(default=0, init=False)
+
+    def read(self) -> bytes:
+        """Return the next chunk of whole lines, only the last may lack its end; b'' at the end.
+
+        Raises:
+            InputError: it cannot be read, or a line is too long; says why.
+        """
+        parts, size = [self.ahead], len(self.ahead)
+        self.ahead = b""
+        while True:
+            chunk = self._more()
+            end = chunk.rfind(b"\n") + 1
+            if end or not chunk:
+                parts.append(chunk[:end] if chunk else b"")
+                self.ahead = chunk[end:]
+                break
+            parts.append(chunk)
+            size += len(chunk)
+            if size > LONGEST_LINE:
+                raise InputError(f"{self.name}: a line is longer than {LONGEST_LINE >> 20} MiB")
+        found = b"".join(parts)
+        self.taken += len(found)
+        return found
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines that are left, numbered from 1.
+
+        Raises:
+            InputError: they cannot be read, or are no UTF-8 text; says why.
+        """
+        number = 0
+        while chunk := self.read():
+            try:
+                text = chunk.decode()
+            except UnicodeDecodeError as error:
+                at = number + 1 + chunk.count(b"\n", 0, error.start)
+                raise InputError(
+                    f"cannot read {self.name!r}: line {at} is not UTF-8 text"
+                ) from None
+            for line in text.removesuffix("\n").split("\n"):
+                number += 1
+                yield number, line.removesuffix("\r")
+
+    def first_line(self) -> str:
+        """Return the first line that is not blank, and leave everything to be read."""
+        kept, first = b"", ""
+        while not first and (chunk := self.read()):
+            kept += chunk
+            first = next((line for line in chunk.split(b"\n") if line.strip()), b"").decode(
+                errors="replace"
+            )
+        self.ahead, self.taken = kept + self.ahead, 0
+        return first.removesuffix("\r")
+
+    def _more(self) -> bytes:
+        try:
+            # As much as a pipe has, so that a log can be followed while it is written.
+            read = getattr(self.stream, "read1", self.stream.read)
+            return bytes(read(CHUNK))
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(self.name, error) from None
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] != "zstandard":
+                raise
+            raise _unreadable(self.name, error) from None
+
+
+@contextlib.contextmanager
+def opened(name: str) -> Iterator[Source]:
+    """Open a log for reading; `-` is standard input.
+
+    Raises:
+        InputError: it cannot be opened; says why.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            raw = (
+                sys.stdin.buffer
+                if name == STANDARD_INPUT
+                else stack.enter_context(Path(name).open("rb"))
+            )
+            source = Source(shown_name(name), _unpacked(raw, stack, shown_name(name)))
+            source.ahead = source._more().removeprefix(_MARK)
+        except (OSError, ValueError) as error:
+            raise _unreadable(name, error) from None
+        yield source
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a log for people."""
+    return "standard input" if name == STANDARD_INPUT else name
+
+
+def _unpacked(raw: Any, stack: contextlib.ExitStack, name: str) -> Any:
+    """Return what gives the bytes of a file, whose first bytes say how it is compressed."""
+    stream = io.BufferedReader(raw) if isinstance(raw, io.RawIOBase) else raw
+    head = stream.peek(4)
+    if head.startswith(_GZIP):
+        return stack.enter_context(gzip.GzipFile(fileobj=stream))
+    if head.startswith(_ZSTD):
+        return _of_zstd(stream, name)
+    return stream
+
+
+def _of_zstd(stream: Any, name: str) -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise InputError(
+            f"{name} is compressed with zstd, which needs the package zstandard; "
+            "install it with: pip install 'antecede[zstd]', or pipe it: zstd -dc FILE | … -"
+        ) from None
+    return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
+
+
+def _unreadable(name: str, error: Exception) -> InputError:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return InputError(f"cannot read {name!r}: {reason}")
