@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 import click
 
+from antecede.checker import interrupts
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
 from antecede.checker.audit import report as audit_report
@@ -1016,7 +1017,8 @@ def _complain(text: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are those of the process if None."""
     try:
-        code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
+        with interrupts.handled():
+            code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return INPUT_ERROR

@@ -9,8 +9,10 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.engine import Options, explorer_for
+from antecede.checker import interrupts
+from antecede.checker.engine import Options, explorer_for, kernels_are_compiled
 from antecede.checker.errors import CapacityError, ProtocolError, ReplayError
+from antecede.checker.memory import shortage
 from antecede.checker.model import Protocol
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import confirm
@@ -25,6 +27,9 @@ from antecede.checker.spec import COUNT_KEYS, Spec, system_of
 
 AS_EXPECTED, NOT_AS_EXPECTED, INPUT_ERROR, INCOMPLETE, INTERNAL_ERROR = range(5)
 """The exit codes."""
+
+LATE = 1.0
+"""Seconds after which a search that has not looked at --max-seconds is told."""
 
 
 class InternalError(Exception):
@@ -60,8 +65,8 @@ class CheckReport:
 
     @property
     def interrupted(self) -> bool:
-        """The user ended the search."""
-        return self.result.stopped_by == "interrupted by the user"
+        """The user, or somebody else's signal, ended the search."""
+        return interrupts.is_interruption(self.result.stopped_by)
 
     @property
     def exit_code(self) -> int:
@@ -111,8 +116,7 @@ def check(
     options = evolve(options, search=spec.search, max_depth=bounds.max_depth)
     explored = self_checking(system, selfcheck)
     try:
-        explorer = explorer_for(explored, options)
-        result = explore(system, explorer, bounds, watch)
+        result = _explored(system, explored, options, bounds, watch)
     except ProtocolError as error:
         result = _failed(system, str(error))
     except ReplayError as error:
@@ -126,6 +130,41 @@ def check(
         result = evolve(result, counterexample=minimise(result.counterexample))
     report = CheckReport(spec, options, system, result, differences(spec, result))
     return _measured(report, bounds, watch) if measured else report
+
+
+def _explored(
+    system: System,
+    self_checking: System,
+    options: Options,
+    bounds: Bounds,
+    watch: Callable[[Progress], None],
+) -> Result:
+    """Explore; what takes too long or too much before the first look at a bound is ended, too."""
+    explorer = None
+    try:
+        with interrupts.watched(_limits(options, bounds)):
+            explorer = explorer_for(self_checking, options)
+            return explore(system, explorer, bounds, watch)
+    except interrupts.Ended as end:
+        if explorer is not None:
+            raise
+        return _unstarted(system, f"{end}, before the search began")
+
+
+def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:
+    """Return what says, asked now and then, that a bound is passed which no search looked at."""
+    began, seconds = time.monotonic(), bounds.max_seconds
+    if options.engine != "plain" and not kernels_are_compiled():
+        seconds = None  # to compile them takes longer than many a bound, and is done once
+
+    def passed() -> str | None:
+        if seconds is not None and time.monotonic() - began > seconds + LATE:
+            return f"--max-seconds {seconds:g} reached"
+        if bounds.max_memory is not None and memory_bytes() > bounds.max_memory:
+            return f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached"
+        return shortage()
+
+    return passed
 
 
 def check_all(
@@ -165,6 +204,18 @@ def self_checking(system: System, mode: str) -> System:
     return evolve(system, protocol=protocol, properties=properties)
 
 
+def _unstarted(system: System, reason: str) -> Result:
+    """Return the result of a check that ended before its search began."""
+    return Result(
+        verdict=Verdict.INCOMPLETE,
+        properties={p.name: Verdict.INCOMPLETE for p in system.properties},
+        counts=Counts(0, 0, 0, 0),
+        seconds=0.0,
+        peak_memory_bytes=peak_memory_bytes(),
+        stopped_by=reason,
+    )
+
+
 def _failed(system: System, error: str) -> Result:
     """Return the result of a check whose protocol failed before the first transition."""
     return Result(
@@ -199,7 +250,7 @@ def _with_recovery(
     except CapacityError as limit:
         return evolve(result, stopped_by=str(limit))
     except KeyboardInterrupt:
-        return evolve(result, stopped_by="interrupted by the user")
+        return evolve(result, stopped_by=interrupts.wanted() or interrupts.BY_USER)
     return evolve(
         result,
         properties=verdicts,

@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from antecede.checker import interrupts
 from antecede.checker.check import CheckReport, check, differences
 from antecede.checker.claims.claim import (
     LAWS,
@@ -200,7 +201,7 @@ class Judge:
                 self._measures[key] = str(limit)
             except KeyboardInterrupt:
                 self.interrupted = True
-                return "interrupted by the user"
+                return interrupts.wanted() or interrupts.BY_USER
         return self._measures[key]
 
 

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from antecede.checker.check import CheckReport
 from antecede.checker.engine import ENGINES
+from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import Property, Protocol
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import (
@@ -91,7 +92,7 @@ def elapsed(seconds: float) -> str:
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
-    remarks = (symmetry_text, omission_text, slowness_text, checkpoint_text)
+    remarks = (symmetry_text, rounds_on_spark_text, omission_text, slowness_text, checkpoint_text)
     parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
@@ -218,6 +219,18 @@ def symmetry_text(result: Result) -> str:
     )
 
 
+def rounds_on_spark_text(result: Result) -> str:
+    """Say that Spark had nothing to do, where it was asked for and levels were too small for it."""
+    found = result.statistics
+    if found.get("rounds_on_spark", 1):
+        return ""
+    largest = max(found["states_per_depth"], default=0)
+    return (
+        f"  0 rounds on Spark: the largest level had {largest:,} states, the threshold is "
+        f"{found['spark_threshold']:,} (--spark-threshold)."
+    )
+
+
 def statistics_text(result: Result) -> str:
     """Return what the engine says of its work: transitions by kind, memory, tables, depths."""
     found = dict(result.statistics)
@@ -306,9 +319,9 @@ def _advice(result: Result) -> list[str]:
     bound = stopped.partition(" ")[0]
     if bound.startswith("--"):
         remedy = f"Raise {bound} or leave it out, or check fewer actors or messages."
-    elif stopped == "interrupted by the user":
+    elif is_interruption(stopped):
         remedy = "Run it again to the end, or check fewer actors or messages."
-    elif stopped == "out of memory":
+    elif stopped == "out of memory" or stopped.startswith("too little memory"):
         remedy = "Check fewer actors or messages, or use a machine with more memory."
     else:
         remedy = "Random walks can find a violation but never exclude one; use --search breadth."

@@ -13,11 +13,11 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Any, Protocol
 
 from attrs import define, evolve, field, frozen
 
+from antecede.checker import interrupts
 from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.paths.path import at_end, confirm
@@ -120,8 +120,12 @@ def explore(
         bounds: when to give up.
         watch: called now and then with the progress.
     """
-    with closing(explorer):
-        return _explore(system, explorer, bounds, watch)
+    with interrupts.looking():
+        try:
+            return _explore(system, explorer, bounds, watch)
+        finally:
+            with interrupts.shielded():
+                explorer.close()
 
 
 def _explore(
@@ -136,7 +140,7 @@ def _explore(
         now = time.monotonic() - started
         progress = Progress(explorer.counts(), explorer.frontier, before + now, memory_bytes())
         watch(progress)
-        reason = _bound_hit(bounds, evolve(progress, seconds=now))
+        reason = interrupts.wanted() or _bound_hit(bounds, evolve(progress, seconds=now))
         if reason is not None:
             raise Stop(reason)
 
@@ -147,7 +151,7 @@ def _explore(
     except Stop as stop:
         stopped_by = str(stop)
     except KeyboardInterrupt:
-        stopped_by = "interrupted by the user"
+        stopped_by = interrupts.wanted() or interrupts.BY_USER
     except MemoryError:
         stopped_by = "out of memory"
     except CapacityError as limit:

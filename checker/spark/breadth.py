@@ -26,11 +26,18 @@ from attrs import Factory, define, evolve, field, fields, frozen
 from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.local.breadth import FORGET_FROM, LocalBreadthFirst, LocalOptions
 from antecede.checker.model import Property, Transition
-from antecede.checker.search.loop import Found
+from antecede.checker.search.loop import Found, Stop
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spark import checkpoint as spark_checkpoint
-from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
+from antecede.checker.spark.cluster import (
+    Cluster,
+    Reports,
+    check_available,
+    failing_clearly,
+    persisted,
+    wait_for,
+)
 from antecede.checker.spark.conservation import Held, check_conserved, check_links
 from antecede.checker.spark.rows import (
     INDEX_BITS,
@@ -221,7 +228,8 @@ class SparkBreadthFirst:
     no_symmetry: str | None = None
 
     def __attrs_post_init__(self) -> None:
-        """Start with the local engine."""
+        """Start with the local engine, once it is sure that there is a Spark to go on with."""
+        check_available(self.options.master)
         self.run = _new_run()
         resume = self.options.resume
         saved = None if resume is None else last_in(resume)
@@ -336,9 +344,11 @@ class SparkBreadthFirst:
             return None
         waiting = 0
         if self._frontier:
-            job = self._new_job(advances=True)
-            task = orbits_task(job, self._growths)
-            waiting = sum(self._each(task))
+            task = orbits_task(self._new_job(advances=True), self._growths)
+            try:
+                waiting = sum(self._each(task))
+            except ClusterError:
+                return None
         states, fired, finals = map(int, self._orbits)
         return Counts(states + waiting, 1 + fired, len(self._levels), finals)
 
@@ -368,11 +378,12 @@ class SparkBreadthFirst:
         """Return further figures, by name."""
         if not self.on_cluster:
             found = self.local.statistics()
-            return {**found, "rounds_on_spark": 0}
+            return {**found, "rounds_on_spark": 0, "spark_threshold": self.options.threshold}
         tabulation = self.local.supply.tabulation
         return {
             "symmetry": self._symmetry_figures(),
             "rounds_on_spark": sum(r["where"] == "cluster" for r in self.rounds),
+            "spark_threshold": self.options.threshold,
             "partitions": self._owners,
             "row_bytes": 8 * self._own.codec.words,
             "graded": {"on": self._graded, "reason": tabulation.grading.reason},
@@ -392,9 +403,11 @@ class SparkBreadthFirst:
         """Expand the current level, on the cluster if it is large."""
         if self.checkpoints is not None and self.checkpoints.due:
             self._save()
-        self._between = False
         try:
             self._expand_level(tick)
+        except ClusterError:
+            self._between = False
+            raise
         except NotSymmetricError as reason:
             self.no_symmetry = str(reason)
             self._begin_again()
@@ -432,7 +445,12 @@ class SparkBreadthFirst:
 
     def _expand_level(self, tick: Callable[[], None]) -> None:
         if not self.on_cluster and self.local.frontier < self.options.threshold:
-            self.local.round(tick)
+            self._between = False
+            try:
+                self.local.round(tick)
+            except Stop:  # between two chunks, where the local engine can be saved
+                self._between = True
+                raise
             self.found, self.truncated = self.local.found, self.local.truncated
             return
         if self.max_depth is not None and len(self._levels or self.local.levels) >= self.max_depth:
@@ -440,15 +458,18 @@ class SparkBreadthFirst:
             if not self.on_cluster:
                 self.local.frontier = 0
             return
-        if not self.on_cluster:
-            self._hand_over()
-        self._round(tick)
+        with failing_clearly():
+            if not self.on_cluster:
+                self._between = False
+                self._hand_over(tick)
+                self._between = True
+            self._round(tick)
 
     # From the local engine to the cluster.
 
-    def _hand_over(self) -> None:
+    def _hand_over(self, tick: Callable[[], None]) -> None:
         """Cut the local engine's states into shares, and give them to the cluster."""
-        self.cluster = Cluster.start(self.options.master, log=self.options.log)
+        self.cluster = Cluster.start(self.options.master, log=self.options.log, tick=tick)
         self._owners = self.options.partitions or max(self.cluster.sc.defaultParallelism, 1)
         local = self.local
         counts = local.counts()
@@ -471,7 +492,7 @@ class SparkBreadthFirst:
         self.cluster = self.cluster or Cluster.start(self.options.master, log=self.options.log)
         self._reports = self.cluster.sc.accumulator({}, Reports())
         if self.options.files and self.cluster.sc.master.startswith("local["):
-            self._folder = str(self.cluster.folder / "blocks")
+            self._folder = str(self.cluster.folder.path / "blocks")
             Path(self._folder).mkdir(exist_ok=True)
         tabulation = self.local.supply.tabulation
         table = tabulation.table.reshape(-1, 2)
@@ -634,6 +655,7 @@ class SparkBreadthFirst:
         while True:
             codec = self._own.codec
             first, second = self._job(tick, advances=advances)
+            self._between = False
             if advances:
                 self._settle_late(first)
             advances, jobs = False, jobs + 1
@@ -763,7 +785,11 @@ class SparkBreadthFirst:
         )
         if self._jobs % CHECKPOINT_EVERY == 0:
             self._shares.checkpoint()
-        wait_for(sc, self._shares._jrdd.count, tick)
+        try:
+            wait_for(sc, self._shares._jrdd.count, tick)
+        except BaseException:
+            self._shares = before
+            raise
         before.unpersist()
 
     def _relocate(self, rows: int) -> None:

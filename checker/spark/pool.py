@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from antecede.checker import interrupts
 from antecede.checker.errors import ClusterError
 from antecede.checker.spark.cluster import Cluster, failing_clearly
 
@@ -52,21 +53,19 @@ def scattered(
                     raise
                 yield jobs[job], error
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        with suppress(Exception):  # if the connection is lost, so are the jobs
-            cluster.sc.cancelJobsWithTag(tag)
-        pool.shutdown()
-        cluster.stop()
+        with interrupts.shielded():
+            pool.shutdown(wait=False, cancel_futures=True)
+            with suppress(Exception):  # if the connection is lost, so are the jobs
+                cluster.sc.cancelJobsWithTag(tag)
+            pool.shutdown()
+            cluster.stop()
 
 
 def _job(sc: Any, tag: str, call: Callable[[Item], Value], item: Item) -> Value:
     """Run one call as a job of one task; each thread has jobs and tags of its own."""
-    try:
-        with failing_clearly():
-            sc.addJobTag(tag)
-            found: list[Value] = sc.parallelize([item], 1).map(call).collect()
-    except OSError as error:
-        raise ClusterError(f"Spark is gone: {error}") from None
+    with failing_clearly():
+        sc.addJobTag(tag)
+        found: list[Value] = sc.parallelize([item], 1).map(call).collect()
     return found[0]
 
 

@@ -7,16 +7,15 @@ yields rows that have these columns and results.
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from attrs import frozen
 
-from antecede.checker.errors import InputError
+from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.formats import write_whole
+from antecede.checker.sweep.processes import spread
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")
@@ -102,13 +101,11 @@ def in_processes(
         call: a function of an importable module, or a partial of one.
         items: its arguments, in the order in which they are begun.
         processes: how many at once.
+
+    Raises:
+        CapacityError: a process was killed.
     """
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        futures = [pool.submit(call, item) for item in items]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    for _, found in spread(call, items, processes):
+        if isinstance(found, CapacityError):
+            raise found
+        yield found

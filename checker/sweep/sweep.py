@@ -17,17 +17,18 @@ from attrs import evolve, frozen
 
 from antecede.checker.check import InternalError, check
 from antecede.checker.engine import Options
-from antecede.checker.errors import AntecedeError, ClusterError
+from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
 from antecede.checker.search.loop import Bounds
 from antecede.checker.spec import Expectation, Spec
 from antecede.checker.sweep import kept
 from antecede.checker.sweep.kept import Kept, Row
+from antecede.checker.sweep.processes import spread
 
 KEYS = ("protocol", "actors", "messages", "network", "workload", "history")
 """What tells the checks of a sweep apart; the columns of its rows."""
 
 GAVE_UP = "GAVE UP"
-"""In place of a verdict where the cluster failed; such a row is shown, not kept."""
+"""In place of a verdict where the cluster or a process failed; such a row is shown, not kept."""
 
 Runner: TypeAlias = Callable[[Sequence[Spec]], Iterator[Row]]
 """Runs checks, each on one thread, and yields their rows as they come."""
@@ -94,7 +95,11 @@ def in_processes(
 ) -> Iterator[Row]:
     """Run checks in several processes of this machine."""
     call = partial(row_of, options=options, bounds=bounds)
-    return kept.in_processes(call, specs, processes)
+    for spec, found in spread(call, specs, processes):
+        if isinstance(found, CapacityError):
+            yield {**_columns(spec), "verdict": GAVE_UP, "error": str(found)}
+        else:
+            yield found
 
 
 def on_spark(

@@ -20,6 +20,7 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.memory import available_memory_bytes, machine_memory_bytes
 
 _NORESERVE = 0x4000 if sys.platform == "linux" else 0  # mmap.MAP_NORESERVE
 
@@ -247,11 +248,6 @@ def _check_memory(name: str, more: int) -> None:
         )
 
 
-def machine_memory_bytes() -> int:
-    """Return the physical memory of this machine, in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def reserve_bytes(arenas: int) -> int:
     """Return how much address space each of so many arenas may reserve.
 
@@ -264,68 +260,3 @@ def reserve_bytes(arenas: int) -> int:
         return memory
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
     return min(memory, max(limit - used, 0) // (2 * arenas))
-
-
-def available_memory_bytes() -> int | None:
-    """Return how much memory can still be used, in bytes; None where that is not known.
-
-    It is what the machine has left or what this process's control group (a container) has.
-    """
-    try:
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-        facts = dict(line.split(":", 1) for line in text.splitlines())
-        machine = 1024 * sum(int(facts[key].split()[0]) for key in ("MemAvailable", "SwapFree"))
-    except (OSError, KeyError):
-        return None
-    return min([machine, *_left_in_groups(_own_groups(), Path("/sys/fs/cgroup"))])
-
-
-_LIMITS = {
-    "": ("memory.max", "memory.current", "inactive_file", "active_file"),
-    "memory": (
-        "memory.limit_in_bytes",
-        "memory.usage_in_bytes",
-        "total_inactive_file",
-        "total_active_file",
-    ),
-}
-"""Controller -> limit, use, and the figures of the page cache, which is given up under pressure."""
-
-
-def _own_groups() -> str:
-    """Return the control groups of this process, a line each."""
-    try:
-        return Path("/proc/self/cgroup").read_text(encoding="utf-8")
-    except OSError:
-        return ""
-
-
-def _left_in_groups(groups: str, root: Path) -> list[int]:
-    """Return what each control group, and each around it, has left where memory is limited.
-
-    Args:
-        groups: lines `number:controllers:path`, as in /proc/self/cgroup.
-        root: where the file systems of control groups are: version 2 there, version 1 in folders.
-    """
-    left = []
-    for line in groups.splitlines():
-        _, controllers, path = line.split(":", 2)
-        for controller in set(controllers.split(",")) & _LIMITS.keys():
-            top = root / controller
-            folder = top / path.strip("/")
-            for group in (folder, *folder.parents):
-                if group.is_relative_to(top):
-                    left += _left_in_group(group, *_LIMITS[controller])
-    return left
-
-
-def _left_in_group(group: Path, limit: str, used: str, *caches: str) -> list[int]:
-    """Return what one control group has left, or nothing if that is unknown or unlimited."""
-    try:
-        most = int((group / limit).read_text(encoding="ascii"))
-        now = int((group / used).read_text(encoding="ascii"))
-        lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
-    except (OSError, ValueError):
-        return []
-    figures = dict(line.split() for line in lines)
-    return [most - now + sum(int(figures.get(cache, 0)) for cache in caches)]

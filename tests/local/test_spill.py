@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from antecede.checker import memory
 from antecede.checker.engine import Options, explorer_for
 from antecede.checker.errors import CapacityError, InputError, ProtocolError
 from antecede.checker.local import breadth as local
@@ -158,16 +159,16 @@ def test_memory_left_is_that_of_the_tightest_control_group(tmp_path: Path) -> No
     stat = "total_inactive_file 5\ninactive_file 3"
     figures = {"memory__limit_in_bytes": 700, "memory__usage_in_bytes": 100, "memory__stat": stat}
     group("memory/old", **figures)
-    assert [150] == arena._left_in_groups("0::/pod/box\n", tmp_path)
-    assert [605] == arena._left_in_groups("4:memory:/old\n3:cpu,cpuacct:/x\n", tmp_path)
-    assert [] == arena._left_in_groups("0::/nowhere\n", tmp_path)
+    assert [150] == memory._left_in_groups("0::/pod/box\n", tmp_path)
+    assert [605] == memory._left_in_groups("4:memory:/old\n3:cpu,cpuacct:/x\n", tmp_path)
+    assert [] == memory._left_in_groups("0::/nowhere\n", tmp_path)
 
 
 def test_arenas_share_the_address_space_that_a_process_may_have(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     unlimited = arena.reserve_bytes(12)
-    assert arena.machine_memory_bytes() == unlimited
+    assert memory.machine_memory_bytes() == unlimited
     used = int(Path("/proc/self/statm").read_text().split()[0]) * PAGE
     monkeypatch.setattr(resource, "getrlimit", lambda _which: (used + (240 << 20), -1))
     assert 10 == pytest.approx(arena.reserve_bytes(12) / (1 << 20), rel=0.2)

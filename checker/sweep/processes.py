@@ -1,0 +1,90 @@
+"""Spreads calls over processes of this machine; one that is killed is one failure among results.
+
+Every worker has a pool of its own, so that its death is blamed on the call it was at. Workers end
+with whoever started them, however that ended: a sweep that is killed leaves nobody computing.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing.connection import wait as ready
+from typing import Any, TypeVar
+
+from antecede.checker import interrupts
+from antecede.checker.errors import CapacityError
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+KILLED = "its process was killed, most likely for want of memory"
+
+
+def spread(
+    call: Callable[[Item], Value], items: Sequence[Item], processes: int
+) -> Iterator[tuple[Item, Value | CapacityError]]:
+    """Yield each item with what `call` returns for it, or with why there is nothing, as they come.
+
+    Args:
+        call: a function of an importable module, or a partial of one; what it raises is raised.
+        items: its arguments.
+        processes: how many calls are made at once.
+    """
+    waiting, running = deque(items), dict[Future[Value], tuple[Item, ProcessPoolExecutor]]()
+    idle = [_worker() for _ in range(min(processes, len(items)))]
+    pools = list(idle)
+    no_abort = interrupts.at_abort(lambda: _kill(pools))
+    try:
+        while waiting or running:
+            while idle and waiting:
+                pool, item = idle.pop(), waiting.popleft()
+                running[pool.submit(call, item)] = item, pool
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                item, pool = running.pop(future)
+                found: Value | CapacityError
+                try:
+                    found = future.result()
+                except BrokenProcessPool:
+                    found = CapacityError(KILLED)
+                    pool = _worker()
+                    pools.append(pool)
+                idle.append(pool)
+                yield item, found
+    finally:
+        with interrupts.shielded():
+            no_abort()
+            _kill(pools)
+            for pool in pools:
+                pool.shutdown(cancel_futures=True)
+
+
+def _worker() -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
+
+
+def _kill(pools: list[ProcessPoolExecutor]) -> None:
+    processes: list[Any] = [p for pool in pools for p in (pool._processes or {}).values()]
+    for process in processes:
+        with suppress(Exception):
+            process.kill()
+
+
+def _begin() -> None:
+    """Leave Ctrl-C to the process that started this one, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        ready([parent.sentinel])
+        os._exit(1)

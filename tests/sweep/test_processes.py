@@ -1,0 +1,98 @@
+"""Calls on several processes: what is killed is one failure, and nobody outlives the caller."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.errors import CapacityError
+from antecede.checker.sweep.processes import KILLED, spread
+from tests.conftest import ROOT
+from tests.test_interrupts import started, until
+
+
+def dying_at_two(number: int) -> int:
+    if number == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def test_a_killed_worker_is_one_failure_among_results() -> None:
+    found = dict(spread(dying_at_two, [1, 2, 3, 4], 2))
+    assert {1: 1, 3: 9, 4: 16} == {k: v for k, v in found.items() if k != 2}
+    assert isinstance(found[2], CapacityError)
+    assert KILLED == str(found[2])
+
+
+def failing(number: int) -> int:
+    raise ValueError(number)
+
+
+def test_what_a_call_raises_is_raised() -> None:
+    with pytest.raises(ValueError, match="7"):
+        list(spread(failing, [7], 1))
+
+
+BUSY = """
+import os, sys, time
+from pathlib import Path
+from antecede.checker.sweep.processes import spread
+
+def work(folder):
+    Path(folder, str(os.getpid())).touch()
+    while True:
+        pass
+
+if __name__ == "__main__":
+    list(spread(work, [sys.argv[1]] * 2, 2))
+"""
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs; one that only waits to be collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_workers_end_with_whoever_started_them_even_if_it_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "busy.py").write_text(BUSY)
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    command = [sys.executable, str(tmp_path / "busy.py"), str(pids)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    process = subprocess.Popen(command, env=env)
+    until(lambda: len(list(pids.iterdir())) == 2)
+    process.kill()
+    process.wait()
+    until(lambda: not any(is_alive(int(file.name)) for file in pids.iterdir()))
+
+
+def children_of(pid: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
+    return [int(line) for line in found.stdout.split()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_sweep_that_is_ended_leaves_nobody_computing(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    asked = ("sweep", "mfss", "--actors", 3, "--messages", "1,4,5", "--history", "full")
+    process = started(*asked, "--engine", "plain", "--processes", 2, cwd=tmp_path)
+    rows = tmp_path / "sweep.jsonl"
+    until(lambda: rows.exists() and rows.read_text().count("\n") == 1)
+    children = children_of(process.pid)
+    assert len(children) > 1
+    time.sleep(0.5)
+    os.killpg(process.pid, number)
+    _, err = process.communicate(timeout=120)
+    assert 3 == process.returncode
+    assert "Traceback" not in err
+    until(lambda: not any(map(is_alive, children)))

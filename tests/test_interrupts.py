@@ -1,0 +1,192 @@
+"""Ctrl-C, SIGTERM and bounds: whatever is at work ends in good order, or at once if it must."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from antecede.checker import interrupts
+from antecede.checker.interrupts import Ended
+from tests.conftest import COMMAND, ROOT, in_a_process
+
+WITHIN = 120
+"""Seconds; a machine under load takes its time."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts, "GRACE", 0.2)
+    monkeypatch.setattr(interrupts, "PERIOD", 0.02)
+
+
+def test_what_does_not_look_is_interrupted_at_once() -> None:
+    with interrupts.handled(), pytest.raises(Ended, match="ended by SIGTERM"):
+        signal.raise_signal(signal.SIGTERM)
+    assert interrupts.wanted() is None
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_what_looks_is_not_interrupted_and_sees_why_it_should_end() -> None:
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGINT)
+        assert "interrupted by the user" == interrupts.wanted()
+        signal.raise_signal(signal.SIGTERM)  # at once, so it means the same
+        assert "interrupted by the user" == interrupts.wanted()
+
+
+def test_what_does_not_look_in_time_is_interrupted() -> None:
+    began = time.monotonic()
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGHUP)
+        with pytest.raises(Ended, match="SIGHUP"):
+            time.sleep(WITHIN)
+    assert time.monotonic() - began < WITHIN
+
+
+def test_what_is_shielded_is_interrupted_afterwards() -> None:
+    done = []
+
+    def work() -> None:
+        with interrupts.shielded():
+            signal.raise_signal(signal.SIGTERM)
+            done.append("in good order")
+        done.append("never")
+
+    with interrupts.handled(), pytest.raises(Ended):
+        work()
+    assert ["in good order"] == done
+
+
+def test_a_bound_that_nobody_looks_at_interrupts() -> None:
+    reasons = iter([None, None, "--max-seconds 5 reached"])
+    with (
+        pytest.raises(Ended, match="--max-seconds 5 reached"),
+        interrupts.watched(lambda: next(reasons)),
+    ):
+        time.sleep(WITHIN)
+    assert interrupts.wanted() is None
+
+
+def test_a_bound_that_is_looked_at_does_not_interrupt() -> None:
+    with interrupts.watched(lambda: "too little memory"):
+        began = time.monotonic()
+        while interrupts.wanted() is None and time.monotonic() < began + WITHIN:
+            time.sleep(0.01)
+        assert "too little memory" == interrupts.wanted()
+    assert interrupts.wanted() is None
+
+
+# The command
+
+FOREVER = """
+from pathlib import Path
+import attrs
+from antecede.protocols.unordered import UNORDERED as base
+
+def receive(state, src, packet):
+    Path("begun").touch()
+    while True:
+        pass
+
+PROTOCOL = attrs.evolve(base, name="forever", receive=receive)
+"""
+
+
+def started(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
+    """Start the command in a process group of its own, with the signals of a terminal."""
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def until(happens: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + WITHIN
+    while not happens():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def searching(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a long search; return when it has begun."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def start(*options: object) -> subprocess.Popen[str]:
+        asked = ("check", "mfss", "--actors", 3, "--messages", 4, "--history", "full")
+        process = started(*asked, *options, cwd=tmp_path)
+        begun.append(process)
+        assert process.stderr is not None
+        while "depth" not in process.stderr.readline():
+            assert process.poll() is None
+        return process
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_gives_the_report_of_what_was_explored(
+    searching: Callable[..., subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    process = searching("--engine", "plain")
+    os.killpg(process.pid, number)
+    out, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode, err
+    reason = "interrupted by the user" if number == signal.SIGINT else f"ended by {number.name}"
+    assert out.startswith(f"mfss: INCOMPLETE: {reason}\n")
+    assert "Traceback" not in err
+
+
+def test_a_signal_to_the_local_engine_leaves_a_last_checkpoint(
+    searching: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    saving = ("--checkpoint", "saved", "--checkpoint-seconds", 1000, "--json", "first.json")
+    process = searching("--no-symmetry", *saving)
+    process.terminate()
+    process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    first = json.loads((tmp_path / "first.json").read_text())
+    assert "ended by SIGTERM" == first["stopped_by"]
+    asked = ("check", "mfss", "--actors", 3, "--messages", 4, "--history", "full", "--no-symmetry")
+    bounds = ("--resume", "saved", "--max-states", 1, "--json", "second.json", "--quiet")
+    assert 3 == in_a_process(*asked, *bounds, cwd=tmp_path).code
+    second = json.loads((tmp_path / "second.json").read_text())
+    assert first["unique_states"] == second["unique_states"] > 1
+
+
+def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
+    (tmp_path / "forever.py").write_text(FOREVER)
+    process = started("check", "forever.py:PROTOCOL", "--engine", "plain", cwd=tmp_path)
+    until((tmp_path / "begun").exists)
+    process.terminate()
+    time.sleep(1.2)
+    process.terminate()
+    _, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_a_handler_that_does_not_return_is_ended_by_the_bound(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "forever.py").write_text(FOREVER)
+    asked = ("check", "forever.py:PROTOCOL", "--engine", engine, "--selfcheck", "off")
+    ran = in_a_process(*asked, "--max-seconds", 1, cwd=tmp_path)
+    assert 3 == ran.code
+    assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
