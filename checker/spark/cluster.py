@@ -153,6 +153,8 @@ def _started(master: str | None, folder: Folder, *, log: bool, tick: Callable[[]
     def start() -> Any:
         with file.open("ab") as out:
             sc = SparkContext(conf=conf, gateway=_gateway(conf, folder, None if log else out))
+        # It listens to Java, and would print a traceback when that is killed.
+        vars(sc._accumulatorServer)["handle_error"] = lambda *_: None
         sc.parallelize([0], 1).count()
         sc.setLogLevel("WARN" if log else "OFF")
         return sc

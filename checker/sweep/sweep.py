@@ -20,7 +20,6 @@ from antecede.checker.engine import Options
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
 from antecede.checker.search.loop import Bounds
 from antecede.checker.spec import Expectation, Spec
-from antecede.checker.sweep import kept
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.processes import spread
 
