@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from attrs import frozen
@@ -19,8 +22,8 @@ from antecede.checker.simulate.encoding import contents_of
 
 HERE = Path(__file__).resolve().parent
 
-DECIDES = ("encoding", "handlers", "network", "oracle", "run", "scenario", "workload")
-"""Modules of this room that a run's figures depend on."""
+DECIDES = ("encoding", "network", "oracle", "results", "run", "workload")
+"""Modules of this room that a run's row depends on, beside what its columns say."""
 
 
 @frozen(eq=False)
@@ -94,10 +97,10 @@ def twin_of(reference: str) -> Twin | None:
 
 
 def digest(reference: str, *, twins: bool = True) -> str:
-    """Return 12 hexadecimal digits that change with all sources that a protocol's runs depend on.
+    """Return 12 hexadecimal digits that change with all code that a protocol's runs depend on.
 
-    These are the modules of its handlers with what they import of their own folder, and the
-    modules of this room that run them.
+    That is the modules of its handlers with what they import of their own folder, and the modules
+    of this room that run them, all without comments and docstrings.
     """
     handlers = handlers_of(reference, twins=twins)
     used = [handlers.protocol.initial, handlers.protocol.causal_send, handlers.protocol.receive]
@@ -108,33 +111,48 @@ def digest(reference: str, *, twins: bool = True) -> str:
         files |= set(_sources(sys.modules[function.__module__]))
     sha = hashlib.sha256()
     for file in sorted(files, key=lambda path: path.name):
-        try:
-            sha.update(file.name.encode() + b"\0" + file.read_bytes())
-        except OSError as error:
-            raise InputError(f"the source {file} cannot be read: {error.strerror}") from None
+        sha.update(f"{file.name}\0{_code(file)}\0".encode())
     return sha.hexdigest()[:12]
 
 
-def _sources(module: Any) -> Iterator[Path]:
-    """Yield the file of a module and of those beside it that it has things from, recursively."""
-    todo, seen = [module], set[Path]()
-    while todo:
-        file = Path(todo.pop().__file__).resolve()
-        if file in seen:
-            continue
-        seen.add(file)
-        yield file
-        for value in list(vars(sys.modules[_name_of(file, module)]).values()):
-            other = sys.modules.get(getattr(value, "__module__", None) or "")
-            path = getattr(other, "__file__", None)
-            if path is not None and Path(path).resolve().parent == file.parent:
-                todo.append(other)
+def _code(file: Path) -> str:
+    """Return the source of a module without comments and docstrings."""
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the source {file} cannot be read: {error.strerror}") from None
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
+    return ast.unparse(tree)
 
 
-def _name_of(file: Path, module: Any) -> str:
-    """Return the module that a file beside `module` was imported as."""
-    return next(
-        name
-        for name, known in sys.modules.items()
-        if getattr(known, "__file__", None) and Path(str(known.__file__)).resolve() == file
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     )
+
+
+def _sources(module: ModuleType) -> Iterator[Path]:
+    """Yield the file of a module and of those beside it that it has things from, recursively."""
+    folder = os.path.dirname(os.path.realpath(str(module.__file__)))
+    todo, seen = [module], {module.__name__}
+    while todo:
+        module = todo.pop()
+        yield Path(os.path.realpath(str(module.__file__)))
+        values = list(vars(module).values())
+        names = {v.__name__ if isinstance(v, ModuleType) else _home(v) for v in values} - seen
+        seen |= names
+        for name in names:
+            file = getattr(sys.modules.get(name), "__file__", None)
+            if file is not None and os.path.dirname(os.path.realpath(file)) == folder:
+                todo.append(sys.modules[name])
+
+
+def _home(value: object) -> str:
+    """Return the module that a function or class is defined in."""
+    name = getattr(value, "__module__", None)
+    return name if isinstance(name, str) else ""

@@ -13,7 +13,7 @@ from antecede.checker.model import Message
 from antecede.checker.registry import protocol_named
 from antecede.checker.simulate.encoding import contents_of
 from antecede.checker.simulate.handlers import handlers_of, twin_of
-from antecede.checker.simulate.rows import results
+from antecede.checker.simulate.results import results
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
 from antecede.protocols import TWINS

@@ -1,0 +1,161 @@
+"""What `antecede simulate` does, from what was asked for to the report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from antecede.checker.errors import InputError
+from antecede.checker.simulate import report
+from antecede.checker.simulate.experiment import (
+    PARQUET,
+    Runner,
+    experiment,
+    gave_up,
+    here,
+    missing,
+    on_spark,
+    rows_of,
+    runs_of,
+)
+from antecede.checker.simulate.figures import Grid, combined, figure_named
+from antecede.checker.simulate.rows import KEYS
+from antecede.checker.simulate.scenario import Scenario, parsed
+from antecede.checker.sweep.kept import Row
+
+__all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grid_of", "run", "runner"]
+
+NEVER_NULL = len(KEYS)
+"""How many of the columns of PARQUET every row has."""
+
+WRONG, CLUSTER_FAILED = 1, 3
+"""Exit codes: a run violates what its protocol promises; a cluster gave up on one."""
+
+
+@frozen
+class Found:
+    """What came out.
+
+    Attributes:
+        rows: of the runs that were asked for, new or from earlier.
+        text: the report for people.
+        exit_code: of the command.
+    """
+
+    rows: list[Row]
+    text: str
+    exit_code: int
+
+
+def grid_of(
+    protocols: Sequence[str],
+    figure: str | None,
+    values: Mapping[str, str | None],
+    seeds: int | None,
+    *,
+    quick: bool,
+    drawn: bool,
+) -> Grid:
+    """Return what is to be run.
+
+    Args:
+        protocols: names; with a figure, in place of its own.
+        figure: whose grid, or None.
+        values: of each parameter a list such as `25,50`, or None.
+        seeds: how many, or None for as many as there usually are.
+        quick: a smaller grid of the figure.
+        drawn: a picture of the figure is wanted.
+
+    Raises:
+        InputError: a value cannot be read, or nothing is asked for.
+    """
+    axes = {
+        name: [parsed(name, part) for part in text.split(",") if part.strip()]
+        for name, text in values.items()
+        if text is not None
+    }
+    empty = [name for name, listed in axes.items() if not listed]
+    if empty:
+        raise InputError(f"--{empty[0].replace('_', '-')} has no value")
+    if figure is None:
+        if not protocols:
+            raise InputError("there is nothing to simulate; name protocols, or a --figure")
+        if quick:
+            raise InputError(
+                "--quick is for --figure; give fewer --processes, --messages or --seeds"
+            )
+        if drawn:
+            raise InputError("--svg is for --figure")
+        return Grid("asked", "", tuple(protocols), combined(Scenario(), axes), seeds or 30)
+    grid = figure_named(figure).grid(figure, seeds, quick=quick)
+    fixed = {name: listed[0] for name, listed in axes.items()}
+    if any(len(listed) > 1 for listed in axes.values()):
+        raise InputError(
+            "with --figure give one value of a parameter, in place of the figure's own"
+        )
+    scenarios = dict.fromkeys(evolve(scenario, **fixed) for scenario in grid.scenarios)
+    return evolve(grid, scenarios=tuple(scenarios), protocols=tuple(protocols) or grid.protocols)
+
+
+def runner(place: str, workers: int | None, master: str | None, *, log: bool) -> Runner:
+    """Return what does runs, here or on Spark.
+
+    Raises:
+        InputError: options that do not fit together.
+    """
+    if place == "spark":
+        if workers is not None:
+            raise InputError("--workers is for --on here; on Spark it is a run per core")
+        return partial(on_spark, master=master, log=log)
+    if master is not None or log:
+        raise InputError("--master and --spark-log are for --on spark")
+    return partial(here, workers=workers or os.cpu_count() or 1)
+
+
+def run(grid: Grid, file: Path, does: Runner, *, twins: bool, quiet: bool) -> Found:
+    """Do what is missing of a grid, and report all of it.
+
+    Raises:
+        InputError: a scenario cannot be, or the file of rows is none.
+    """
+    runs = runs_of(grid, twins=twins)
+    left = missing(runs, file)
+    live, failed = report.Live(left), []
+    for row in experiment(runs, does, file):
+        if row["error"] is not None:
+            failed.append(row)
+        if not quiet:
+            live(row)
+    if not quiet:
+        live.end()
+    rows = rows_of(runs, file)
+    wrong = [row for row in rows if row["error"] is not None]
+    lost = [row for row in failed if gave_up(row)]
+    right = [row for row in rows if row["error"] is None]
+    parts = [f"{len(runs):,} runs, {len(runs) - left:,} of them from {file}"]
+    parts += report.wrong(wrong + lost)
+    parts += [report.table(right, grid)] if right else []
+    parts += report.controls(right)
+    return Found(rows, "\n\n".join(parts), WRONG if wrong else CLUSTER_FAILED if lost else 0)
+
+
+def draw(grid: Grid, rows: Sequence[Row], folder: str) -> None:
+    """Draw a figure into a folder, which is made if need be.
+
+    Raises:
+        InputError: there is nothing to draw, or no folder.
+    """
+    from antecede.checker.formats import write_whole
+    from antecede.checker.simulate.plots import drawn
+
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder!r}: {error.strerror}") from None
+    for name, text in drawn(grid, rows).items():
+        write_whole(str(place / f"{name}.svg"), text)

@@ -1,0 +1,111 @@
+"""Runs a grid here or on Spark, keeping each row as soon as it is there."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from attrs import evolve
+
+from antecede.checker.errors import AntecedeError, ClusterError
+from antecede.checker.simulate.figures import Grid
+from antecede.checker.simulate.results import RESULTS
+from antecede.checker.simulate.rows import KEYS, Asked, asked, row_of
+from antecede.checker.simulate.scenario import FIELDS
+from antecede.checker.sweep.kept import Kept, Row, in_processes
+
+Runner: TypeAlias = Callable[[Sequence[Asked]], Iterator[Row]]
+
+GAVE_UP = "GAVE UP: "
+"""How the error begins where the cluster failed; such a row is shown, not kept."""
+
+_TYPES = {"name": "string", "share": "float64"}
+
+PARQUET = {
+    "protocol": "string",
+    "seed": "int32",
+    **{name: _TYPES.get(about.metadata["kind"], "int64") for name, about in FIELDS.items()},
+    "handlers": "string",
+    "sources": "string",
+    **dict.fromkeys(RESULTS, "int64"),
+    "error": "string",
+}
+"""The columns of Parquet files, with their types; the keys are never null."""
+
+
+def kept_in(file: Path) -> Kept:
+    """Return the rows of a file."""
+    return Kept(file, KEYS, "simulate")
+
+
+def runs_of(grid: Grid, *, twins: bool) -> list[Asked]:
+    """Return the runs of a grid.
+
+    Raises:
+        InputError: a protocol is unknown, or a scenario cannot be.
+    """
+    return asked(grid.protocols, grid.scenarios, range(1, grid.seeds + 1), twins=twins)
+
+
+def missing(runs: Sequence[Asked], file: Path) -> int:
+    """Return how many of the runs have no row in a file."""
+    kept = kept_in(file)
+    done = {kept.key(row) for row in kept.rows()}
+    return sum(kept.key(run.columns) not in done for run in runs)
+
+
+def experiment(runs: Sequence[Asked], run: Runner, file: Path) -> Iterator[Row]:
+    """Do the runs that are missing in `file`; yield each row when it is in the file."""
+    return kept_in(file).run(runs, lambda wanted: wanted.columns, run, lambda row: not gave_up(row))
+
+
+def rows_of(runs: Sequence[Asked], file: Path) -> list[Row]:
+    """Return the rows of these runs, in their order, as far as they are in a file."""
+    kept = kept_in(file)
+    found = {kept.key(row): row for row in kept.rows()}
+    keys = [kept.key(run.columns) for run in runs]
+    return [found[key] for key in keys if key in found]
+
+
+def gave_up(row: Row) -> bool:
+    """Return whether there is no result because a cluster failed."""
+    return str(row["error"] or "").startswith(GAVE_UP)
+
+
+def here(runs: Sequence[Asked], workers: int) -> Iterator[Row]:
+    """Do runs in this process, or in several of this machine."""
+    if workers == 1:
+        return map(row_of, runs)
+    return in_processes(row_of, runs, workers)
+
+
+def on_spark(runs: Sequence[Asked], master: str | None, log: bool) -> Iterator[Row]:
+    """Do runs in the executors of a Spark cluster, a task per run."""
+    # It needs a package that is optional, and minutes to start.
+    from antecede.checker.spark.pool import scattered
+
+    asked_for = [(run, _found_anywhere(run)) for run in runs]
+    for (run, _), found in scattered(partial(_row_or_traceback), asked_for, master, log=log):
+        if isinstance(found, str):
+            raise AntecedeError(f"a run of {run.protocol} failed on an executor:\n{found}")
+        if isinstance(found, ClusterError):
+            yield {**run.columns, **dict.fromkeys(RESULTS), "error": f"{GAVE_UP}{found}"}
+        else:
+            yield {**found, **run.columns}
+
+
+def _row_or_traceback(pair: tuple[Asked, Asked]) -> Row | str:
+    """Return the row of the second run, which is the first one as executors find it."""
+    try:
+        return row_of(pair[1])
+    except Exception:
+        return traceback.format_exc()
+
+
+def _found_anywhere(run: Asked) -> Asked:
+    """Return `run` with the whole path of a protocol that is a file."""
+    path, ending, name = run.protocol.partition(".py")
+    return evolve(run, protocol=f"{Path(path + ending).resolve()}{name}") if ending else run

@@ -1,0 +1,173 @@
+"""What a simulation says on the terminal: a live line, and a table at the end."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+from attrs import define, field
+
+from antecede.checker.simulate.figures import Grid
+from antecede.checker.simulate.scenario import written
+from antecede.checker.simulate.statistics import Estimate, cell_of, medians, speedups, varied
+from antecede.checker.sweep.kept import Row
+
+COLUMNS = {
+    "execution_ns": "execution",
+    "job_start_ns": "job start",
+    "latency_p50_ns": "latency p50",
+    "latency_p99_ns": "p99",
+}
+
+
+@define(eq=False)
+class Live:
+    """One live line on a terminal; elsewhere a plain line every ten seconds.
+
+    Attributes:
+        runs: how many there are to do.
+    """
+
+    runs: int
+    stream: TextIO = field(factory=lambda: sys.stderr)
+    now: Callable[[], float] = time.monotonic
+    done: int = 0
+    wrong: int = 0
+    began: float = field(init=False)
+    last: float = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.began = self.last = self.now()
+
+    def __call__(self, row: Row) -> None:
+        """Take a run that is done."""
+        self.done += 1
+        self.wrong += row["error"] is not None
+        now, live = self.now(), self.stream.isatty()
+        if now - self.last < (0.2 if live else 10.0):
+            return
+        self.last = now
+        text = self._text(row, now - self.began)
+        if live:
+            width = shutil.get_terminal_size().columns - 1
+            self.stream.write(f"\r\x1b[K{text[:width]}")
+        else:
+            self.stream.write(f"{text}\n")
+        self.stream.flush()
+
+    def _text(self, row: Row, seconds: float) -> str:
+        left = seconds / self.done * (self.runs - self.done)
+        wrong = f", {self.wrong} wrong" if self.wrong else ""
+        return (
+            f"{self.done:,} of {self.runs:,} runs{wrong}, about {duration(left)} left; the latest: "
+            f"{row['protocol']}, {row['actors']} processes, seed {row['seed']}"
+        )
+
+    def end(self) -> None:
+        """Take the live line away."""
+        if self.stream.isatty():
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
+    """Return the rows of a grid that came out right."""
+    cells = {cell_of(scenario) for scenario in grid.scenarios}
+    return [
+        row
+        for row in rows
+        if row["error"] is None
+        and row["protocol"] in grid.protocols
+        and 1 <= row["seed"] <= grid.seeds
+        and cell_of(row) in cells
+    ]
+
+
+def table(rows: Sequence[Row], grid: Grid) -> str:
+    """Return a line per point and protocol: medians over the seeds, with their 95 % intervals."""
+    axes = varied(grid.scenarios)
+    measures = [m for m in COLUMNS if any(row[m] is not None for row in rows)]
+    found = {measure: medians(rows, measure) for measure in measures}
+    first, *others = grid.protocols
+    faster = {other: speedups(rows, "execution_ns", first, other) for other in others}
+    head = [*axes, "protocol", *(f"{COLUMNS[m]}, ms" for m in measures), "control B/message"]
+    lines = [[*head, *(f"{first} over {other}" for other in others)]]
+    control = medians(
+        [{**row, "each": row["control_bytes"] / row["messages_sent"]} for row in rows], "each"
+    )
+    for scenario in grid.scenarios:
+        cell = cell_of(scenario)
+        for protocol in grid.protocols:
+            if (protocol, cell) not in control:
+                continue
+            point = [written(axis, getattr(scenario, axis)) for axis in axes]
+            times = [
+                interval(found[m].get((protocol, cell)), lambda x: f"{x / 1e6:.4g}")
+                for m in measures
+            ]
+            ratios = [
+                interval(faster[o].get(cell) if protocol == first else None, lambda x: f"{x:.3f}")
+                for o in others
+            ]
+            each = f"{control[protocol, cell].median:.4g}"
+            lines.append([*point, protocol, *times, each, *ratios])
+    return aligned(lines)
+
+
+def interval(found: Estimate | None, shown: Callable[[float], str]) -> str:
+    """Return a median with its interval, if there is one."""
+    if found is None:
+        return ""
+    if found.low is None or found.high is None or found.low == found.high:
+        return shown(found.median)
+    return f"{shown(found.median)} [{shown(found.low)}, {shown(found.high)}]"
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells under each other."""
+    wides = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(wide) for cell, wide in zip(line, wides, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def wrong(rows: Sequence[Row]) -> list[str]:
+    """Return, for each protocol and error, how many runs have it, and one of them."""
+    first: dict[tuple[str, str], Row] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for row in rows:
+        kind = row["protocol"], row["error"].partition(":")[0]
+        first.setdefault(kind, row)
+        counts[kind] = counts.get(kind, 0) + 1
+    return [
+        f"{protocol}: {counts[protocol, kind]:,} runs have no figures; with {row['actors']} "
+        f"processes and seed {row['seed']}: {row['error']}"
+        for (protocol, kind), row in first.items()
+    ]
+
+
+def controls(rows: Sequence[Row]) -> list[str]:
+    """Return a line for each protocol that violates causality, as a control may."""
+    found: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        violations, deliveries = found.get(row["protocol"], (0, 0))
+        found[row["protocol"]] = (
+            violations + row["violations"],
+            deliveries + row["deliveries"],
+        )
+    return [
+        f"{name} is a control: {violations:,} of its {deliveries:,} deliveries violate causality"
+        for name, (violations, deliveries) in found.items()
+        if violations
+    ]

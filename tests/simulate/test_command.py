@@ -1,0 +1,138 @@
+"""`antecede simulate`, from the command line to files."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from antecede import cli
+from antecede.checker.simulate.chart import Axis, Chart, Panel, Point, Series
+
+SMALL = ["--processes", "4,6", "--messages", "5", "--seeds", "6", "--workers", "1", "--quiet"]
+
+
+def simulated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = cli.main(["simulate", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_grid_is_run_once_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "rows.jsonl")
+    grid = ["mfss,cykas", *SMALL, "--delay", "1ms,5ms", "--output", file]
+    code, first, _ = simulated(capsys, *grid)
+    assert 0 == code
+    assert "48 runs, 0 of them from" in first
+    assert "mfss over cykas" in first
+    assert 1 + 2 * 2 * 2 == len([line for line in first.splitlines() if "  " in line])
+    _, second, _ = simulated(capsys, *grid)
+    assert "48 runs, 48 of them from" in second
+    assert first.splitlines()[2:] == second.splitlines()[2:]
+
+
+def test_rows_are_written_as_parquet_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pyarrow import parquet
+
+    file, columns = tmp_path / "rows.jsonl", tmp_path / "rows.parquet"
+    files = ["--output", str(file), "--parquet", str(columns)]
+    assert 0 == simulated(capsys, "rst", *SMALL, *files)[0]
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    table = parquet.read_table(columns).to_pylist()
+    order = [(row["seed"], row["actors"]) for row in table]
+    assert sorted(order) == order
+    assert sorted(rows, key=str) == sorted(table, key=str)
+
+
+def test_a_run_that_violates_its_promise_is_told_and_changes_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = simulated(capsys, "newtop", *SMALL, "--output", str(tmp_path / "rows.jsonl"))
+    assert 1 == code
+    assert "newtop: 12 runs have no figures; with 4 processes and seed 1: all-delivered:" in out
+
+
+def test_a_control_is_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jitter = ["--jitter", "40ms", "--interval", "1ms"]
+    code, out, _ = simulated(
+        capsys, "unordered", *SMALL, *jitter, "--output", str(tmp_path / "rows.jsonl")
+    )
+    assert 0 == code
+    assert "unordered is a control:" in out
+
+
+def test_a_quick_figure_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--processes", "10", "--messages", "4", "--seeds", "2", "--workers", "1", "--quiet"]
+    for figure in ("cykas-4", "cykas-5"):
+        files = ["--output", str(tmp_path / "rows.jsonl"), "--svg", str(tmp_path / "figures")]
+        code, _, _ = simulated(capsys, "--figure", figure, "--quick", *small, *files)
+        assert 0 == code
+        text = (tmp_path / "figures" / f"{figure}.svg").read_text()
+        drawing = ElementTree.fromstring(text)
+        assert "Medians of 2 programs" in text
+        assert "prefers-color-scheme: dark" in text
+        assert drawing.findall(".//{*}polyline[@class='line']")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "there is nothing to simulate; name protocols, or a --figure"),
+        (["mfs"], "did you mean 'mfss'"),
+        (["mfss", "--delay", "5"], "give a time such as"),
+        (["mfss", "--delay", ""], "--delay has no value"),
+        (["mfss", "--quick"], "--quick is for --figure"),
+        (["--figure", "cykas-5", "--delay", "1ms,2ms"], "give one value of a parameter"),
+        (["mfss", "--svg", "x"], "--svg is for --figure"),
+        (["mfss", "--master", "local[2]"], "--master and --spark-log are for --on spark"),
+        (["mfss", "--on", "spark", "--workers", "2"], "--workers is for --on here"),
+        (["mfss", "--workload", "requests", "--processes", "3"], "at least 4 processes"),
+        (["mfss", "--output", "/nowhere/rows.jsonl"], "there is no folder '/nowhere'"),
+        (["mfss", "--processes", "5000", "--messages", "1000000"], "more than 10,000,000"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = simulated(capsys, *arguments)
+    assert 2 == code
+    assert sentence in err
+    assert "" == out
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_file_of_something_else_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"protocol": "mfss"}\n')
+    code, _, err = simulated(capsys, "mfss", *SMALL, "--output", str(file))
+    assert 2 == code
+    assert "line 1: no row of simulate; give another file" in err
+
+
+def test_a_chart_escapes_and_places_what_it_draws() -> None:
+    points = (Point(1, 10, 5, 20), Point(10, 1000))
+    axis = Axis("x < y", log=True)
+    chart = Chart("A & B", (Panel("one", axis, axis, (Series("s", points),), level=100),), "note")
+    drawing = ElementTree.fromstring(chart.svg())
+    assert "A & B" in "".join(drawing.itertext())
+    assert "x < y" in "".join(drawing.itertext())
+    circles = drawing.findall(".//{*}circle")
+    one, two = ((float(c.get("cx", 0)), float(c.get("cy", 0))) for c in circles[:2])
+    assert one[0] < two[0]
+    assert one[1] > two[1]
+    level = drawing.find(".//{*}line[@class='level']")
+    assert level is not None
+    assert two[1] < float(level.get("y1", 0)) < one[1]
