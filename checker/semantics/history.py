@@ -90,6 +90,8 @@ class Oracle:
         join: (ghost of the receiver, receiver, message, stamp) -> (ghost, known).
         forget: (any ghost, message, destination) -> ghost once the delivery is done; None where
             the encoding never forgets.
+        number: (ghost of the sender, whether this message is the marked one) -> the number that the
+            message gets; None where messages are counted. See `checker.semantics.marked`.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Oracle:
     take: Callable[[Ghost, Message, int], Taken | None]
     join: Callable[[Ghost, int, Message, Stamp], tuple[Ghost, bool]]
     forget: Callable[[Ghost, Message, int], Ghost] | None
+    number: Callable[[Ghost, bool], int] | None = None
 
 
 HISTORIES = {
@@ -205,7 +208,7 @@ def _taken(ghost: Ghost, message: Message, destination: int, *, track_order: boo
     pending = []
     for other in ghost.pending:
         if other is entry:
-            other = _without(entry, destination)
+            other = without(entry, destination)
         elif track_order and other.message.number < message.number:
             other = _marked_overtaken(other, destination)
         if other.remaining:
@@ -213,7 +216,8 @@ def _taken(ghost: Ghost, message: Message, destination: int, *, track_order: boo
     return Taken(evolve(ghost, pending=tuple(pending)), entry.stamp, destination in entry.overtaken)
 
 
-def _without(entry: Pending, destination: int) -> Pending:
+def without(entry: Pending, destination: int) -> Pending:
+    """Return a pending message that was delivered at `destination`."""
     return evolve(
         entry,
         remaining=tuple(d for d in entry.remaining if d != destination),

@@ -27,6 +27,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
+from antecede.checker.semantics.marked import may_mark
 from antecede.checker.semantics.network import Network
 from antecede.checker.semantics.values import messages_in
 from antecede.checker.semantics.workload import ARM, Workload
@@ -106,8 +107,21 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
 
 def _causal_sends(system: System, state: State) -> Iterator[Transition]:
     for actor in range(system.actors):
+        if not _has_room(system, state, actor):
+            continue
         for destinations in system.workload.choices(actor, state.workload[actor]):
-            yield Arm(actor) if destinations == ARM else CausalSend(actor, destinations)
+            if destinations == ARM:
+                yield Arm(actor)
+                continue
+            yield CausalSend(actor, destinations)
+            if system.oracle.number is not None and may_mark(state.history):
+                yield CausalSend(actor, destinations, marked=True)
+
+
+def _has_room(system: System, state: State, actor: int) -> bool:
+    """Return whether an actor may send, as far as its own undelivered messages go."""
+    buffer = system.workload.buffer
+    return buffer is None or len(state.history[actor].pending) < buffer
 
 
 def _receives(system: System, state: State) -> Iterator[Transition]:
@@ -162,7 +176,10 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
 def next_message(system: System, state: State, transition: CausalSend) -> Message:
     """Return the message that `transition` creates."""
     actor = transition.actor
-    number = system.workload.sent(state.workload[actor]) + 1
+    if system.oracle.number is not None:
+        number = system.oracle.number(state.history[actor], transition.marked)
+    else:
+        number = system.workload.sent(state.workload[actor]) + 1
     return Message(actor, number, transition.destinations)
 
 

@@ -40,6 +40,7 @@ class Workload:
         fan_out: the greatest number of destinations of one message.
         splits: a send takes two transitions; see `split`.
         requests: per actor what its application asks for, if that is laid down.
+        buffer: an actor sends only while fewer than so many of its own messages are undelivered.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Workload:
     fan_out: int = 1
     splits: bool = False
     requests: tuple[tuple[Request, ...], ...] | None = None
+    buffer: int | None = None
 
 
 SENDS = {
@@ -112,6 +114,10 @@ SUMMARIES = {
     "reaction": (
         'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":2,"to":[1],'
         '"after":["m1"]}]: sends enabled by named deliveries at their sender'
+    ),
+    "endless": (
+        "endless:B: every actor causal-sends for ever, while fewer than B of its own messages are "
+        "undelivered, to any one other actor; endless:B:[[1,2],[0],[]]: to these"
     ),
     "program": (
         'program:[[{"send":"m1","to":[1]}],[{"receive":"m1"}]]: per actor its sends and receives, '
@@ -204,6 +210,59 @@ def broadcast(actors: int, messages: int) -> Workload:
         return (others[actor],) if position < messages else ()
 
     return _counted("broadcast", "broadcast", messages, choices, symmetric=True, fan_out=actors - 1)
+
+
+def endless(actors: int, argument: str) -> Workload:
+    """Every actor causal-sends for ever, to any one other actor, or to those that are listed.
+
+    Args:
+        actors: how many there are.
+        argument: BUFFER, or BUFFER:[[destinations of actor 0], …].
+
+    Raises:
+        InputError: no number, or no list of other actors per actor.
+    """
+    number, _, listed = argument.partition(":")
+    if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= MOST_BUFFER):
+        raise InputError(
+            f"the workload 'endless' needs how many messages of an actor may be undelivered, from "
+            f"1 to {MOST_BUFFER}, after the colon, got {number!r}; for example endless:1"
+        )
+    rows = _targets(actors, listed)
+    text = f"endless:{int(number)}"
+    if listed:
+        text += ":" + json.dumps(rows, separators=(",", ":"))
+    return Workload(
+        kind="endless",
+        text=text,
+        most=1,
+        initial=lambda _actor: 0,
+        sent=_count,
+        choices=lambda actor, _position: tuple((target,) for target in rows[actor]),
+        after_send=lambda _actor, position, _destinations: position,
+        after_delivery=_unmoved,
+        ended=lambda _actor, _position: False,
+        symmetric=not listed,
+        self_sends=False,
+        buffer=int(number),
+    )
+
+
+MOST_BUFFER = 1_000
+"""More undelivered messages of one actor are a slip of the pen."""
+
+
+def _targets(actors: int, listed: str) -> list[list[int]]:
+    """Return per actor to whom it sends; all others where nothing is listed."""
+    if not listed:
+        return [[j for j in range(actors) if j != i] for i in range(actors)]
+    rows = _json_list("endless", listed)
+    if len(rows) != actors:
+        raise InputError(f"an endless workload needs one list per actor: {actors}, got {len(rows)}")
+    for actor, targets in enumerate(rows):
+        for target in targets:
+            _check_destination(actors, actor, target)
+    return [sorted(set(targets)) for targets in rows]
 
 
 def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
@@ -533,10 +592,17 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
     kind, _, argument = text.partition(":")
     if kind not in SUMMARIES:
         raise unknown("workload", kind, SUMMARIES)
+    if kind == "endless":
+        return endless(actors, argument)
     if kind in _COUNTED:
         if argument:
             raise InputError(f"the workload {kind!r} takes no argument, got {argument!r}")
         return _COUNTED[kind](actors, messages)
+    return _LISTED[kind](actors, _json_list(kind, argument))
+
+
+def _json_list(kind: str, argument: str) -> Any:
+    """Return what a workload lists in JSON."""
     try:
         sends = json.loads(argument)
     except json.JSONDecodeError as error:
@@ -548,4 +614,4 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
         kind != "reaction" and not all(isinstance(row, list) for row in sends)
     ):
         raise InputError(f"the workload {kind!r} needs a JSON list of lists or tables: {argument}")
-    return _LISTED[kind](actors, sends)
+    return sends

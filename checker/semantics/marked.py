@@ -1,0 +1,94 @@
+"""The history `marked`: one message is followed, all others are anonymous.
+
+Clocks and masks grow with the number of messages. To judge causal delivery it suffices to follow
+one message, the marked one, if it may be any: some causal-send is chosen, freely and once, and
+every choice is explored. The other messages carry no number of their own, only whether they were
+causal-sent by an actor who knew of the marked one: such a message is *tainted*. The number of a
+`Message` says which it is, so that a packet carries it to its delivery; to a protocol messages are
+opaque. Causal delivery is violated exactly when the marked message is delivered where a tainted one
+was delivered before (in another run every other message is the marked one).
+
+The record is finite for runs of any length, as long as finitely many messages are undelivered.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from antecede.checker.model import Message
+from antecede.checker.semantics.history import Ghost, Oracle, Pending, Stamp, Taken, without
+
+ANONYMOUS, MARKED, TAINTED = range(3)
+"""The numbers of messages under this history."""
+
+
+def number_of(ghost: Ghost, marked: bool) -> int:
+    """Return the number of the next message of an actor.
+
+    Args:
+        ghost: the sender's; `knows` is 1 if it knows of the marked message.
+        marked: this causal-send is the chosen one.
+    """
+    if marked:
+        return MARKED
+    return TAINTED if ghost.knows else ANONYMOUS
+
+
+def may_mark(history: tuple[Ghost, ...]) -> bool:
+    """Return whether no message was marked so far: `stamps` of a marked one's sender is (1,)."""
+    return not any(ghost.stamps for ghost in history)
+
+
+def follows(history: tuple[Ghost, ...]) -> bool:
+    """Return whether the marked message was causal-sent and is not delivered everywhere yet."""
+    return any(entry.message.number == MARKED for ghost in history for entry in ghost.pending)
+
+
+def marked_oracle(*, track_order: bool) -> Oracle:
+    """Return the encoding as functions on single ghosts.
+
+    A ghost's `knows` is 1 if its actor knows of the marked message, `heard` if it learnt of it by a
+    delivery. Equal pending messages cannot be told apart, so their order is that of their values.
+    """
+
+    def initial(_actor: int) -> Ghost:
+        return Ghost(knows=0)
+
+    def causal_send(ghost: Ghost, message: Message) -> Ghost:
+        pending = (*ghost.pending, Pending(message, message.destinations, 0))
+        if message.number == MARKED:
+            ghost = evolve(ghost, knows=1, stamps=(1,))
+        return evolve(ghost, pending=_ordered(pending))
+
+    def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
+        entry = next(
+            (p for p in ghost.pending if p.message == message and destination in p.remaining), None
+        )
+        if entry is None:
+            return None
+        left = [without(entry, destination) if p is entry else p for p in ghost.pending]
+        if track_order and message.number == TAINTED:
+            left = [_overtaken(p, destination) for p in left]
+        pending = _ordered(tuple(p for p in left if p.remaining))
+        return Taken(evolve(ghost, pending=pending), 0, destination in entry.overtaken)
+
+    def join(ghost: Ghost, _actor: int, message: Message, _stamp: Stamp) -> tuple[Ghost, bool]:
+        known = message.number == MARKED and bool(ghost.heard)
+        if message.number == ANONYMOUS:
+            return ghost, known
+        return evolve(ghost, knows=1, heard=1), known
+
+    return Oracle("marked", initial, causal_send, None, take, join, None, number=number_of)
+
+
+def _ordered(pending: tuple[Pending, ...]) -> tuple[Pending, ...]:
+    return tuple(
+        sorted(pending, key=lambda p: (p.message.number, p.message.destinations, p.remaining))
+    )
+
+
+def _overtaken(entry: Pending, destination: int) -> Pending:
+    """Note that a later message of the same sender came first; only the marked one is judged."""
+    if entry.message.number != MARKED or destination not in entry.remaining:
+        return entry
+    return evolve(entry, overtaken=tuple(sorted({*entry.overtaken, destination})))
