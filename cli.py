@@ -39,6 +39,7 @@ from antecede.checker.formats import json as formats
 from antecede.checker.formats.registry import FORMATS, format_of, write_trace
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.purity.selfcheck import MODES
+from antecede.checker.reading import refuse_unprintable
 from antecede.checker.report import text as reports
 from antecede.checker.search import distinct as kinds
 from antecede.checker.search.loop import Bounds
@@ -64,7 +65,7 @@ def in_bytes(_context: click.Context, _option: click.Parameter, value: str | Non
     """Return an amount of memory such as 500M or 4G in bytes."""
     if value is None:
         return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", value.strip().upper())
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", value.strip().upper())
     size = int(float(match[1]) * UNITS[match[2]]) if match else 0
     if size <= 0:
         raise click.BadParameter(f"{value!r} is not an amount of memory; give 500M or 4G.")
@@ -81,7 +82,7 @@ def numbers(
 ) -> tuple[int, ...]:
     """Return the numbers of a list such as 1,2,3."""
     parts = listed(value)
-    if not all(part.isdigit() and int(part) for part in parts):
+    if not all(re.fullmatch("0*[1-9][0-9]{0,8}", part) for part in parts):
         raise click.BadParameter(f"{value!r} is not a list of positive numbers; give 1,2,3.")
     return tuple(map(int, parts))
 
@@ -1114,6 +1115,7 @@ def _complain(text: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are those of the process if None."""
     try:
+        refuse_unprintable(sys.argv[1:] if arguments is None else arguments)
         with interrupts.handled():
             code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
     except click.ClickException as error:

@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Protocol
+from antecede.checker.reading import text_in
 from antecede.checker.registry import default_properties, property_named, protocol_named
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES, oracle_named
@@ -160,13 +161,11 @@ def load_specs(target: str) -> tuple[Spec, ...]:
 def load_spec(path: Path) -> Spec:
     """Read one spec from a TOML file."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the spec {str(path)!r}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"the spec {str(path)!r} is not a UTF-8 text file") from None
-    except tomllib.TOMLDecodeError as error:
+        table = tomllib.loads(text_in(path, "the spec"))
+    except ValueError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path} cannot be read: it is nested too deeply") from None
     try:
         spec = spec_from(table, str(path))
         system_of(_beside(spec, path))

@@ -15,6 +15,12 @@ def check_writable(target: str) -> None:
         InputError: it cannot; says why.
     """
     path = Path(target)
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:  # its name is too long, say
+        raise _unwritable(target, error) from None
     if path.is_dir():
         raise InputError(f"cannot write to {target!r}: it is a folder")
     if path.exists() and not os.access(path, os.W_OK):

@@ -21,6 +21,7 @@ from antecede.checker.check import CheckReport, exit_code_of
 from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep, holds_along, key_text, replay_keys
+from antecede.checker.reading import json_in, text_in
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Words
 from antecede.checker.search import costs as measures
@@ -226,13 +227,7 @@ def trace_in_file(file: str) -> Trace:
     Raises:
         InputError: the file is not a trace.
     """
-    try:
-        content = FilePath(file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read the trace {file!r}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"the trace {file!r} is not a UTF-8 text file") from None
-    trace = trace_in(content, file)
+    trace = trace_in(text_in(file, "the trace"), file)
     protocol = _found_protocol(trace.spec.protocol, FilePath(file).parent)
     return evolve(trace, spec=evolve(trace.spec, protocol=protocol))
 
@@ -253,15 +248,7 @@ def trace_in(content: str, file: str) -> Trace:
 
 
 def _table(content: str, file: str) -> Mapping[str, Any]:
-    try:
-        table = json.loads(content)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{file} is not valid JSON: {error.msg} at {where}") from None
-    except ValueError:
-        raise InputError(f"{file} is not a trace: a number in it is too long") from None
-    except RecursionError:
-        raise InputError(f"{file} is not a trace: it is nested too deeply") from None
+    table = json_in(content, file)
     schema = table.get("schema") if isinstance(table, dict) else None
     if schema == RESULT_SCHEMA and isinstance(table.get("counterexample"), dict):
         return {**table, **table["counterexample"]}

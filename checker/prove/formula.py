@@ -40,19 +40,11 @@ def grounded(formula: Formula, elements: Mapping[str, Sequence[Any]]) -> Formula
     if z3.is_quantifier(formula):
         variables = [formula.var_sort(k).name() for k in range(formula.num_vars())]
         choices = product(*(elements[sort] for sort in variables))
-        parts = [_instance(formula, chosen) for chosen in choices]
-        if _has_quantifiers(formula.body()):
-            parts = [grounded(part, elements) for part in parts]
+        parts = [grounded(_instance(formula, chosen), elements) for chosen in choices]
         return z3.And(parts) if formula.is_forall() else z3.Or(parts)
-    if not _has_quantifiers(formula):
+    if not formula.children():
         return formula
     return _with_children(formula, [grounded(child, elements) for child in formula.children()])
-
-
-def _has_quantifiers(formula: Any) -> bool:
-    if z3.is_quantifier(formula):
-        return True
-    return any(_has_quantifiers(child) for child in formula.children())
 
 
 def rewrite(formula: Any, change: Callable[[Any, Sequence[Any]], Any]) -> Any:

@@ -610,6 +610,10 @@ def _json_list(kind: str, argument: str) -> Any:
             f"the workload {kind!r} needs a JSON list after the colon ({error.msg} at character "
             f"{error.pos}); for example {SUMMARIES[kind].partition(']:')[0]}]"
         ) from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"the workload {kind!r} is nested too deeply, or a number in it is too long"
+        ) from None
     if not isinstance(sends, list) or (
         kind != "reaction" and not all(isinstance(row, list) for row in sends)
     ):

@@ -11,15 +11,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.formats import write_whole
+from antecede.checker.reading import json_in, text_in
 from antecede.checker.sweep.processes import spread
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")
 Value = TypeVar("Value")
+
+
+def _fits(value: Any, kind: str) -> bool:
+    """Return whether a value is one of a column's type, as Parquet calls it."""
+    if isinstance(value, bool):
+        return kind == "bool"
+    if kind == "string":
+        return isinstance(value, str)
+    if kind.startswith("int"):
+        return isinstance(value, int) and abs(value) < 1 << int(kind.removeprefix("int")) - 1
+    return not kind.startswith("float") or isinstance(value, int | float)
 
 
 @frozen
@@ -30,11 +42,15 @@ class Kept:
         file: where they are.
         keys: the columns that tell runs apart; every row has them.
         of: what a row is of, for sentences.
+        types: column -> its type, as Parquet calls it; of those that a row has.
+        never_null: columns that every row has beside the keys.
     """
 
     file: Path
     keys: tuple[str, ...]
     of: str
+    types: Mapping[str, str] = field(factory=dict)
+    never_null: tuple[str, ...] = ()
 
     def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return what tells a row, or the columns of an item, from others."""
@@ -49,20 +65,30 @@ class Kept:
         if not self.file.exists():
             return []
         rows = []
-        lines = self.file.read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = text_in(self.file, f"the rows of {self.of} in").splitlines(keepends=True)
         for number, line in enumerate(lines, 1):
+            where = f"{self.file}, line {number}"
             try:
-                row = json.loads(line)
-            except json.JSONDecodeError:
+                row = json_in(line, where)
+            except InputError:
                 if number == len(lines):
                     break
                 row = None
-            if not isinstance(row, dict) or not set(self.keys) <= set(row):
-                raise InputError(
-                    f"{self.file}, line {number}: no row of {self.of}; give another file"
-                )
+            if not self._is_row(row):
+                raise InputError(f"{where}: no row of {self.of}; give another file")
             rows.append(row)
         return rows
+
+    def _is_row(self, row: Any) -> bool:
+        """Return whether a value has the columns that tell runs apart, and only what fits them."""
+        if not isinstance(row, dict):
+            return False
+        needed = [row.get(name) for name in (*self.keys, *self.never_null)]
+        if any(value is None or isinstance(value, dict | list) for value in needed):
+            return False
+        return all(
+            _fits(row[name], kind) for name, kind in self.types.items() if row.get(name) is not None
+        )
 
     def run(
         self,

@@ -21,6 +21,7 @@ from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
 from antecede.checker.search.loop import Bounds
 from antecede.checker.spec import Expectation, Spec
 from antecede.checker.sweep.kept import Kept, Row
+from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import spread
 
 KEYS = ("protocol", "actors", "messages", "network", "workload", "history")
@@ -81,7 +82,7 @@ def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
 
 def kept_in(file: Path) -> Kept:
     """Return the rows of a file."""
-    return Kept(file, KEYS, "a sweep")
+    return Kept(file, KEYS, "a sweep", COLUMNS, ("verdict",))
 
 
 def sweep(specs: Sequence[Spec], run: Runner, file: Path) -> Iterator[Row]:
