@@ -21,6 +21,7 @@ from tests.conftest import ROOT, Command
 SMALL = sorted((ROOT / "specs" / "small").glob("*.toml"))
 OF_PROTOCOLS = sorted((ROOT / "specs" / "protocols").glob("*.toml"))
 EXAMPLES = sorted((ROOT / "specs" / "examples").glob("*.toml"))
+MUSEUM = sorted((ROOT / "specs" / "museum").glob("*.toml"))
 SLOW = sorted((ROOT / "specs" / "slow").glob("*.toml"))
 
 
@@ -123,6 +124,26 @@ def test_what_is_said_of_a_protocol_in_larger_bounds_comes_out_as_expected(file:
     report = check(load_spec(file), selfcheck="off")
     assert () == report.differences
     assert report.as_expected
+
+
+@pytest.mark.parametrize("file", MUSEUM, ids=ident)
+def test_exhibit_comes_out_as_expected(file: Path) -> None:
+    report = checked(file)
+    assert () == report.differences
+    assert report.as_expected
+
+
+def test_the_museum_lists_its_specs_with_what_they_expect() -> None:
+    page = ROOT / "docs" / "museum.md"
+    rows = re.findall(r"\| ([^|]*) \| \[(.*)\]\((.*)\) \|", page.read_text(encoding="utf-8"))
+    listed = {(page.parent / link).resolve(): (verdict, name) for verdict, name, link in rows}
+    assert set(MUSEUM) <= set(listed)
+    for file, (verdict, name) in listed.items():
+        expect = load_spec(file).expect
+        length = expect.counterexample_length
+        words = [expect.violates, str(expect.verdict), f"({length})" if length else None]
+        assert " ".join(filter(None, words)) == verdict
+        assert name == file.stem
 
 
 def test_every_protocol_has_a_spec() -> None:
