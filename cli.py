@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
-import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from antecede.checker.check import (
 )
 from antecede.checker.claims import SOURCES
 from antecede.checker.claims import table as tables
-from antecede.checker.engine import ENGINES, MEMORY, VISITED, Options, kernels_are_compiled
+from antecede.checker.engine import kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore import walk as walks
 from antecede.checker.formats import check_writable, junit, sarif, write_whole
@@ -42,13 +41,13 @@ from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.reading import refuse_unprintable
 from antecede.checker.report import text as reports
 from antecede.checker.search import distinct as kinds
-from antecede.checker.search.loop import Bounds
-from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
-from antecede.checker.semantics.workload import SENDS
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.question import Question
+from antecede.checker.settings import Setting, check_text, names_in, read, settings_of, taken
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, written
 from antecede.checker.spec import (
-    SEARCHES,
     Spec,
     expected_verdict,
     load_specs,
@@ -57,44 +56,6 @@ from antecede.checker.spec import (
 )
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import sweep as sweeps
-
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
-
-def in_bytes(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
-    """Return an amount of memory such as 500M or 4G in bytes."""
-    if value is None:
-        return None
-    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", value.strip().upper())
-    size = int(float(match[1]) * UNITS[match[2]]) if match else 0
-    if size <= 0:
-        raise click.BadParameter(f"{value!r} is not an amount of memory; give 500M or 4G.")
-    return size
-
-
-def listed(text: str | None) -> tuple[str, ...]:
-    """Return the parts of a list such as a,b,c."""
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
-
-
-def numbers(
-    _context: click.Context, _option: click.Parameter, value: str | None
-) -> tuple[int, ...]:
-    """Return the numbers of a list such as 1,2,3."""
-    parts = listed(value)
-    if not all(re.fullmatch("0*[1-9][0-9]{0,8}", part) for part in parts):
-        raise click.BadParameter(f"{value!r} is not a list of positive numbers; give 1,2,3.")
-    return tuple(map(int, parts))
-
-
-def finite(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
-    """Refuse what is a number to Python and to nobody else."""
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not a number of seconds; give for example 60.")
-    return value
-
-
-AT_LEAST_1 = click.IntRange(min=1)
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -119,139 +80,119 @@ def assumption(name: str) -> Callable[[Any], Any]:
     return click.option(*flags, name, metavar="LIST", help=f"{says}  [default: {shown}]")
 
 
-VARIANTS = (
-    click.option(
-        "--sends",
-        type=click.Choice(list(SENDS)),
-        help="split: deciding to send, and choosing the destinations, are two transitions.  "
-        "[default: joint]",
-    ),
-    click.option(
-        "--clock-at",
-        type=click.Choice(list(CLOCK_AT)),
-        help="The event of a message that causality orders.  [default: causal-send]",
-    ),
-)
-MODEL = options(
-    click.option("--actors", type=int, help="How many actors; at least 2.  [default: 3]"),
-    click.option(
-        "--messages", type=int, help="How many messages each actor causal-sends.  [default: 2]"
-    ),
-    click.option("--network", help="unordered, fifo, and more; see list.  [default: unordered]"),
-    click.option(
-        "--workload", help="any, broadcast, script:JSON, program:JSON, …; see list.  [default: any]"
-    ),
-    click.option("--history", type=click.Choice(list(HISTORIES)), help="[default: knowledge]"),
-    *VARIANTS,
-    click.option(
-        "--property",
-        "properties",
+def record(kind: type, *names: str, but: Collection[str] = ()) -> Callable[[Any], Any]:
+    """Return the options that set the fields of a record, or those of its fields named."""
+    found = [s for s in settings_of(kind) if s.public and s.name not in but]
+    return options(*(_option(s) for s in found if not names or s.name in names))
+
+
+def _option(known: Setting) -> Callable[[Any], Any]:
+    """Return the option that sets a setting."""
+    option, several = known.option, known.kind is tuple
+    if known.kind is bool:
+        no = f"/--no-{option[2:]}" if known.default else ""
+        return click.option(option + no, is_flag=True, default=known.default, help=_help(known))
+    return click.option(
+        "--property" if several else option,
+        known.name,
+        multiple=several,
+        metavar="NAME" if several else known.metavar or ("FOLDER" if known.kind is Path else None),
+        type=str if several else _type(known),
+        callback=_flat if several else None,
+        help=_help(known),
+    )
+
+
+def _help(known: Setting) -> str:
+    default = known.otherwise
+    if default is None and known.default not in (None, False):
+        default = "on" if known.default is True else f"{known.default}"
+    return known.says if default is None else f"{known.says}  [default: {default}]"
+
+
+def _type(known: Setting) -> click.ParamType[Any]:
+    if known.choices is not None:
+        return click.Choice(list(known.choices))
+    if known.kind is Path:
+        return Folder(exists=known.present, file_okay=False, path_type=Path)
+    return Given(known)
+
+
+class Given(click.ParamType[Any]):
+    """What is given for a setting, read and checked by `checker.settings`."""
+
+    def __init__(self, known: Setting, many: bool = False) -> None:
+        """Read one value, or a list of them with commas between."""
+        self.known, self.many = known, many
+        self.name = {int: "integer", float: "number"}.get(known.kind, "text")
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value that a text says."""
+        try:
+            if not isinstance(value, str):
+                return value
+            if self.many:
+                return tuple(read(self.known, part) for part in names_in(value))
+            return read(self.known, value)
+        except InputError as error:
+            self.fail(f"{error}.", param, ctx)
+
+
+class Folder(click.Path):
+    """A path of a folder, which no broken text can be."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path."""
+        try:
+            check_text("the folder", str(value))
+        except InputError as error:
+            self.fail(f"{error}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _flat(_context: click.Context, _option: click.Parameter, given: Any) -> tuple[str, ...]:
+    """Return the names of several lists."""
+    names = tuple(name for text in given for name in names_in(text))
+    for name in names:
+        try:
+            check_text("the property", name)
+        except InputError as error:
+            raise click.BadParameter(f"{error}.") from None
+    return names
+
+
+def several(kind: type, name: str, says: str) -> Callable[[Any], Any]:
+    """Return the option for several values of a setting, each of which is tried."""
+    (known,) = (s for s in settings_of(kind) if s.name == name)
+    return click.option(
+        known.option,
+        name,
+        type=Given(known, many=True),
         multiple=True,
-        metavar="NAME",
-        help="A property to check; may be given several times.  [default: see list]",
-    ),
+        callback=lambda _context, _option, given: tuple(chain.from_iterable(given)),
+        metavar="VALUE,…",
+        help=says,
+    )
+
+
+PORT = Setting(
+    "port",
+    int,
+    "Of the page, on this machine only; 0 for any that is free.",
+    8642,
+    least=0,
+    most=65_535,
 )
+WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
+TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
+PROCESSES = Setting("processes", int, "", None, least=1, most=1024)
+
 QUESTION = options(
-    MODEL,
+    record(Question),
     click.option("--expect", type=click.Choice(["holds", "violated"]), help="[default: holds]"),
 )
 METHOD = options(
-    click.option("--search", type=click.Choice(list(SEARCHES)), help="[default: breadth]"),
-    click.option(
-        "--engine", type=click.Choice(list(ENGINES)), default=Options().engine, show_default=True
-    ),
-    click.option("--threads", type=AT_LEAST_1, help="For --engine local.  [default: one per core]"),
-    click.option(
-        "--visited",
-        type=click.Choice(list(VISITED)),
-        default=Options().visited,
-        show_default=True,
-        help="For --engine local: remember states, or 8-byte fingerprints of them.",
-    ),
-    click.option(
-        "--symmetry/--no-symmetry",
-        default=Options().symmetry,
-        show_default=True,
-        help="Breadth-first, not for --engine plain: keep one of the states that differ only in "
-        "the actors' names, where the protocol and workload turn out to be symmetric.",
-    ),
-    click.option(
-        "--memory",
-        type=click.Choice(list(MEMORY)),
-        default=Options().memory,
-        show_default=True,
-        help="For --engine local, breadth-first: auto forgets earlier levels of a large search "
-        "where every state is proved to have one depth only; keep forgets nothing; sweep also "
-        "drops other states that can never be met again.",
-    ),
-    click.option(
-        "--audit",
-        is_flag=True,
-        help="Check at every transition that what --memory sweep goes by never decreases.",
-    ),
-    click.option(
-        "--traces/--no-traces",
-        default=Options().traces,
-        show_default=True,
-        help="Keep what counterexamples are traced back by; without, a second search finds them.",
-    ),
-    click.option(
-        "--spill",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="FOLDER",
-        help="Keep frontiers and traces in files there, for searches larger than the memory.",
-    ),
-    click.option("--spill-visited", is_flag=True, help="Keep the visited states there, too."),
-    click.option(
-        "--checkpoint",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="FOLDER",
-        help="Save the search there every few minutes, so that --resume can go on from it.",
-    ),
-    click.option(
-        "--checkpoint-seconds",
-        type=click.FloatRange(min=0, min_open=True),
-        default=Options().checkpoint_seconds,
-        show_default=True,
-        help="How often, at most.",
-    ),
-    click.option(
-        "--resume",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        metavar="FOLDER",
-        help="Go on from the last checkpoint there; the same check must be asked for. A checkpoint "
-        "can run code as it is read: resume only your own.",
-    ),
-    click.option(
-        "--master",
-        metavar="URL",
-        help="For --engine spark: local[N], spark://HOST:PORT, yarn, k8s://…  [default: what "
-        "spark-submit says, or all cores of this machine]",
-    ),
-    click.option(
-        "--partitions", type=AT_LEAST_1, help="For --engine spark.  [default: one per core]"
-    ),
-    click.option(
-        "--spark-threshold",
-        type=AT_LEAST_1,
-        metavar="STATES",
-        help="For --engine spark: smaller levels are explored here.  [default: 300000]",
-    ),
-    click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal."),
-    click.option(
-        "--walks",
-        type=AT_LEAST_1,
-        default=Options().walks,
-        show_default=True,
-        help="For --search random.",
-    ),
-    click.option(
-        "--seed",
-        type=int,
-        default=Options().seed,
-        show_default=True,
-        help="For --search random: the same seed, the same walks.",
-    ),
+    record(Options),
     click.option(
         "--selfcheck",
         type=click.Choice(list(MODES)),
@@ -260,21 +201,9 @@ METHOD = options(
         help="Look for handlers that are not pure: in the first calls, in all, or not at all.",
     ),
 )
-BOUNDS = options(
-    click.option("--max-states", type=AT_LEAST_1, help="Give up at so many unique states."),
-    click.option("--max-depth", type=AT_LEAST_1, help="Do not look deeper; the start is at 1."),
-    click.option(
-        "--max-seconds",
-        type=click.FloatRange(min=0, min_open=True),
-        callback=finite,
-        help="Give up after so long.",
-    ),
-    click.option(
-        "--max-memory",
-        metavar="SIZE",
-        callback=in_bytes,
-        help="Give up at so much memory: 500M, 4G.",
-    ),
+BOUNDS = record(Bounds)
+ENGINE_OF_MANY = click.option(
+    "--engine", type=click.Choice(["local", "plain"]), help="Of each check.  [default: local]"
 )
 TRACE_FORMAT = click.option(
     "--trace-format",
@@ -307,7 +236,7 @@ OUTPUT = options(
     click.option(
         "--max-counterexamples",
         "wanted",
-        type=AT_LEAST_1,
+        type=Given(WANTED),
         default=1,
         metavar="N",
         help="After a violation look for N counterexamples that differ in kind, in plain Python; "
@@ -372,7 +301,7 @@ def check_command(
     hit, or Ctrl-C), 4 internal error.
     """
     many = Path(target).is_dir()
-    bounds, method = _taken(values, Bounds), _taken(values, Options)
+    bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     specs = _specs(target, values)
     _check_outputs(json_file, trace_file, trace_format, many=many)
     _check_distinct(json=json_file, trace=trace_file, junit=junit_file, sarif=sarif_file)
@@ -388,13 +317,13 @@ def check_command(
         _draw(graph_file, specs)
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
-    if not quiet and method.get("engine") != "plain" and not kernels_are_compiled():
+    if not quiet and method.engine != "plain" and not kernels_are_compiled():
         _complain("Compiling the kernels, which takes half a minute and is done once.")
     done = []
     for result in check_all(
         specs,
-        Options(**method),
-        Bounds(**bounds),
+        method,
+        bounds,
         selfcheck=selfcheck,
         minimised=minimise,
         measured=measures,
@@ -415,12 +344,6 @@ def check_command(
     if trace_file is not None:
         _write_trace(trace_file, trace_format, done[0], say)
     return exit_code_of(done)
-
-
-def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
-    """Take out of `values` what belongs to an attrs class; `search` is the spec's to say."""
-    names = [a.name for a in attrs.fields(kind) if a.name in values and a.name != "search"]
-    return {name: values.pop(name) for name in names}
 
 
 def _targets(target: str) -> tuple[Spec, ...]:
@@ -457,10 +380,15 @@ def _draw(file: str, specs: tuple[Spec, ...]) -> None:
     write_whole(file, write(state_graph(system_of(specs[0]))))
 
 
-def _check_checkpoints(method: dict[str, Any], *, many: bool) -> None:
+def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
+    """Take out of `values` what was given of a record; `search` is the spec's to say."""
+    return _given(**taken(values, kind, but=("search",)))
+
+
+def _check_checkpoints(method: Options, *, many: bool) -> None:
     """Refuse checkpoints of many checks in one folder."""
     for name in ("checkpoint", "resume"):
-        if many and method.get(name) is not None:
+        if many and getattr(method, name) is not None:
             raise InputError(f"--{name} is for one check; give one spec, not a folder")
 
 
@@ -539,7 +467,7 @@ def _write_trace(
     metavar="NAME|all",
     help=f"{', '.join(HISTORIES)}, or all.",
 )
-@options(*VARIANTS)
+@record(Question, "sends", "clock_at")
 @METHOD
 @BOUNDS
 @click.option(
@@ -599,24 +527,17 @@ def table_command(
     help="Write the report as a page; counterexamples go to the folder of the same name beside it.",
 )
 @click.option("--quick", is_flag=True, help="Smaller bounds: less than a minute.")
-@click.option("--engine", type=click.Choice(["local", "plain"]), default="local", show_default=True)
-@click.option("--threads", type=AT_LEAST_1, help="For --engine local.  [default: one per core]")
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    callback=finite,
-    help="Give up on one check after so long.",
-)
+@ENGINE_OF_MANY
+@record(Options, "threads")
+@record(Bounds, "max_seconds")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
 def claims_command(
     source: str | None,
     json_file: str | None,
     output: str | None,
     quick: bool,
-    engine: str,
-    threads: int | None,
-    max_seconds: float | None,
     quiet: bool,
+    **values: Any,
 ) -> int:
     """Regenerate what the papers claim from checks: confirmed, refuted or undecided.
 
@@ -633,9 +554,8 @@ def claims_command(
             check_writable(str(file))
     folder = None if output is None else claims_report.folder_beside(output)
     ticker = reports.Ticker(quiet=quiet, many=True)
-    judge = Judge(
-        Options(engine=engine, threads=threads), Bounds(max_seconds=max_seconds), quick, ticker
-    )
+    bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
+    judge = Judge(method, bounds, quick, ticker)
     say = _discard if json_file == "-" else _say
     found = []
     for judged in (judged for chosen in sources for judged in judge.judged(chosen)):
@@ -659,18 +579,16 @@ def claims_command(
 @commands.command("sweep")
 @click.argument("targets", nargs=-1, metavar="[NAME|SPEC.toml|FOLDER]…")
 @click.option("--protocol", "protocols", metavar="NAME,…", help="In place of the specs' own.")
-@click.option("--actors", metavar="N,…", help="2,3", callback=numbers)
-@click.option("--messages", metavar="N,…", help="1,2,3", callback=numbers)
-@click.option("--network", "networks", metavar="NAME,…", help="unordered,fifo,duplicating+lossy")
-@click.option("--workload", "workloads", metavar="NAME", multiple=True, help="Once for each.")
-@click.option("--history", "histories", metavar="NAME,…", help="knowledge,clocks,full")
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "plain"]),
-    default="local",
-    show_default=True,
-    help="Of each check, on one thread.",
-)
+@several(Question, "actors", "2,3")
+@several(Question, "messages", "1,2,3")
+@several(Question, "network", "unordered,fifo,duplicating+lossy")
+@several(Question, "workload", "any,broadcast")
+@several(Question, "sends", "joint,split")
+@several(Question, "clock_at", "causal-send,network-send")
+@several(Question, "history", "knowledge,clocks,full")
+@record(Question, "properties")
+@record(Options, "master", "spark_log", "symmetry", "memory")
+@ENGINE_OF_MANY
 @click.option(
     "--on",
     "place",
@@ -680,15 +598,10 @@ def claims_command(
     help="Where: in processes of this machine, or as tasks of a Spark cluster.",
 )
 @click.option(
-    "--processes", type=AT_LEAST_1, help="For --on here: checks at once.  [default: one per core]"
+    "--processes",
+    type=Given(PROCESSES),
+    help="For --on here: checks at once.  [default: one per core]",
 )
-@click.option(
-    "--master",
-    metavar="URL",
-    help="For --on spark: local[N], spark://HOST:PORT, yarn, k8s://…  [default: what "
-    "spark-submit says, or all cores of this machine]",
-)
-@click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal.")
 @BOUNDS
 @click.option(
     "--output",
@@ -707,16 +620,8 @@ def claims_command(
 def sweep_command(
     targets: tuple[str, ...],
     protocols: str | None,
-    actors: tuple[int, ...],
-    messages: tuple[int, ...],
-    networks: str | None,
-    workloads: tuple[str, ...],
-    histories: str | None,
-    engine: str,
     place: str,
     processes: int | None,
-    master: str | None,
-    spark_log: bool,
     output: str,
     parquet_file: str | None,
     quiet: bool,
@@ -726,14 +631,16 @@ def sweep_command(
 
     Exit codes: 0 all came to a verdict, 3 one did not, 2 wrong usage or input.
     """
-    names = listed(protocols)
+    names = names_in(protocols)
     if not targets and not names:
         raise InputError("there is nothing to check; name protocols or specs")
     specs = [spec for target in targets for spec in _targets(target)]
-    axes = sweeps.Axes(names, actors, messages, listed(networks), workloads, listed(histories))
+    axes = {"protocol": names, **_given(**taken(values, Question))}
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
     _check_rows(output, parquet_file)
-    options, bounds = Options(engine=engine, threads=1), Bounds(**_taken(values, Bounds))
+    bounds, given = Bounds(**_taken(values, Bounds)), _taken(values, Options)
+    master, spark_log = given.pop("master", None), given.pop("spark_log", False)
+    options = Options(**{"threads": 1, **given})
     if place == "spark":
         if processes is not None:
             raise InputError("--processes is for --on here; on Spark it is a check per core")
@@ -787,7 +694,7 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
     help="Where: in processes of this machine, or as tasks of a Spark cluster.",
 )
 @click.option(
-    "--workers", type=AT_LEAST_1, help="For --on here: runs at once.  [default: one per core]"
+    "--workers", type=Given(PROCESSES), help="For --on here: runs at once.  [default: one per core]"
 )
 @click.option("--master", metavar="URL", help="For --on spark: local[N], spark://HOST:PORT, …")
 @click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal.")
@@ -833,7 +740,7 @@ def simulate_command(
     from antecede.checker.simulate import command as simulations
 
     grid = simulations.grid_of(
-        listed(protocols), figure, values, seeds, quick=quick, drawn=folder is not None
+        names_in(protocols), figure, values, seeds, quick=quick, drawn=folder is not None
     )
     _check_rows(output, parquet_file)
     found = simulations.run(
@@ -907,9 +814,8 @@ def audit_command(
 @click.argument("target", metavar="NAME|FILE.py:OBJECT")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    callback=finite,
-    default=20.0,
+    type=Given(TIMEOUT),
+    default=TIMEOUT.default,
     show_default=True,
     metavar="SECONDS",
     help="How long the solver may take for one obligation.",
@@ -1018,36 +924,20 @@ def replay_command(
 
 @commands.command("explore")
 @click.argument("target", metavar="NAME|FILE.py:OBJECT|SPEC.toml|TRACE.json")
-@MODEL
+@record(Question)
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
-    default=8642,
+    type=Given(PORT),
+    default=PORT.default,
     show_default=True,
-    help="Of the page, on this machine only; 0 for any that is free.",
+    help=PORT.says,
 )
 @click.option("--no-browser", is_flag=True, help="Say the address, and open no browser.")
-@click.option(
-    "--max-states",
-    type=AT_LEAST_1,
-    default=100_000,
-    show_default=True,
-    help="A search from a state gives up at so many unique states.",
-)
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    callback=finite,
-    default=20.0,
-    show_default=True,
-    help="It gives up after so long.",
-)
+@record(Bounds, "max_states", "max_seconds")
 def explore_command(
     target: str,
     port: int,
     no_browser: bool,
-    max_states: int,
-    max_seconds: float,
     **values: Any,
 ) -> int:
     """Walk through the state space by hand, on a web page of this machine.
@@ -1059,11 +949,13 @@ def explore_command(
     """
     # Only this command needs a web server.
     from antecede.checker.explore import start
+    from antecede.checker.explore.ahead import BOUNDS as BOUNDS_AHEAD
     from antecede.checker.explore.server import Server
     from antecede.checker.explore.site import Site
 
+    bounds = attrs.evolve(BOUNDS_AHEAD, **_taken(values, Bounds))
     tree, numbers = start.opened(target, _given(**values))
-    site = Site(tree, Bounds(max_states=max_states, max_seconds=max_seconds))
+    site = Site(tree, bounds)
     with Server(site, port) as server, contextlib.suppress(KeyboardInterrupt):
         address = start.address_of(server.address, numbers)
         _say(f"Exploring {tree.spec.protocol} at {address}\nCtrl-C ends it.")

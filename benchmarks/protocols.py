@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 from antecede.checker.check import CheckReport, check
-from antecede.checker.engine import Options
 from antecede.checker.errors import AntecedeError
 from antecede.checker.formats import write_whole
 from antecede.checker.formats.registry import write_trace
@@ -22,7 +21,7 @@ from antecede.checker.paths.path import replay, undelivered
 from antecede.checker.registry import protocol_named, protocol_names
 from antecede.checker.report.prose import waiting
 from antecede.checker.search.costs import measure
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.checker.spec import Spec, system_of
@@ -72,7 +71,7 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
     states, reached = 0, ""
     for actors, messages in FIXED.get(name, SIZES):
         workload = WORKLOADS.get(name, "any")
-        spec = Spec(name, "", actors, messages, network, workload)
+        spec = Spec(name, actors, messages, network, workload)
         try:
             report = check(spec, Options(), Bounds(max_states=MOST_STATES), selfcheck="off")
         except AntecedeError as error:
@@ -96,7 +95,7 @@ def cost(name: str) -> str:
     """Return what a protocol costs, on the first network of those where that can be measured."""
     actors, messages = FIXED.get(name, SIZES)[0]
     network = "fifo" if name.startswith(("tree", "ks", "mfss-fifo", "newtop")) else "unordered"
-    spec = Spec(name, "", actors, messages, network, WORKLOADS.get(name, "any"))
+    spec = Spec(name, actors, messages, network, WORKLOADS.get(name, "any"))
     try:
         found = measure(system_of(spec))
     except AntecedeError:
@@ -116,7 +115,7 @@ def typical(name: str) -> Run | None:
     if name in FIXED:
         return None
     network = "fifo" if name.startswith(("tree", "ks", "mfss-fifo", "newtop")) else "unordered"
-    system = system_of(Spec(name, "", network=network, workload=TYPICAL))
+    system = system_of(Spec(name, network=network, workload=TYPICAL))
     best: tuple[tuple[bool, int, int], Run] | None = None
     for seed in range(WALKS):
         chance, state, taken = random.Random(seed), initial_state(system), list[Transition]()

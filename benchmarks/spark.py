@@ -22,9 +22,9 @@ from standalone import standalone
 
 from antecede.checker.errors import AntecedeError
 from antecede.checker.model import State
+from antecede.checker.search.options import Options
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.checker.semantics.values import canonical
-from antecede.checker.spark.breadth import THRESHOLD
 from antecede.checker.spark.cluster import Cluster
 from antecede.checker.spec import Spec, system_of
 
@@ -171,7 +171,9 @@ def arguments() -> Any:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", default="mfss 3x4 clocks", metavar="'PROTOCOL AxM HISTORY'")
     parser.add_argument("--tuples", default="mfss 3x2 clocks", metavar="'PROTOCOL AxM HISTORY'")
-    parser.add_argument("--threshold", type=int, default=THRESHOLD, metavar="STATES")
+    parser.add_argument(
+        "--threshold", type=int, default=Options().spark_threshold, metavar="STATES"
+    )
     parser.add_argument(
         "--options", help="more options of check, for all but tuples; default: --max-depth 17"
     )

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts
-from antecede.checker.engine import Options, explorer_for, kernels_are_compiled
+from antecede.checker.engine import explorer_for, kernels_are_compiled
 from antecede.checker.errors import CapacityError, ProtocolError, ReplayError
 from antecede.checker.memory import shortage
 from antecede.checker.model import Protocol
@@ -19,10 +19,12 @@ from antecede.checker.paths.path import confirm
 from antecede.checker.purity.selfcheck import watched
 from antecede.checker.registry import property_named
 from antecede.checker.search.costs import Measures, measure
-from antecede.checker.search.loop import Bounds, Progress, explore, memory_bytes, peak_memory_bytes
+from antecede.checker.search.loop import Progress, explore, memory_bytes, peak_memory_bytes
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts, Result, Verdict, overall
 from antecede.checker.semantics.recoverability import unrecoverable
 from antecede.checker.semantics.transition import System
+from antecede.checker.settings import checked
 from antecede.checker.spec import COUNT_KEYS, Spec, system_of
 
 AS_EXPECTED, NOT_AS_EXPECTED, INPUT_ERROR, INCOMPLETE, INTERNAL_ERROR = range(5)
@@ -100,7 +102,7 @@ def check(
 
     Args:
         spec: what to check, and what to expect.
-        options: how to explore; the search and the greatest depth come from the other arguments.
+        options: how to explore; the search is the spec's.
         bounds: when to give up.
         protocol: in place of the one that `spec` names.
         selfcheck: which of the protocol's calls to check for determinism and purity.
@@ -113,7 +115,8 @@ def check(
         InternalError: an engine and the semantics in plain Python disagree.
     """
     system = system_of(spec, protocol)
-    options = evolve(options, search=spec.search, max_depth=bounds.max_depth)
+    options = checked(evolve(options, search=spec.search))
+    checked(bounds)
     explored = self_checking(system, selfcheck)
     try:
         result = _explored(system, explored, options, bounds, watch)
@@ -143,7 +146,7 @@ def _explored(
     explorer = None
     try:
         with interrupts.watched(_limits(options, bounds)):
-            explorer = explorer_for(self_checking, options)
+            explorer = explorer_for(self_checking, options, bounds.max_depth)
             return explore(system, explorer, bounds, watch)
     except interrupts.Ended as end:
         if explorer is not None:

@@ -14,17 +14,14 @@ from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Protocol
 from antecede.checker.reading import text_in
 from antecede.checker.registry import default_properties, property_named, protocol_named
+from antecede.checker.search.options import SEARCHES
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES, oracle_named
-from antecede.checker.semantics.network import NETWORKS, network_named
+from antecede.checker.semantics.network import network_named
+from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import SENDS, SUMMARIES, split, workload_from
-
-SEARCHES = {
-    "breadth": "breadth-first, level by level: shortest counterexamples, exact counts",
-    "depth": "depth-first: the same verdict, a longer counterexample",
-    "random": "random walks from the start (--walks, --seed): may find a violation, excludes none",
-}
+from antecede.checker.semantics.workload import SUMMARIES, split, workload_from
+from antecede.checker.settings import check_text, checked, is_kind, kind_named, settings_of, shown
 
 COUNT_KEYS = ("unique_states", "total_states", "depth", "final_states")
 
@@ -47,20 +44,11 @@ class Expectation:
 
 
 @frozen
-class Spec:
-    """One check: a protocol, a system of some size, properties, an expectation."""
+class Spec(Question):
+    """A question, the search that should answer it, and the answer that is expected."""
 
-    protocol: str
     title: str = ""
-    actors: int = 3
-    messages: int = 2
-    network: str = "unordered"
-    workload: str = "any"
-    history: str = "knowledge"
-    sends: str = "joint"
-    clock_at: str = "causal-send"
     search: str = "breadth"
-    properties: tuple[str, ...] = ()
     expect: Expectation = Expectation()
     file: str | None = None
 
@@ -80,15 +68,10 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     Raises:
         InputError: a name or number in it cannot be used.
     """
-    if spec.actors < 2:
-        raise InputError(f"actors is {spec.actors}; give at least 2, for nobody sends to itself")
-    if spec.messages < 1:
-        raise InputError(f"messages is {spec.messages}; give at least 1 message per actor")
+    checked(spec)
     if spec.search not in SEARCHES:
         raise unknown("search", spec.search, SEARCHES)
     protocol = protocol or protocol_named(spec.protocol)
-    if spec.sends not in SENDS:
-        raise unknown("way to send", spec.sends, SENDS)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
     if protocol.on_request is not None and workload.requests is not None:
         protocol = protocol.on_request(workload.requests)
@@ -114,19 +97,6 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     )
 
 
-_QUESTION = (
-    "protocol",
-    "actors",
-    "messages",
-    "network",
-    "workload",
-    "sends",
-    "clock_at",
-    "properties",
-)
-"""What a spec's expected counts and lengths are about."""
-
-
 def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     """Return `spec` with `values`, by field name, in place of its own.
 
@@ -134,7 +104,7 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     expected verdict of its own replaces all that the spec expects, unless it is the same one.
     """
     changed = evolve(spec, **{key: value for key, value in values.items() if key != "expect"})
-    if any(getattr(changed, key) != getattr(spec, key) for key in _QUESTION):
+    if any(getattr(changed, name) != getattr(spec, name) for name in (*MODEL, "properties")):
         bare = evolve(spec.expect, counterexample_length=None, counts={})
         changed = evolve(changed, expect=bare)
     verdict = values.get("expect", spec.expect.verdict)
@@ -181,51 +151,42 @@ def _beside(spec: Spec, path: Path) -> Spec:
     return evolve(spec, protocol=str(path.parent / spec.protocol))
 
 
-_TYPES: dict[str, type] = {
-    "protocol": str,
-    "title": str,
-    "actors": int,
-    "messages": int,
-    "network": str,
-    "workload": str,
-    "history": str,
-    "sends": str,
-    "clock_at": str,
-    "search": str,
-    "properties": list,
-    "expect": dict,
-}
-
-
 def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     """Make a spec of a TOML table.
 
     Raises:
         InputError: a wrong key or a value of the wrong type.
     """
-    _check_types(table, _TYPES, "key")
+    _check_kinds(table, _KINDS, "key")
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")
     values = dict(table)
-    values["properties"] = tuple(map(str, table.get("properties", ())))
+    values["properties"] = tuple(table.get("properties", ()))
     values["expect"] = _expectation(table.get("expect", {}))
     if isinstance(table.get("workload"), Mapping):
         values["workload"] = _workload_text(table["workload"])
     return Spec(**values, file=file)
 
 
-def _check_types(table: Mapping[str, Any], types: Mapping[str, type], thing: str) -> None:
+_KINDS: Mapping[str, type] = {
+    **{known.name: known.kind for known in settings_of(Question)},
+    "protocol": str,
+    "properties": list,
+    "title": str,
+    "search": str,
+    "expect": dict,
+}
+
+
+def _check_kinds(table: Mapping[str, Any], kinds: Mapping[str, type], thing: str) -> None:
     for key, value in table.items():
-        if key not in types:
-            raise unknown(thing, key, types)
-        if key == "workload" and isinstance(value, Mapping):
-            continue
-        wrong_bool = isinstance(value, bool)
-        if not isinstance(value, types[key]) or wrong_bool:
-            raise InputError(f"{key} is {value!r}; it must be {_TYPE_WORDS[types[key]]}")
-
-
-_TYPE_WORDS = {str: "a string", int: "a whole number", list: "a list", dict: "a table"}
+        if key not in kinds:
+            raise unknown(thing, key, kinds)
+        if not (is_kind(value, kinds[key]) or (key == "workload" and isinstance(value, Mapping))):
+            raise InputError(f"{key} is {shown(value)}; it must be {kind_named(kinds[key])}")
+        for text in value if isinstance(value, list) else (value,):
+            if kinds[key] in (str, list) and not isinstance(value, Mapping):
+                check_text(key, text)
 
 
 def _workload_text(table: Mapping[str, Any]) -> str:
@@ -242,14 +203,6 @@ def _workload_text(table: Mapping[str, Any]) -> str:
     return f"{kind}:{json.dumps(table[argument])}"
 
 
-_EXPECT_TYPES: dict[str, type] = {
-    "verdict": str,
-    "counterexample_length": int,
-    "violates": str,
-    "counts": dict,
-}
-
-
 def expected_verdict(text: str) -> Verdict:
     """Return the verdict that `holds` or `violated` names."""
     choices = {"holds": Verdict.HOLDS, "violated": Verdict.VIOLATED}
@@ -259,27 +212,13 @@ def expected_verdict(text: str) -> Verdict:
 
 
 def _expectation(table: Mapping[str, Any]) -> Expectation:
-    _check_types(table, _EXPECT_TYPES, "key of expect")
+    kinds = {"verdict": str, "counterexample_length": int, "violates": str, "counts": dict}
+    _check_kinds(table, kinds, "key of expect")
     values = dict(table)
     values["verdict"] = expected_verdict(table.get("verdict", "holds"))
     for history, counts in table.get("counts", {}).items():
         if history not in HISTORIES:
             raise unknown("history in expect.counts", history, HISTORIES)
-        _check_types({history: counts}, {history: dict}, "history in expect.counts")
-        _check_types(counts, dict.fromkeys(COUNT_KEYS, int), f"count of {history}")
+        _check_kinds({history: counts}, {history: dict}, "history in expect.counts")
+        _check_kinds(counts, dict.fromkeys(COUNT_KEYS, int), f"count of {history}")
     return Expectation(**values)
-
-
-__all__ = [
-    "COUNT_KEYS",
-    "NETWORKS",
-    "SEARCHES",
-    "Expectation",
-    "Spec",
-    "expected_verdict",
-    "load_spec",
-    "load_specs",
-    "overridden",
-    "spec_from",
-    "system_of",
-]

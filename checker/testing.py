@@ -18,12 +18,12 @@ import attrs
 
 from antecede.checker import check as checks
 from antecede.checker.check import CheckReport
-from antecede.checker.engine import Options
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
 from antecede.checker.report.text import check_text
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
+from antecede.checker.settings import taken
 from antecede.checker.spec import Expectation, Spec, expected_verdict, load_spec
 
 
@@ -45,8 +45,8 @@ def check(
         counterexample_length: of the shortest one, in transitions.
         selfcheck: which of the protocol's calls to check for determinism and purity.
         values: what to check and how: the fields of `checker.spec.Spec` (actors, messages, network,
-            workload, history, search, properties), of `checker.engine.Options` (engine, threads, …)
-            and of `checker.search.loop.Bounds` (max_states, …).
+            workload, history, search, properties), and those of `Options` (engine, threads, …) and
+            `Bounds` (max_states, …) in `checker.search.options`.
 
     Returns:
         The result, with counts and the counterexample.
@@ -57,7 +57,7 @@ def check(
     """
     name = protocol if isinstance(protocol, str) else protocol.name
     wanted = Expectation(expected_verdict(expect), counterexample_length, violates)
-    parts = [_taken(values, kind) for kind in (Spec, Options, Bounds)]
+    parts = [taken(values, kind) for kind in (Spec, Options, Bounds)]
     if values:
         known = sorted({f.name for k in (Spec, Options, Bounds) for f in attrs.fields(k)})
         raise InputError(f"unknown argument {min(values)!r}; available: {', '.join(known)}")
@@ -86,9 +86,3 @@ def expected(report: CheckReport) -> Result:
     if report.exit_code:
         raise AssertionError("\n" + "\n".join([*report.differences, "", check_text(report)]))
     return report.result
-
-
-def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
-    """Take out of `values` what belongs to an attrs class."""
-    names = [f.name for f in attrs.fields(kind) if f.name in values]
-    return {name: values.pop(name) for name in names}

@@ -14,10 +14,11 @@ import pytest
 from attrs import frozen
 
 from antecede import cli
-from antecede.checker.engine import Options, explorer_for, kernels_are_compiled
+from antecede.checker.engine import explorer_for, kernels_are_compiled
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
-from antecede.checker.search.loop import Bounds, explore
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
 from antecede.checker.spec import Spec, system_of
 
@@ -91,6 +92,11 @@ def in_a_process(*arguments: object, cwd: Path, **environment: str) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+def method(**options: Any) -> Options:
+    """Return the options of a search that reduces nothing unless they say so."""
+    return Options(**{"symmetry": False, **options})
+
+
 def search(
     protocol: Protocol | str,
     actors: int = 2,
@@ -104,7 +110,7 @@ def search(
     name = protocol if isinstance(protocol, str) else protocol.name
     spec = Spec(protocol=name, actors=actors, messages=messages, **values)
     system = system_of(spec, None if isinstance(protocol, str) else protocol)
-    return explore(system, explorer_for(system, options), bounds)
+    return explore(system, explorer_for(system, options, bounds.max_depth), bounds)
 
 
 def counterexample(protocol: Protocol | str, *arguments: int, **values: Any) -> Run:

@@ -16,7 +16,7 @@ from antecede.checker.explore.server import HOST, Server
 from antecede.checker.explore.site import Site
 from antecede.checker.explore.tree import Tree
 from antecede.checker.model import Protocol
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds
 from antecede.checker.spec import Spec, system_of
 
 

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from antecede import cli
-from antecede.checker.engine import ENGINES, kernels_are_compiled
+from antecede.checker.engine import kernels_are_compiled
 from antecede.checker.errors import InputError
 from antecede.checker.formats import _beside, check_writable, write_whole
-from antecede.checker.spec import SEARCHES
+from antecede.checker.search.options import ENGINES, SEARCHES, Bounds
+from antecede.checker.settings import read, settings_of
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
 
 SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")
@@ -135,7 +136,10 @@ WRONG = [
     (("check", "none.toml"), "cannot read the spec 'none.toml': No such file"),
     (("check", "none.py:P"), "there is no file 'none.py'"),
     (("check", "mfss", "--actors", "1"), "actors is 1; give at least 2"),
-    (("check", "mfss", "--actors", "two"), "'--actors': 'two' is not a valid integer"),
+    (
+        ("check", "mfss", "--actors", "two"),
+        "actors is 'two'; it must be a whole number",
+    ),
     (("check", "mfss", "--messages", "0"), "messages is 0; give at least 1"),
     (("check", "mfss", "--network", "fife"), "unknown network 'fife'; did you mean 'fifo'?"),
     (("check", "mfss", "--history", "some"), "'some' is not one of 'knowledge', 'clocks', 'full'"),
@@ -156,13 +160,16 @@ WRONG = [
         "unknown invariant of mfss 'x'; available: buffer-in-sending-order, ",
     ),
     (("check", "fifo", "--property", "invariant:x"), "'fifo' declares no invariant"),
-    (("check", "mfss", "--walks", "0"), "0 is not in the range x>=1"),
-    (("check", "mfss", "--max-states", "0"), "0 is not in the range x>=1"),
-    (("check", "mfss", "--max-depth", "-1"), "-1 is not in the range x>=1"),
-    (("check", "mfss", "--max-seconds", "0"), "0.0 is not in the range x>0"),
-    (("check", "mfss", "--max-seconds", "nan"), "nan is not a number of seconds"),
-    (("check", "mfss", "--max-memory", "4Q"), "'4Q' is not an amount of memory; give 500M or 4G"),
-    (("check", "mfss", "--max-memory", "0G"), "'0G' is not an amount of memory"),
+    (("check", "mfss", "--walks", "0"), "walks is 0; give at least 1"),
+    (("check", "mfss", "--max-states", "0"), "max states is 0; give at least 1"),
+    (("check", "mfss", "--max-depth", "-1"), "max depth is -1; give at least 1"),
+    (("check", "mfss", "--max-seconds", "0"), "max seconds is 0.0; give more than 0"),
+    (("check", "mfss", "--max-seconds", "nan"), "max seconds is 'nan'; give a number, such as 60"),
+    (
+        ("check", "mfss", "--max-memory", "4Q"),
+        "'4Q', and that is no amount of memory; give 500M",
+    ),
+    (("check", "mfss", "--max-memory", "0G"), "'0G', and that is no amount of memory"),
     (("check", "mfss", "--trace", "t.png"), "the ending of 't.png' tells no trace format; known"),
     (("check", "mfss", "--trace", "t", "--trace-format", "sgv"), "did you mean 'svg'?"),
     (("check", "mfss", "--trace-format", "svg"), "give --trace FILE, too"),
@@ -207,7 +214,8 @@ def test_checkpoints_of_a_whole_folder_are_refused(
     ("text", "size"), [("500M", 500 * 10**6), ("4G", 4 * 10**9), ("1.5gb", 15 * 10**8), ("7", 7)]
 )
 def test_amounts_of_memory_are_read_as_people_write_them(text: str, size: int) -> None:
-    assert size == cli.in_bytes(None, None, text)  # type: ignore[arg-type]
+    (known,) = (s for s in settings_of(Bounds) if s.name == "max_memory")
+    assert size == read(known, text)
 
 
 # A user's own protocol

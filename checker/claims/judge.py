@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import chain
 
 from attrs import define, evolve, field, frozen
 
@@ -26,13 +26,14 @@ from antecede.checker.claims.claim import (
     Source,
     Unchecked,
 )
-from antecede.checker.engine import Options
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.model import Protocol
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.costs import Measures, measure
-from antecede.checker.search.loop import Bounds, Progress
+from antecede.checker.search.loop import Progress
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.question import Question, as_asked, options_of
 from antecede.checker.spec import Spec, system_of
 
 
@@ -102,8 +103,8 @@ class Judge:
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None
     named: Named = protocol_named
     interrupted: bool = False
-    _reports: dict[Any, CheckReport] = field(factory=dict)
-    _measures: dict[Any, Measures | str] = field(factory=dict)
+    _reports: dict[Question, CheckReport] = field(factory=dict)
+    _measures: dict[Question, Measures | str] = field(factory=dict)
 
     def judged(self, source: Source) -> Iterator[Judged]:
         """Decide the claims of a source one by one; an interruption ends it."""
@@ -147,7 +148,7 @@ class Judge:
         return evolve(spec, actors=quick[0], messages=quick[1])
 
     def _check(self, spec: Spec) -> Finding:
-        key = _key(spec)
+        key = as_asked(spec)
         if key not in self._reports:
             self._reports[key] = check(
                 spec,
@@ -192,7 +193,7 @@ class Judge:
 
     def _measured(self, spec: Spec) -> Measures | str:
         """Return the measures, or why there are none."""
-        key = _key(evolve(spec, properties=()))
+        key = as_asked(evolve(spec, properties=()))
         if key not in self._measures:
             system = system_of(spec, self.named(spec.protocol))
             try:
@@ -203,18 +204,6 @@ class Judge:
                 self.interrupted = True
                 return interrupts.wanted() or interrupts.BY_USER
         return self._measures[key]
-
-
-def _key(spec: Spec) -> tuple[Any, ...]:
-    return (
-        spec.protocol,
-        spec.actors,
-        spec.messages,
-        spec.network,
-        spec.workload,
-        spec.history,
-        spec.properties,
-    )
 
 
 def _judged_check(report: CheckReport) -> Finding:
@@ -276,15 +265,8 @@ def _compared_kinds(claimed: set[str], found: Measures) -> tuple[Ruling, str]:
 
 def command_of(spec: Spec, *, measures: bool = False) -> str:
     """Return the command that runs a check again."""
-    words = ["antecede", "check", spec.protocol, "--actors", str(spec.actors)]
-    if not spec.workload.startswith(("script:", "reaction:")):
-        words += ["--messages", str(spec.messages)]
-    if spec.network != "unordered":
-        words += ["--network", spec.network]
-    if spec.workload != "any":
-        words += ["--workload", spec.workload]
-    for name in () if measures else spec.properties:
-        words += ["--property", name]
+    asked = evolve(spec, properties=()) if measures else spec
+    words = ["antecede", "check", spec.protocol, *chain.from_iterable(options_of(asked))]
     if measures:
         words.append("--measures")
     elif spec.expect.verdict is Verdict.VIOLATED:

@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
 import antecede
 from antecede.checker.check import CheckReport, check
-from antecede.checker.engine import Options
 from antecede.checker.errors import InputError
 from antecede.checker.formats.json import versions
 from antecede.checker.report.text import elapsed
-from antecede.checker.search.loop import Bounds, Progress
+from antecede.checker.search.loop import Progress
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.question import as_asked
 from antecede.checker.spec import Spec, load_specs, overridden
 
 SPECS = Path(antecede.__file__).parent / "specs" / "table1"
@@ -206,12 +207,7 @@ def _row_object(row: Row) -> dict[str, Any]:
     result, paper, spec = row.report.result, row.paper, row.report.spec
     counts = result.unreduced or result.counts
     return {
-        "protocol": spec.protocol,
-        "actors": spec.actors,
-        "messages": spec.messages,
-        "history": row.history,
-        "sends": spec.sends,
-        "clock_at": spec.clock_at,
+        **asdict(as_asked(spec), filter=lambda field, _value: field.name != "properties"),
         "total_states": counts.total_states,
         "unique_states": counts.unique_states,
         "depth": counts.depth,

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from importlib import resources
 
-from attrs import evolve, fields, frozen
+from attrs import evolve, frozen
 
 from antecede.checker.explore.ahead import searchable
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
@@ -24,6 +24,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
 from antecede.checker.report.about import About, about
 from antecede.checker.report.prose import Words
+from antecede.checker.semantics.question import options_of
 from antecede.checker.spec import Spec
 
 SAVED_AS = ("json", "svg", "html")
@@ -368,19 +369,10 @@ def _made_by() -> str:
     return f"Made by antecede {own_version()}."
 
 
-_OPTIONS = ("actors", "messages", "network", "workload", "history", "sends", "clock_at")
-
-
 def command_of(spec: Spec) -> list[str]:
     """Return the words, quoted for a shell, of the command that explores what `spec` describes."""
-    plain = {a.name: a.default for a in fields(Spec)}
-    given = [
-        f"--{name.replace('_', '-')} {shlex.quote(str(getattr(spec, name)))}"
-        for name in _OPTIONS
-        if name in ("actors", "messages") or getattr(spec, name) != plain[name]
-    ]
-    if spec.properties != default_properties():
-        given += [f"--property {shlex.quote(name)}" for name in spec.properties]
+    asked = evolve(spec, properties=()) if spec.properties == default_properties() else spec
+    given = (f"{option} {shlex.quote(value)}" for option, value in options_of(asked))
     return ["antecede explore", shlex.quote(spec.protocol), *given]
 
 

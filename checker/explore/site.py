@@ -26,7 +26,8 @@ from antecede.checker.formats import html, svg
 from antecede.checker.formats.json import misfit, trace_in, trace_text
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds
+from antecede.checker.semantics.question import model_of
 from antecede.checker.spec import Spec
 
 MOST_SAID = 600
@@ -180,19 +181,11 @@ def _check_question(asked: Spec, tree: Tree) -> None:
     Raises:
         InputError: says what differs.
     """
-    system = tree.system
-    own = {
-        "protocol": _last_part(tree.spec.protocol),
-        "actors": system.actors,
-        "messages": system.messages,
-        "network": system.network.name,
-        "workload": system.workload.text,
-        "sends": system.sends,
-        "clock_at": system.clock_at,
-    }
+    own = model_of(tree.system.question, _last_part(tree.spec.protocol))
+    others = model_of(asked, _last_part(asked.protocol))
     for name, value in own.items():
-        theirs = getattr(asked, name)
-        if (_last_part(theirs) if name == "protocol" else theirs) != value:
+        theirs = others[name]
+        if theirs != value:
             raise InputError(
                 f"the file is a trace with {name} {theirs!r}, and this page explores {name} "
                 f"{value!r}; start antecede explore with the file"

@@ -25,7 +25,9 @@ from antecede.checker.reading import json_in, text_in
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Words
 from antecede.checker.search import costs as measures
+from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.values import canonical, message_in
+from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
 from antecede.checker.spec import Spec, system_of
 
 RESULT_SCHEMA = "antecede/result/1"
@@ -48,7 +50,7 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "as_expected": report.as_expected,
         "differences": list(report.differences),
         "spec": spec.file,
-        **_question(report),
+        **model_of(report.system.question, spec.protocol),
         "history": spec.history,
         "search": spec.search,
         "engine": report.options.engine,
@@ -83,18 +85,6 @@ def results_object(reports: Sequence[CheckReport]) -> dict[str, Any]:
         "exit_code": exit_code_of(list(reports)),
         "checks": [result_object(report) for report in reports],
         "versions": versions(),
-    }
-
-
-def _question(report: CheckReport) -> dict[str, Any]:
-    return {
-        "protocol": report.spec.protocol,
-        "actors": report.system.actors,
-        "messages": report.system.messages,
-        "network": report.system.network.name,
-        "workload": report.system.workload.text,
-        "sends": report.system.sends,
-        "clock_at": report.system.clock_at,
     }
 
 
@@ -155,13 +145,7 @@ def trace_text(path: Path, protocol: str) -> str:
     """Return a path as a trace, which `replay_file` reads; `protocol` is a name, or a file."""
     trace = {
         "schema": TRACE_SCHEMA,
-        "protocol": protocol,
-        "actors": path.system.actors,
-        "messages": path.system.messages,
-        "network": path.system.network.name,
-        "workload": path.system.workload.text,
-        "sends": path.system.sends,
-        "clock_at": path.system.clock_at,
+        **model_of(path.system.question, protocol),
         **counterexample_object(path),
         "versions": versions(),
     }
@@ -268,35 +252,24 @@ def _written_by(schema: Any) -> str:
     return "; causalcheck, as antecede was called before, wrote it: run the check again"
 
 
-_WORDS: Mapping[type, str] = {
-    str: "a string",
-    int: "a whole number",
-    list: "a list",
-    dict: "an object",
-}
-
-
 def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any:
     """Return table[key], a `kind`; `where` says which part of the file the table is."""
     if key not in table:
         raise InputError(f"{where}the key {key!r} is missing")
     value = table[key]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise InputError(f"{where}{key} is {value!r}; it must be {_WORDS[kind]}")
+    if not is_kind(value, kind):
+        raise InputError(f"{where}{key} is {shown(value)}; it must be {kind_named(kind)}")
+    if kind is str:
+        check_text(f"{where}{key}", value)
     return value
 
 
 def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
-    return Spec(
-        protocol=_get(table, "protocol", str),
-        actors=_get(table, "actors", int),
-        messages=_get(table, "messages", int),
-        network=_get(table, "network", str),
-        workload=_get(table, "workload", str),
-        sends=str(table.get("sends", "joint")),
-        clock_at=str(table.get("clock_at", "causal-send")),
-        properties=() if prop is None else (prop,),
-    )
+    """Return the question of a trace; what an older one does not say is as by default."""
+    known = [s for s in settings_of(Question) if s.name in MODEL]
+    told = [s for s in known if s.name in table or s.choices is None]
+    values = {s.name: _get(table, s.name, s.kind) for s in told}
+    return Spec(**values, properties=() if prop is None else (prop,))
 
 
 def _found_protocol(reference: str, folder: FilePath) -> str:

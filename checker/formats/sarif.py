@@ -29,6 +29,7 @@ from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import about, explanation_of, question
 from antecede.checker.report.prose import Words, actor_name
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.question import model_of
 
 Object: TypeAlias = dict[str, Any]
 
@@ -164,17 +165,8 @@ def _result(
 
 def _fingerprint(report: CheckReport, rule: str) -> str:
     """Return a digest of the question and the rule, which stays when lines or counts change."""
-    system = report.system
-    asked = [
-        rule,
-        _portable(report.spec.protocol),
-        system.actors,
-        system.messages,
-        system.network.name,
-        system.workload.text,
-        system.sends,
-        system.clock_at,
-    ]
+    model = model_of(report.system.question, _portable(report.spec.protocol))
+    asked = [rule, *model.values()]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
 

@@ -15,16 +15,16 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, fields, frozen
+from attrs import define, evolve, field, fields
 
 from antecede.checker.errors import AuditError, CapacityError, InputError, ReplayError
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.path import holds_along, replay
 from antecede.checker.search.loop import Found, Stop
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.tables import kernels
@@ -43,17 +43,11 @@ from antecede.checker.tables.symmetry import NotSymmetricError, why_not
 from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
 from antecede.checker.tables.visited import TAIL, Visited
 
-BLOCK = 1 << 14
-"""Entries that one thread may send to one owner in a chunk: few enough to stay in caches."""
-
 RECENT = 1 << 14
 """Rows that a thread remembers having sent, so as not to send them again soon."""
 
 ROW_BITS = 4
 """The least bits of a composite in a row, to begin with; fields fill their words anyway."""
-
-FINGERPRINT_ROW_BITS = 30
-"""The same for fingerprints, which cannot be packed anew when a field becomes too narrow."""
 
 ARENAS = 6
 """Per owner: frontiers (2), parents, places, the visited set and the one it is packed into anew."""
@@ -62,56 +56,11 @@ VISITED = "visited states"
 LEAST_SHARE = 1 << 9
 """Rows that are worth being given to another thread."""
 
-FORGET_FROM = 1 << 20
-"""Visited states from which on it is worth forgetting them. What shows later that it was wrong to
-do so makes the search begin again; most of what can show does so in far fewer states."""
-
-COLLECT_FROM = 1 << 22
-"""Composites from which on it is worth looking which ones are still in use."""
-
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
 NOT_SAVED = ("system", "max_depth", "options", "arenas", "pool", "checkpoints", "began")
 """Attributes of the explorer that are not in its checkpoints; all others are."""
-
-
-@frozen
-class LocalOptions:
-    """How the fast engine works; what it finds does not depend on it.
-
-    Attributes:
-        threads: how many; None: one per core.
-        fingerprints: keep 8-byte hashes instead of rows in the visited set.
-        parents: keep what a counterexample is traced back by; if not, another search finds it.
-        symmetry: keep one state of each orbit under renaming of actors, where that is possible.
-        forget: forget visited states of earlier levels once there are more than so many, where
-            every state has one depth only (see `checker.tables.grading`); None: never.
-        collect: drop composites that no state has any more once there are so many.
-        sweep: drop visited states that can never be met again (the sweep-line method).
-        audit: check that no transition decreases the progress that the sweep-line goes by.
-        block: entries per thread, owner and chunk.
-        spill: a folder for frontiers and parents, in files; None keeps them in memory.
-        spill_visited: the visited set goes there, too.
-        checkpoint: a folder to save the search in, again and again.
-        checkpoint_seconds: how often, at most.
-        resume: a folder of checkpoints to go on from.
-    """
-
-    threads: int | None = None
-    fingerprints: bool = False
-    parents: bool = True
-    symmetry: bool = False
-    collect: int = COLLECT_FROM
-    forget: int | None = FORGET_FROM
-    sweep: bool = False
-    audit: bool = False
-    block: int = BLOCK
-    spill: Path | None = None
-    spill_visited: bool = False
-    checkpoint: Path | None = None
-    checkpoint_seconds: float = 180.0
-    resume: Path | None = None
 
 
 @define(eq=False)
@@ -183,7 +132,7 @@ class LocalBreadthFirst:
 
     system: System
     max_depth: int | None = None
-    options: LocalOptions = LocalOptions()
+    options: Options = Options()
     found: dict[str, Found] = field(factory=dict)
     truncated: bool = False
     exhaustive: bool = True
@@ -236,7 +185,6 @@ class LocalBreadthFirst:
         """Return what a checkpoint of this search says of itself."""
         return about(
             self.system,
-            visited="fingerprint" if self.options.fingerprints else "exact",
             symmetry=self.options.symmetry,
             sweep=self.options.sweep,
             threads=self.options.threads,
@@ -280,7 +228,7 @@ class LocalBreadthFirst:
         attributes = (f.name for f in fields(type(self)))
         used, scratch = {}, set()
         for o in self.owners:
-            kept = (o.starts[-1] + o.following.count) * self.options.parents
+            kept = (o.starts[-1] + o.following.count) * self.options.traces
             used[id(o.visited.arena)] = (o.visited.capacity + TAIL) * o.visited.width
             used[id(o.level.rows)] = o.level.count * words
             used[id(o.following.rows)] = o.following.count * words
@@ -288,7 +236,7 @@ class LocalBreadthFirst:
             scratch |= {id(o.out), id(o.aside), id(o.misses)}
         return Contents(
             state={
-                "options": {"parents": self.options.parents, "block": self.options.block},
+                "options": {"traces": self.options.traces, "block": self.options.block},
                 **{name: getattr(self, name) for name in attributes if name not in NOT_SAVED},
                 "seconds_before": self.seconds_before + time.monotonic() - self.began,
             },
@@ -308,19 +256,17 @@ class LocalBreadthFirst:
         self.levels, self.deepest = [], 1
         self.found, self.truncated = {}, False
         self.block = self.options.block
-        # Fingerprints cannot be packed anew, so their rows have room from the start.
-        row_bits = FINGERPRINT_ROW_BITS if self.options.fingerprints else ROW_BITS
         wanted = {
             "sweeps": self.options.sweep,
             "audits": self.options.audit,
             "self_channels": self.self_channels,
         }
-        self.supply = Supply(self.system, row_bits, **wanted)
+        self.supply = Supply(self.system, ROW_BITS, **wanted)
         if self.no_symmetry is None:
             self.no_symmetry = why_not(self.supply.tabulation)
         if self.no_symmetry is None:
             try:
-                self.supply = Supply(self.system, row_bits, symmetric=True, **wanted)
+                self.supply = Supply(self.system, ROW_BITS, symmetric=True, **wanted)
             except NotSymmetricError as reason:
                 self.no_symmetry = str(reason)
         self.owners = [self._owner(k, threads) for k in range(threads)]
@@ -392,7 +338,7 @@ class LocalBreadthFirst:
             self.arenas.close()
             self._start()
         except NotGradedError:
-            self.options = evolve(self.options, forget=None)
+            self.options = evolve(self.options, forget_from=None)
             self.arenas.close()
             self._start()
 
@@ -465,7 +411,7 @@ class LocalBreadthFirst:
         """
         layout = self.supply.layout
         had = int(layout.counts.sum())
-        if self.supply.symmetric or had < max(self.options.collect, 2 * self.composites_kept):
+        if self.supply.symmetric or had < max(self.options.collect_from, 2 * self.composites_kept):
             return
         geo, marks = self.supply.tables.geo, np.zeros(len(layout.counts) * layout.room, np.bool_)
         self._each(lambda o: kernels.mark_composites(o.level.rows.array, o.level.count, geo, marks))
@@ -571,7 +517,7 @@ class LocalBreadthFirst:
         sent, first = int(owner.sizes.sum()), owner.starts[-1]
         most = following.count + sent
         following.rows.ensure(most * row_words)
-        if self.options.parents:
+        if self.options.traces:
             owner.parents.ensure(first + most)
             owner.places.ensure(first + most)
         following.count = kernels.gather(
@@ -583,7 +529,7 @@ class LocalBreadthFirst:
             following.rows.array,
             owner.parents.array[first:],
             owner.places.array[first:],
-            self.options.parents,
+            self.options.traces,
             owner.fresh_kinds,
         )
         owner.sizes[:] = 0
@@ -615,11 +561,6 @@ class LocalBreadthFirst:
 
     def _repack(self, repacking: Repacking) -> None:
         """Pack every row anew. Frontier rows stay with their owners, visited ones may move."""
-        if self.options.fingerprints:
-            raise CapacityError(
-                "too many combinations of one actor's components for fingerprints; "
-                "use --visited exact"
-            )
         for owner in self.owners:
             for level in (owner.level, owner.following):
                 _repack_level(level, repacking)
@@ -645,10 +586,9 @@ class LocalBreadthFirst:
             owner.level.count = owner.following.count = 0
 
     def _visited(self) -> Visited:
-        exact = not self.options.fingerprints
-        width = self.supply.layout.row_words if exact else 1
+        width = self.supply.layout.row_words
         tally = np.zeros(self.supply.tabulation.most_progress + 1, np.int64)
-        return Visited(width, exact, self.arenas.make(np.int64, VISITED), tally=tally)
+        return Visited(width, True, self.arenas.make(np.int64, VISITED), tally=tally)
 
     def _reinsert(self, owner: Owner, rows: Words) -> None:
         """Put those of `rows` that `owner` owns into its visited set."""
@@ -700,7 +640,7 @@ class LocalBreadthFirst:
             for bits, link, place in owner.shown[: owner.control[kernels.FOUND]]:
                 index, source = divmod(int(link), len(self.owners))
                 for rank, prop in enumerate(self.system.properties):
-                    if bits >> rank & 1 and self.options.parents:
+                    if bits >> rank & 1 and self.options.traces:
                         self._show(prop.name, source, index, int(place))
                     elif bits >> rank & 1:
                         untraced.append(prop)
@@ -722,7 +662,7 @@ class LocalBreadthFirst:
                 tick()
 
         self.arenas.close()
-        options = evolve(self.options, parents=True, checkpoint=None, resume=None)
+        options = evolve(self.options, traces=True, checkpoint=None, resume=None)
         try:
             again = LocalBreadthFirst(self.system, options=options)
         except CapacityError as error:
@@ -918,8 +858,6 @@ class LocalBreadthFirst:
             "graded": {"on": self.graded, "reason": self.supply.tabulation.grading.reason},
             "dropped_states": sum(o.visited.dropped for o in self.owners),
             "dropped_composites": self.composites_dropped,
-            # Two of n states share a 63-bit fingerprint with a probability of about n^2 / 2 / 2^63.
-            "omission_probability": unique**2 / 2**64 if self.options.fingerprints else 0.0,
             "spilled_bytes": self.arenas.spilled_bytes,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "states_per_depth": list(self.levels),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.errors import CapacityError, ProtocolError
+from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Message, Predicate, Property, Protocol, Step, Transition
 from antecede.checker.search.loop import Found
 from antecede.checker.search.result import Counts
@@ -38,7 +38,8 @@ FIRST_BUDGET, LAST_BUDGET = 1 << 8, 1 << 17
 """Transitions per round: few at first, so that small bounds are heeded."""
 
 FILLS_PER_TICK = 64
-FINGERPRINT_ROW_BITS = 30
+ROW_BITS = 4
+"""The least bits of a composite in a row, to begin with."""
 ARENAS = 6
 """At most: two for the path, and two visited sets, each with the one it is packed into anew."""
 
@@ -110,7 +111,6 @@ class Stepwise:
     """What both explorers are made of.
 
     Attributes:
-        fingerprints: keep 8-byte hashes instead of rows in the visited set.
         visited: the states met.
         control, limits, fired, fresh_kinds: as for `kernels.descend`.
         misses: what a kernel misses.
@@ -119,7 +119,6 @@ class Stepwise:
 
     system: System
     max_depth: int | None = None
-    fingerprints: bool = False
     found: dict[str, Found] = field(factory=dict)
     arenas: Arenas = field(init=False)
     supply: Supply = field(init=False)
@@ -134,9 +133,7 @@ class Stepwise:
     def __attrs_post_init__(self) -> None:
         """Start from the initial state."""
         self.arenas = Arenas(None, (), reserve_bytes(ARENAS))
-        # Fingerprints cannot be packed anew, so their rows have room from the start.
-        row_bits = FINGERPRINT_ROW_BITS if self.fingerprints else 4
-        self.supply = Supply(deferring(self.system), row_bits, self_channels=True)
+        self.supply = Supply(deferring(self.system), ROW_BITS, self_channels=True)
         self.visited = self._new_visited()
         self.misses = self.supply.misses()
         self.control = np.zeros(kernels.STEPWISE_CONTROL_SIZE, np.int64)
@@ -152,10 +149,7 @@ class Stepwise:
         with wrapping():
             hashed = int(kernels.hash_words(row, 0, len(row)))
         at = ((hashed >> 32) * self.visited.capacity >> 32) * self.visited.width
-        if self.fingerprints:
-            self.visited.slots[at] = hashed >> 1
-        else:
-            self.visited.slots[at : at + len(row)] = row
+        self.visited.slots[at : at + len(row)] = row
         self.visited.states = 1
 
     @property
@@ -265,11 +259,6 @@ class Stepwise:
 
     def _repack(self, repacking: Repacking) -> None:
         """Pack every row anew."""
-        if self.fingerprints:
-            raise CapacityError(
-                "too many combinations of one actor's components for fingerprints; "
-                "use --visited exact"
-            )
         self.visited = self._repacked_set(self.visited, repacking)
 
     def _repacked_set(self, old: Visited, repacking: Repacking) -> Visited:
@@ -280,9 +269,8 @@ class Stepwise:
         return new
 
     def _new_visited(self) -> Visited:
-        width = 1 if self.fingerprints else self.supply.layout.row_words
         arena = self.arenas.make(np.int64, "visited states")
-        return Visited(width, not self.fingerprints, arena)
+        return Visited(self.supply.layout.row_words, True, arena)
 
     def _show(self, bits: int, places: list[int]) -> None:
         """Record the properties that the path with the transitions at `places` shows."""

@@ -95,7 +95,7 @@ def for_replay(system: System) -> System:
         system.workload.most,
         self_sends=system.workload.self_sends,
         track_order=True,
-        clock_at=system.clock_at,
+        clock_at=system.question.clock_at,
     )
     return evolve(system, oracle=oracle)
 

@@ -85,8 +85,9 @@ def _headline(path: Path) -> str:
 
 def model_variant(system: System) -> str | None:
     """Return what is special about the model, None if nothing is."""
-    parts = [f"sends {system.sends}"] if system.sends != "joint" else []
-    parts += [f"clocks at the {system.clock_at}"] if system.clock_at != "causal-send" else []
+    asked = system.question
+    parts = [f"sends {asked.sends}"] if asked.sends != "joint" else []
+    parts += [f"clocks at the {asked.clock_at}"] if asked.clock_at != "causal-send" else []
     return ", ".join(parts) or None
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from antecede.checker.check import CheckReport
-from antecede.checker.engine import ENGINES
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import Property, Protocol
 from antecede.checker.paths.path import Path
@@ -29,11 +28,12 @@ from antecede.checker.report.prose import Words, listed
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
+from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.network import NETWORKS
 from antecede.checker.semantics.workload import SUMMARIES
-from antecede.checker.spec import SEARCHES, Expectation, Spec
+from antecede.checker.spec import Expectation, Spec
 
 WIDTH = 88
 """Columns of running text."""
@@ -92,7 +92,7 @@ def elapsed(seconds: float) -> str:
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
-    remarks = (symmetry_text, rounds_on_spark_text, omission_text, slowness_text, checkpoint_text)
+    remarks = (symmetry_text, rounds_on_spark_text, slowness_text, checkpoint_text)
     parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
@@ -286,12 +286,6 @@ def slowness_text(result: Result) -> str:
         f"{calls:,} calls for {result.counts.unique_states:,}\n  states, for its "
         f"{found['actor_states']:,} actor states rarely repeat."
     )
-
-
-def omission_text(result: Result) -> str:
-    """Return how likely fingerprints made the search omit a state."""
-    chance = result.statistics.get("omission_probability", 0.0)
-    return f"  Probability that a state was omitted: {chance:.1e}." if chance else ""
 
 
 def checkpoint_text(result: Result) -> str:

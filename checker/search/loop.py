@@ -21,18 +21,9 @@ from antecede.checker import interrupts
 from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.paths.path import at_end, confirm
+from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
-
-
-@frozen
-class Bounds:
-    """When to give up; None means never. Memory in bytes, of the whole process."""
-
-    max_states: int | None = None
-    max_depth: int | None = None
-    max_seconds: float | None = None
-    max_memory: int | None = None
 
 
 @frozen

@@ -29,6 +29,7 @@ from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
 from antecede.checker.semantics.marked import may_mark
 from antecede.checker.semantics.network import Network
+from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
 from antecede.checker.semantics.workload import ARM, Workload
 
@@ -52,14 +53,19 @@ class System:
     pairs: tuple[tuple[int, int], ...] = field(init=False)
 
     @property
-    def sends(self) -> str:
-        """One of `checker.semantics.workload.SENDS`."""
-        return "split" if self.workload.splits else "joint"
-
-    @property
-    def clock_at(self) -> str:
-        """One of `checker.semantics.history.CLOCK_AT`."""
-        return "causal-send" if self.oracle.network_send is None else "network-send"
+    def question(self) -> Question:
+        """What this system answers; each of its parts says what it is called."""
+        return Question(
+            protocol=self.protocol.name,
+            actors=self.actors,
+            messages=self.messages,
+            network=self.network.name,
+            workload=self.workload.text,
+            sends="split" if self.workload.splits else "joint",
+            clock_at="causal-send" if self.oracle.network_send is None else "network-send",
+            history=self.oracle.name,
+            properties=tuple(prop.name for prop in self.properties),
+        )
 
     @handlers.default
     def _checked_handlers(self) -> CheckedHandlers:

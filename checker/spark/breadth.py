@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import Factory, define, evolve, field, fields, frozen
+from attrs import Factory, define, evolve, field, fields
 
 from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.local.breadth import FORGET_FROM, LocalBreadthFirst, LocalOptions
+from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Property, Transition
 from antecede.checker.search.loop import Found, Stop
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spark import checkpoint as spark_checkpoint
@@ -69,39 +70,8 @@ from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.symmetry import NotSymmetricError
 from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
 
-THRESHOLD = 300_000
-"""States of a level that are worth a job: a round's fixed cost is a third of a second."""
-
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
-
-
-@frozen
-class SparkOptions:
-    """How rounds run on Spark; what is found does not depend on it.
-
-    Attributes:
-        master: of the cluster; None: what spark-submit says, or else all cores of this machine.
-        partitions: how many; None: the cluster's cores, more for large levels.
-        threshold: states of a level from which on rounds run on the cluster.
-        log: leave Spark's log on the terminal.
-        parents: keep what a counterexample is traced back by.
-        checkpoint: a folder to save the search in, again and again; all executors see it.
-        checkpoint_seconds: how often, at most.
-        resume: a folder of checkpoints to go on from.
-        files: where driver and executors are one process (`local[N]`), tasks hand over blocks in
-            files, and the shuffle carries where they are.
-    """
-
-    master: str | None = None
-    partitions: int | None = None
-    threshold: int = THRESHOLD
-    log: bool = False
-    parents: bool = True
-    checkpoint: Path | None = None
-    checkpoint_seconds: float = 180.0
-    resume: Path | None = None
-    files: bool = True
 
 
 def owner_of(owner: int) -> int:
@@ -183,14 +153,20 @@ def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, Any]]:
             yield column << 4 | actor, interner
 
 
+def _of_local(options: Options) -> Options:
+    """Return the options of the local engine, with which a search begins."""
+    memory = "keep" if options.memory == "keep" else "auto"
+    nothing: dict[str, Any] = {"spill": None, "checkpoint": None, "resume": None}
+    return evolve(options, memory=memory, audit=False, spill_visited=False, **nothing)
+
+
 @define(eq=False)
 class SparkBreadthFirst:
     """Breadth-first by levels, large ones on Spark; a round is a level."""
 
     system: System
     max_depth: int | None = None
-    options: SparkOptions = SparkOptions()
-    local_options: LocalOptions = field(factory=LocalOptions)
+    options: Options = Options()
     found: dict[str, Found] = field(factory=dict)
     truncated: bool = False
     exhaustive: bool = True
@@ -233,10 +209,10 @@ class SparkBreadthFirst:
         self.run = _new_run()
         resume = self.options.resume
         saved = None if resume is None else last_in(resume)
-        threads = self.local_options.threads or os.cpu_count() or 1
+        threads = self.options.threads or os.cpu_count() or 1
         if saved is not None:
             threads = int(saved.about.get("threads", threads))
-        options = evolve(self.local_options, parents=self.options.parents, threads=threads)
+        options = evolve(_of_local(self.options), threads=threads)
         self.local = LocalBreadthFirst(self.system, self.max_depth, options)
         try:
             if saved is not None:
@@ -250,8 +226,8 @@ class SparkBreadthFirst:
 
     def _about(self) -> dict[str, Any]:
         """Return what a checkpoint of this search says of itself."""
-        traces, threads = self.options.parents, self.local.options.threads
-        symmetry = self.local_options.symmetry
+        traces, threads = self.options.traces, self.local.options.threads
+        symmetry = self.options.symmetry
         return about(self.system, engine="spark", traces=traces, threads=threads, symmetry=symmetry)
 
     def _prepare_checkpoints(self) -> None:
@@ -378,12 +354,12 @@ class SparkBreadthFirst:
         """Return further figures, by name."""
         if not self.on_cluster:
             found = self.local.statistics()
-            return {**found, "rounds_on_spark": 0, "spark_threshold": self.options.threshold}
+            return {**found, "rounds_on_spark": 0, "spark_threshold": self.options.spark_threshold}
         tabulation = self.local.supply.tabulation
         return {
             "symmetry": self._symmetry_figures(),
             "rounds_on_spark": sum(r["where"] == "cluster" for r in self.rounds),
-            "spark_threshold": self.options.threshold,
+            "spark_threshold": self.options.spark_threshold,
             "partitions": self._owners,
             "row_bytes": 8 * self._own.codec.words,
             "graded": {"on": self._graded, "reason": tabulation.grading.reason},
@@ -414,15 +390,11 @@ class SparkBreadthFirst:
         except SelfPacketError:
             self._begin_again(self_channels=True)
         except NotGradedError:
-            self._begin_again(forget=None)
+            self._begin_again(forget=False)
         self._between = True
 
-    def _begin_again(
-        self, *, self_channels: bool = False, forget: int | None = FORGET_FROM
-    ) -> None:
+    def _begin_again(self, *, self_channels: bool = False, forget: bool = True) -> None:
         """Begin again, without symmetry if there turned out to be none."""
-        if self.local.options.forget is None:
-            forget = None
         self.local.close()
         if not isinstance(self._shares, Here | None):
             self._shares.unpersist()
@@ -438,13 +410,13 @@ class SparkBreadthFirst:
             evolve(
                 self.local.options,
                 symmetry=self.symmetric and self.no_symmetry is None,
-                forget=forget,
+                forget_from=self.local.options.forget_from if forget else None,
             ),
             self_channels=self_channels or self.local.self_channels,
         )
 
     def _expand_level(self, tick: Callable[[], None]) -> None:
-        if not self.on_cluster and self.local.frontier < self.options.threshold:
+        if not self.on_cluster and self.local.frontier < self.options.spark_threshold:
             self._between = False
             try:
                 self.local.round(tick)
@@ -469,7 +441,8 @@ class SparkBreadthFirst:
 
     def _hand_over(self, tick: Callable[[], None]) -> None:
         """Cut the local engine's states into shares, and give them to the cluster."""
-        self.cluster = Cluster.start(self.options.master, log=self.options.log, tick=tick)
+        options = self.options
+        self.cluster = Cluster.start(options.master, log=options.spark_log, tick=tick)
         self._owners = self.options.partitions or max(self.cluster.sc.defaultParallelism, 1)
         local = self.local
         counts = local.counts()
@@ -489,9 +462,11 @@ class SparkBreadthFirst:
 
     def _connect(self) -> None:
         """Give the cluster all tables."""
-        self.cluster = self.cluster or Cluster.start(self.options.master, log=self.options.log)
+        self.cluster = self.cluster or Cluster.start(
+            self.options.master, log=self.options.spark_log
+        )
         self._reports = self.cluster.sc.accumulator({}, Reports())
-        if self.options.files and self.cluster.sc.master.startswith("local["):
+        if self.options.spark_files and self.cluster.sc.master.startswith("local["):
             self._folder = str(self.cluster.folder.path / "blocks")
             Path(self._folder).mkdir(exist_ok=True)
         tabulation = self.local.supply.tabulation
@@ -667,7 +642,7 @@ class SparkBreadthFirst:
             for p, merged in sorted(second.items()):
                 new += merged.new
                 links[p].append(from_file(merged.links))
-                if self.options.parents:
+                if self.options.traces:
                     check_links(merged.new, links[p][-1])
             if self._folder is not None:
                 clear(self._folder, kept=f"{self._jobs}-share-")
@@ -802,10 +777,10 @@ class SparkBreadthFirst:
         sc, shares = self.cluster.sc, self._shares
         if not self._frontier:
             return
-        if not isinstance(shares, Here) and rows < self.options.threshold // 2:
+        if not isinstance(shares, Here) and rows < self.options.spark_threshold // 2:
             self._shares = Here.of(wait_for(sc, shares.collect), self._owners)
             shares.unpersist()
-        elif isinstance(shares, Here) and self._frontier >= self.options.threshold:
+        elif isinstance(shares, Here) and self._frontier >= self.options.spark_threshold:
             self._give_to_cluster(shares.pairs)
 
     def _give_to_cluster(self, pairs: list[tuple[int, Share]]) -> None:
@@ -825,7 +800,7 @@ class SparkBreadthFirst:
             number=self._jobs,
             owners=self._owners,
             known=known,
-            links=self.options.parents,
+            links=self.options.traces,
             advances=advances,
             graded=self._graded,
             least=self._least,
@@ -857,7 +832,7 @@ class SparkBreadthFirst:
                     continue
                 if prop.sought:  # that there is one is all that matters
                     self.found[prop.name] = Found(())
-                elif self.options.parents:
+                elif self.options.traces:
                     places = self._places_to(partition, index)
                     found = self._path([*places, place] if place >= 0 else places, prop)
                     self.found[prop.name] = Found(found)
@@ -871,8 +846,7 @@ class SparkBreadthFirst:
         again = SparkBreadthFirst(
             self.system,
             self.max_depth,
-            evolve(self.options, parents=True),
-            self.local_options,
+            evolve(self.options, traces=True),
         )
         try:
             while again.frontier and not violated <= again.found.keys():

@@ -25,7 +25,6 @@ NOT_SAVED = (
     "system",
     "max_depth",
     "options",
-    "local_options",
     "local",
     "cluster",
     "run",

@@ -8,14 +8,13 @@ from typing import Any
 
 from antecede.checker.errors import InputError
 from antecede.checker.formats import write_whole
+from antecede.checker.semantics.question import Question
+from antecede.checker.settings import settings_of
+
+_KINDS = {str: "string", int: "int32", tuple: "string"}
 
 COLUMNS = {
-    "protocol": "string",
-    "actors": "int32",
-    "messages": "int32",
-    "network": "string",
-    "workload": "string",
-    "history": "string",
+    **{known.name: _KINDS[known.kind] for known in settings_of(Question)},
     "verdict": "string",
     "violates": "string",
     "counterexample_length": "int32",
@@ -26,9 +25,9 @@ COLUMNS = {
     "stopped_by": "string",
     "error": "string",
 }
-"""Name -> type; the first seven are never null."""
+"""Name -> type; those up to the verdict are never null."""
 
-NEVER_NULL = 7
+NEVER_NULL = list(COLUMNS).index("verdict") + 1
 
 
 def check_available() -> None:

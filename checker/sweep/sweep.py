@@ -7,24 +7,24 @@ begun again leaves out what is in the file already.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve
 
 from antecede.checker.check import InternalError, check
-from antecede.checker.engine import Options
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
-from antecede.checker.search.loop import Bounds
-from antecede.checker.spec import Expectation, Spec
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.question import FIELDS, Question, as_asked
+from antecede.checker.spec import Spec
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import spread
 
-KEYS = ("protocol", "actors", "messages", "network", "workload", "history")
+KEYS = FIELDS
 """What tells the checks of a sweep apart; the columns of its rows."""
 
 GAVE_UP = "GAVE UP"
@@ -34,26 +34,20 @@ Runner: TypeAlias = Callable[[Sequence[Spec]], Iterator[Row]]
 """Runs checks, each on one thread, and yields their rows as they come."""
 
 
-@frozen
-class Axes:
-    """The values that a sweep combines; where there are none a spec's own is kept."""
+def combined(specs: Sequence[Spec], axes: Mapping[str, tuple[Any, ...]]) -> list[Spec]:
+    """Return every combination once, smaller ones first; none expects anything.
 
-    protocol: tuple[str, ...] = ()
-    actors: tuple[int, ...] = ()
-    messages: tuple[int, ...] = ()
-    network: tuple[str, ...] = ()
-    workload: tuple[str, ...] = ()
-    history: tuple[str, ...] = ()
-
-
-def combined(specs: Sequence[Spec], axes: Axes) -> list[Spec]:
-    """Return every combination once, smaller ones first; none expects anything."""
-    found: dict[tuple[Any, ...], Spec] = {}
+    Args:
+        specs: what to begin with.
+        axes: field of a question -> the values that it takes in turn, in place of a spec's own;
+            the properties of `properties` are checked together.
+    """
+    axes = {**axes, "properties": (axes["properties"],)} if axes.get("properties") else axes
+    found: dict[Question, Spec] = {}
     for spec in specs:
-        values = [getattr(axes, key) or (getattr(spec, key),) for key in KEYS]
-        for combination in product(*values):
-            changed = evolve(spec, **dict(zip(KEYS, combination, strict=True)))
-            found.setdefault(combination, evolve(changed, expect=Expectation(), file=None))
+        for values in product(*(axes.get(key) or (getattr(spec, key),) for key in KEYS)):
+            asked = Spec(**dict(zip(KEYS, values, strict=True)), search=spec.search)
+            found.setdefault(as_asked(asked), asked)
     return sorted(found.values(), key=lambda s: (s.actors * s.messages, s.actors))
 
 
@@ -135,7 +129,7 @@ def _found_anywhere(spec: Spec) -> Spec:
 
 
 def _columns(spec: Spec) -> Row:
-    return {key: getattr(spec, key) for key in KEYS}
+    return {**asdict(as_asked(spec)), "properties": ",".join(spec.properties)}
 
 
 def line(row: Row) -> str:

@@ -36,7 +36,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import asdict, define, field, frozen
 
 from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.model import Protocol
@@ -509,15 +509,8 @@ def about(system: System, **engine: Any) -> dict[str, Any]:
         engine: options of the engine that decide what is saved, by name.
     """
     return {
-        "protocol": system.protocol.name,
-        "actors": system.actors,
-        "messages": system.messages,
-        "network": system.network.name,
-        "workload": system.workload.text,
-        "sends": system.sends,
-        "clock_at": system.clock_at,
-        "history": system.oracle.name,
-        "properties": [prop.name for prop in system.properties],
+        **asdict(system.question),
+        "properties": list(system.question.properties),
         "sources": _sources(system),
         **engine,
     }

@@ -607,7 +607,7 @@ def _tabulated_oracle(system: System) -> Oracle:
         system.workload.most,
         self_sends=system.workload.self_sends,
         track_order=any(p.needs_order for p in system.properties),
-        clock_at=system.clock_at,
+        clock_at=system.question.clock_at,
     )
 
 

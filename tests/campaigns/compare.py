@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 from attrs import astuple, frozen
 
 from antecede.checker.check import check
-from antecede.checker.engine import Options
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from tests.campaigns.draw import SAFETY, Case
 from tests.models import naive_counts

@@ -30,10 +30,9 @@ from antecede.checker.claims.claim import (
 )
 from antecede.checker.claims.hybrid import COLUMNS, ROWS
 from antecede.checker.claims.judge import Finding, Judge, command_of
-from antecede.checker.engine import Options
 from antecede.checker.model import Protocol, Step
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.spec import Spec, system_of
 from antecede.protocols.mfss import MFSS, Data, Mfss
 from tests.conftest import Command

@@ -26,7 +26,7 @@ from antecede.checker.formats.json import replay_file
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.prose import Words
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
 from antecede.checker.spec import Spec
 from tests import runs

@@ -11,7 +11,6 @@ import pytest
 from attrs import evolve, frozen
 
 from antecede.checker.check import check
-from antecede.checker.engine import Options
 from antecede.checker.errors import InputError
 from antecede.checker.formats import json as own
 from antecede.checker.formats.itf import encoded
@@ -21,6 +20,7 @@ from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.report.prose import Words
+from antecede.checker.search.options import Options
 from antecede.checker.spec import Spec
 from tests import readers, runs
 from tests.runs import FIGURE_3, RUNS, VIOLATIONS

@@ -12,27 +12,27 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 
-from antecede.checker.engine import Options, explorer_for
+from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.local import breadth as local
-from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import property_named, protocol_named
-from antecede.checker.search.loop import Bounds, BreadthFirst, explore
+from antecede.checker.search.loop import BreadthFirst, explore
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import layout
 from antecede.checker.tables import visited as visited_sets
 from antecede.checker.tables.layout import Layout, pack_widths, spread
-from antecede.checker.tables.misses import Supply
 from antecede.checker.tables.symmetry import Symmetry
 from antecede.checker.tables.tabulate import Interner, Tabulation
 from antecede.checker.tables.visited import Visited
 from antecede.properties import DEFAULT
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.mfss import MFSS
-from tests.conftest import ROOT
+from tests.conftest import ROOT, method
 from tests.models import naive_counts
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import SYSTEMS, system_for
@@ -60,7 +60,7 @@ FAULTY_NETWORKS = [
 
 def searched(system: System, **options: Any) -> Result:
     """Explore with the fast engine, one thread unless told otherwise."""
-    chosen = LocalOptions(**{"threads": 1, **options})
+    chosen = method(**{"threads": 1, **options})
     return explore(system, LocalBreadthFirst(system, options=chosen))
 
 
@@ -139,7 +139,8 @@ def test_agrees_on_random_systems(drawn: RandomSystem) -> None:
         system = system_drawn(drawn, history)
         expected = found(plainly(system))
         assert expected == found(searched(system))
-        assert expected == found(searched(system, symmetry=True, sweep=True, audit=True, threads=2))
+        swept = searched(system, symmetry=True, memory="sweep", audit=True, threads=2)
+        assert expected == found(swept)
 
 
 HARD = [
@@ -156,15 +157,12 @@ OPTIONS: list[dict[str, Any]] = [
     {"threads": 3},
     {"block": 1},
     {"block": 7, "threads": 2},
-    {"sweep": True, "audit": True},
-    {"sweep": True, "threads": 2, "block": 64},
-    {"fingerprints": True},
-    {"fingerprints": True, "threads": 3},
-    {"parents": False},
+    {"memory": "sweep", "audit": True},
+    {"memory": "sweep", "threads": 2, "block": 64},
+    {"traces": False},
     {"symmetry": True},
-    {"symmetry": True, "threads": 3, "sweep": True, "audit": True},
-    {"symmetry": True, "parents": False},
-    {"symmetry": True, "fingerprints": True, "block": 16},
+    {"symmetry": True, "threads": 3, "memory": "sweep", "audit": True},
+    {"symmetry": True, "traces": False},
 ]
 
 
@@ -291,7 +289,7 @@ def test_representatives_stay_the_same_when_rows_need_more_words(
 ) -> None:
     monkeypatch.setattr(layout, "WORD_BITS", 26)
     system = small("cykas", 3, 2)
-    explorer = LocalBreadthFirst(system, options=LocalOptions(threads=1, symmetry=True))
+    explorer = LocalBreadthFirst(system, options=method(threads=1, symmetry=True))
     result = explore(system, explorer)
     assert 2 == explorer.supply.layout.row_words
     assert Counts(52_521, 221_935, 19, 1) == result.unreduced
@@ -301,7 +299,7 @@ def test_representatives_stay_the_same_when_rows_need_more_words(
 
 
 def test_a_sweep_drops_states_and_the_counts_stay_exact() -> None:
-    explorer = LocalBreadthFirst(small("cykas", 3, 2), options=LocalOptions(threads=1, sweep=True))
+    explorer = LocalBreadthFirst(small("cykas", 3, 2), options=method(threads=1, memory="sweep"))
     result = explore(explorer.system, explorer)
     assert Counts(52_521, 221_935, 19, 1) == result.counts
     assert 40_000 < sum(owner.visited.dropped for owner in explorer.owners)
@@ -315,7 +313,7 @@ def test_the_audit_of_the_sweep_line_notices_progress_that_decreases(
         Tabulation, "progress", lambda self, *args: self.most_progress // 2 - real(self, *args)
     )
     with pytest.raises(Exception, match="audit of the sweep-line"):
-        searched(small("mfss", 2, 1), sweep=True, audit=True)
+        searched(small("mfss", 2, 1), memory="sweep", audit=True)
 
 
 # Tables, rows and the visited set
@@ -347,7 +345,7 @@ def test_local_words_grow_to_two_and_nothing_changes(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         Layout, "_needed_columns", lambda self, slack: [n and n + 6 for n in real(self, slack)]
     )
-    explorer = LocalBreadthFirst(small("cykas", 3, 1, history="full"))
+    explorer = LocalBreadthFirst(small("cykas", 3, 1, history="full"), options=method())
     result = explore(explorer.system, explorer)
     assert 1 < explorer.supply.layout.words
     assert Counts(1_267, 2_611, 10, 68) == result.counts
@@ -359,7 +357,8 @@ def test_the_visited_set_keeps_every_state_as_it_grows_and_shrinks(
 ) -> None:
     monkeypatch.setattr(visited_sets, "SMALLEST", 64)
     explorer = LocalBreadthFirst(
-        small("cykas", 2, 3, history="clocks"), options=LocalOptions(threads=2, sweep=width == 2)
+        small("cykas", 2, 3, history="clocks"),
+        options=method(threads=2, memory="sweep" if width == 2 else "auto"),
     )
     for owner in explorer.owners:
         owner.visited.capacity = 64
@@ -375,13 +374,6 @@ def test_no_more_values_are_numbered_than_a_key_has_room_for(
     assert [0, 1, 0] == [interner.number(value) for value in "aba"]
     with pytest.raises(CapacityError, match=r"more than 2 distinct values of things.*plain"):
         interner.number("c")
-
-
-def test_fingerprints_have_room_from_the_start() -> None:
-    system = small("mfss", 2, 1)
-    assert 60 <= sum(Supply(system, row_bits=30).layout.row_widths)
-    result = searched(system, fingerprints=True)
-    assert 0 <= result.statistics["omission_probability"] < 1e-12
 
 
 @frozen
@@ -410,9 +402,9 @@ def test_a_protocol_whose_states_never_repeat_still_works() -> None:
 def test_bounds_give_incomplete() -> None:
     system = small("mfss", 3, 2)
     for bounds in (Bounds(max_states=100), Bounds(max_seconds=1e-9), Bounds(max_memory=1)):
-        result = explore(system, LocalBreadthFirst(system), bounds)
+        result = explore(system, LocalBreadthFirst(system, options=method()), bounds)
         assert (Verdict.INCOMPLETE, True) == (result.verdict, bool(result.stopped_by))
-    result = explore(system, LocalBreadthFirst(system, max_depth=5), Bounds(max_depth=5))
+    result = explore(system, LocalBreadthFirst(system, 5, method()), Bounds(max_depth=5))
     assert (Verdict.INCOMPLETE, 5) == (result.verdict, result.counts.depth)
 
 
@@ -433,13 +425,14 @@ def test_transitions_are_told_by_kind() -> None:
 
 
 WITHOUT_JIT = """
-from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.search.loop import explore
+from tests.conftest import method
 from tests.local.test_local import found, plainly, small
 for name, history in (("mfss", "full"), ("cykas", "knowledge"), ("cykas-as-printed", "clocks")):
     system = small(name, 2, 2, history=history)
-    for options in ({}, {"symmetry": True, "sweep": True, "audit": True}, {"fingerprints": True}):
-        explorer = LocalBreadthFirst(system, options=LocalOptions(threads=2, block=64, **options))
+    for options in ({}, {"symmetry": True, "memory": "sweep", "audit": True}):
+        explorer = LocalBreadthFirst(system, options=method(threads=2, block=64, **options))
         assert found(plainly(system)) == found(explore(system, explorer)), (name, options)
 """
 
@@ -457,7 +450,7 @@ def test_kernels_work_without_the_compiler() -> None:
 
 
 def test_one_visited_set_tells_how_full_it_is() -> None:
-    explorer = LocalBreadthFirst(small("mfss", 2, 2), options=LocalOptions(threads=1))
+    explorer = LocalBreadthFirst(small("mfss", 2, 2), options=method(threads=1))
     explore(explorer.system, explorer)
     owned: Visited = explorer.owners[0].visited
     assert 81 == owned.unique == owned.states
@@ -479,7 +472,7 @@ def test_threads_that_are_done_take_over_rows_of_another(
         expand(self, owner)
 
     monkeypatch.setattr(LocalBreadthFirst, "_expand", watched)
-    options = LocalOptions(threads=3, block=64, symmetry=False)
+    options = method(threads=3, block=64, symmetry=False)
     explorer = LocalBreadthFirst(small("cykas-secret-mode", 3, 2), options=options)
     shared = explore(explorer.system, explorer)
     explorer = LocalBreadthFirst(

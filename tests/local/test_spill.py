@@ -19,12 +19,13 @@ import numpy as np
 import pytest
 
 from antecede.checker import memory
-from antecede.checker.engine import Options, explorer_for
+from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ProtocolError
 from antecede.checker.local import breadth as local
-from antecede.checker.local.breadth import VISITED, Level, LocalBreadthFirst, LocalOptions
+from antecede.checker.local.breadth import VISITED, Level, LocalBreadthFirst
 from antecede.checker.model import Transition
-from antecede.checker.search.loop import Bounds, Progress, Stop, explore
+from antecede.checker.search.loop import Progress, Stop, explore
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
@@ -32,7 +33,7 @@ from antecede.checker.tables import arena
 from antecede.checker.tables.arena import Arena, Arenas
 from antecede.checker.tables.misses import Repacking
 from antecede.checker.tables.visited import SMALLEST, TAIL
-from tests.conftest import ROOT
+from tests.conftest import ROOT, method
 
 PAGE = mmap.PAGESIZE
 
@@ -49,7 +50,7 @@ def system(
 
 def checked(asked: System, bounds: Bounds = Bounds(), **options: Any) -> Result:
     """Explore with 2 threads that send each other few states at a time."""
-    chosen = LocalOptions(**{"threads": 2, "block": 64, **options})
+    chosen = method(**{"threads": 2, "block": 64, **options})
     return explore(asked, LocalBreadthFirst(asked, bounds.max_depth, chosen), bounds)
 
 
@@ -189,13 +190,10 @@ def test_only_what_is_meant_for_files_is_spilled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spill_visited", [False, True])
-@pytest.mark.parametrize("fingerprints", [False, True])
-def test_spilling_changes_nothing_but_where_things_are(
-    spilled: Path, spill_visited: bool, fingerprints: bool
-) -> None:
+def test_spilling_changes_nothing_but_where_things_are(spilled: Path, spill_visited: bool) -> None:
     asked = system()
-    kept = checked(asked, fingerprints=fingerprints)
-    result = checked(asked, fingerprints=fingerprints, spill=spilled, spill_visited=spill_visited)
+    kept = checked(asked)
+    result = checked(asked, spill=spilled, spill_visited=spill_visited)
     assert Verdict.HOLDS is kept.verdict is result.verdict
     assert kept.counts == result.counts
     assert kept.statistics["states_per_depth"] == result.statistics["states_per_depth"]
@@ -229,7 +227,7 @@ def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
 
 
 def test_no_thread_is_left_when_a_search_ends() -> None:
-    explorer = LocalBreadthFirst(system(), options=LocalOptions(threads=2))
+    explorer = LocalBreadthFirst(system(), options=method(threads=2))
     explore(explorer.system, explorer)
     threads = explorer.pool._threads
     assert threads
@@ -257,7 +255,7 @@ ENDS: dict[str, Callable[[Path], Any]] = {
     "bound": lambda spill: checked(system(), Bounds(max_states=9), spill=spill),
     "Ctrl-C": lambda spill: explore(
         system(),
-        LocalBreadthFirst(system(), options=LocalOptions(threads=2, spill=spill)),
+        LocalBreadthFirst(system(), options=method(threads=2, spill=spill)),
         watch=interrupt,
     ),
 }
@@ -281,7 +279,7 @@ def test_files_are_gone_when_the_protocol_fails_at_the_start(
 
 def test_two_searches_may_spill_to_one_folder(spilled: Path) -> None:
     asked = system()
-    options = LocalOptions(threads=2, block=64, spill=spilled, spill_visited=True)
+    options = method(threads=2, block=64, spill=spilled, spill_visited=True)
     first, second = (LocalBreadthFirst(asked, options=options) for _ in range(2))
     assert checked(asked).counts == explore(asked, first).counts == explore(asked, second).counts
 
@@ -383,7 +381,7 @@ def test_too_little_memory_ends_the_search_without_a_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = system()
-    explorer = LocalBreadthFirst(asked, options=LocalOptions(threads=2, block=64))
+    explorer = LocalBreadthFirst(asked, options=method(threads=2, block=64))
     for made in explorer.arenas.made:
         made._backed = min(made._backed, PAGE)
     monkeypatch.setattr(arena, "available_memory_bytes", lambda: 0)
@@ -431,7 +429,7 @@ def test_without_parents_a_second_search_finds_the_counterexample(
 ) -> None:
     asked = system(protocol, actors, messages, "knowledge")
     kept = checked(asked, symmetry=symmetry)
-    result = checked(asked, symmetry=symmetry, parents=False)
+    result = checked(asked, symmetry=symmetry, traces=False)
     assert Verdict.VIOLATED is kept.verdict is result.verdict
     assert kept.counts == result.counts
     assert transitions_of(kept) == transitions_of(result)
@@ -440,7 +438,7 @@ def test_without_parents_a_second_search_finds_the_counterexample(
 
 def test_no_parents_are_kept_unless_asked_for() -> None:
     asked = system()
-    explorer = LocalBreadthFirst(asked, options=LocalOptions(threads=1, parents=False))
+    explorer = LocalBreadthFirst(asked, options=method(threads=1, traces=False))
     assert Verdict.HOLDS is explore(asked, explorer).verdict
     assert 0 == sum(owner.parents._backed + owner.places._backed for owner in explorer.owners)
 
@@ -452,7 +450,7 @@ def test_a_witness_without_parents_leaves_the_search_going_on() -> None:
         messages=2,
         properties=("witness:waited", "causal-delivery"),
     )
-    kept, result = checked(system_of(spec)), checked(system_of(spec), parents=False)
+    kept, result = checked(system_of(spec)), checked(system_of(spec), traces=False)
     assert Verdict.HOLDS is result.verdict
     assert kept.properties == result.properties
     assert kept.counts == result.counts
@@ -462,20 +460,20 @@ def test_no_bound_stops_the_second_search() -> None:
     """The verdict is reached by then."""
     asked = system("fifo", 3, 2, "knowledge")
 
-    def stopped_at(report: int, *, parents: bool) -> tuple[Result, int]:
+    def stopped_at(report: int, *, traces: bool) -> tuple[Result, int]:
         seen = itertools.count(1)
 
         def watch(_progress: Progress) -> None:
             if next(seen) >= report:
                 raise Stop("enough")
 
-        options = LocalOptions(threads=2, block=64, parents=parents)
+        options = method(threads=2, block=64, traces=traces)
         result = explore(asked, LocalBreadthFirst(asked, options=options), watch=watch)
         return result, next(seen) - 1
 
-    kept, reports = stopped_at(1 << 20, parents=True)
-    assert Verdict.INCOMPLETE is stopped_at(reports, parents=False)[0].verdict
-    result, more = stopped_at(reports + 1, parents=False)
+    kept, reports = stopped_at(1 << 20, traces=True)
+    assert Verdict.INCOMPLETE is stopped_at(reports, traces=False)[0].verdict
+    result, more = stopped_at(reports + 1, traces=False)
     assert Verdict.VIOLATED is result.verdict
     assert transitions_of(kept) == transitions_of(result)
     assert reports + 1 < more
@@ -485,7 +483,7 @@ def test_a_second_search_without_memory_says_what_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = system("fifo", 3, 2, "knowledge")
-    first = LocalBreadthFirst(asked, options=LocalOptions(threads=1, parents=False))
+    first = LocalBreadthFirst(asked, options=method(threads=1, traces=False))
 
     def too_little(*_arguments: Any) -> Iterator[None]:
         raise CapacityError("too little memory")
@@ -506,7 +504,7 @@ def test_the_engine_passes_the_options_on(spilled: Path) -> None:
     assert isinstance(explorer, LocalBreadthFirst)
     expected = (spilled, True, False)
     passed = explorer.options
-    assert expected == (passed.spill, passed.spill_visited, passed.parents)
+    assert expected == (passed.spill, passed.spill_visited, passed.traces)
     explorer.close()
 
 
@@ -531,7 +529,7 @@ def test_a_protocol_that_fails_still_ends_in_an_error(
         raise ProtocolError("seeded")
 
     asked = system("mfss", 2, 1)
-    explorer = LocalBreadthFirst(asked, options=LocalOptions(threads=1, spill=spilled))
+    explorer = LocalBreadthFirst(asked, options=method(threads=1, spill=spilled))
     monkeypatch.setattr(LocalBreadthFirst, "_fill", fail)
     assert Verdict.ERROR is explore(asked, explorer).verdict
     assert [] == open_files_in(spilled)

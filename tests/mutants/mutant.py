@@ -24,10 +24,9 @@ from typing import Any
 from attrs import evolve, frozen
 
 from antecede.checker.check import check
-from antecede.checker.engine import Options
 from antecede.checker.model import Protocol
 from antecede.checker.registry import default_properties, protocol_named
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.spec import Spec
 from antecede.protocols import REGISTRY

@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 import pytest
 from attrs import astuple, evolve, frozen
 
-from antecede.checker.engine import Options, explorer_for
+from antecede.checker.engine import explorer_for
 from antecede.checker.model import Message, Packet, Protocol, Step
 from antecede.checker.registry import property_named
 from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named

@@ -9,14 +9,14 @@ import pytest
 from attrs import evolve, frozen
 
 from antecede.checker.check import CheckReport, check
-from antecede.checker.engine import Options
 from antecede.checker.model import Message, Protocol
 from antecede.checker.paths.path import Path
 from antecede.checker.report import text as report
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import explain
 from antecede.checker.report.prose import Words, actor_name, listed
-from antecede.checker.search.loop import Bounds, Progress
+from antecede.checker.search.loop import Progress
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.values import message_in
 from antecede.checker.spec import Expectation, Spec, expected_verdict

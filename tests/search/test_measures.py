@@ -10,10 +10,10 @@ import pytest
 from attrs import frozen
 
 from antecede.checker.check import check
-from antecede.checker.engine import Options
 from antecede.checker.errors import CapacityError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.costs import Kind, Measures, Size, measure, size_of
+from antecede.checker.search.options import Options
 from antecede.checker.spec import Spec, system_of
 from tests.conftest import ROOT, Command
 

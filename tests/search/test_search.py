@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
-from antecede.checker.engine import Options, explorer_for
+from antecede.checker.engine import explorer_for
 from antecede.checker.errors import InputError, ProtocolError, ReplayError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.loop import Bounds, BreadthFirst, Progress, explore
+from antecede.checker.search.loop import BreadthFirst, Progress, explore
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.spec import Spec, system_of
 from tests.conftest import search
@@ -23,8 +24,8 @@ DEPTH = Options(engine="plain", search="depth")
 FIGURE_3 = "script:[[1,2],[0,2],[0]]"
 
 
-def walks(number: int, seed: int = 7, max_depth: int | None = None) -> Options:
-    return Options(engine="plain", search="random", walks=number, seed=seed, max_depth=max_depth)
+def walks(number: int, seed: int = 7) -> Options:
+    return Options(engine="plain", search="random", walks=number, seed=seed)
 
 
 HOLDING = [
@@ -98,11 +99,9 @@ BOUNDED = [
     pytest.param(DEPTH, Bounds(max_seconds=1e-9), "--max-seconds 1e-09", id="depth seconds"),
     pytest.param(PLAIN, Bounds(max_memory=1), "--max-memory 0.0 GB", id="breadth memory"),
     pytest.param(walks(9), Bounds(max_memory=1), "--max-memory 0.0 GB", id="random memory"),
+    pytest.param(PLAIN, Bounds(max_depth=5), "--max-depth 5", id="breadth"),
     pytest.param(
-        Options(engine="plain", max_depth=5), Bounds(max_depth=5), "--max-depth 5", id="breadth"
-    ),
-    pytest.param(
-        Options(engine="plain", search="depth", max_depth=5),
+        DEPTH,
         Bounds(max_depth=5),
         "--max-depth 5",
         id="depth",
@@ -125,14 +124,14 @@ def test_hitting_a_bound_is_incomplete_and_never_holds(
 @pytest.mark.parametrize("method", ["breadth", "depth"])
 def test_a_depth_bound_that_cuts_nothing_off_leaves_the_verdict_alone(method: str) -> None:
     deep = 100
-    options = Options(engine="plain", search=method, max_depth=deep)
+    options = Options(engine="plain", search=method)
     result = search("mfss", 2, 2, options=options, bounds=Bounds(max_depth=deep))
     assert Verdict.HOLDS is result.verdict
     assert 81 == result.counts.unique_states
 
 
 def test_a_depth_bound_counts_states_not_transitions() -> None:
-    options = Options(engine="plain", max_depth=1)
+    options = PLAIN
     result = search("mfss", 2, 2, options=options, bounds=Bounds(max_depth=1))
     assert (1, 1, 1) == (
         result.counts.unique_states,
@@ -142,7 +141,7 @@ def test_a_depth_bound_counts_states_not_transitions() -> None:
 
 
 def test_random_walks_stop_at_the_depth_bound() -> None:
-    result = search("mfss", 3, 2, options=walks(5, max_depth=4))
+    result = search("mfss", 3, 2, options=walks(5), bounds=Bounds(max_depth=4))
     assert 4 == result.counts.depth
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.engine import Options
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Protocol, Request
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.explanation import explain
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
@@ -351,7 +351,7 @@ def test_a_spec_may_hold_programs(tmp_path: Path, antecede: Command) -> None:
 
 
 def drawn_system(protocol: Protocol, drawn: str, network: str, history: str) -> System:
-    spec = Spec(protocol.name, "", 3, 1, network, drawn, history, properties=ENDS)
+    spec = Spec(protocol.name, 3, 1, network, drawn, history, properties=ENDS)
     return system_of(spec, protocol)
 
 
@@ -402,7 +402,7 @@ def test_every_engine_finds_what_the_naive_checker_finds(
 def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem) -> None:
     for history in HISTORIES:
         spec = Spec(
-            "random-table", "", drawn.actors, 1, drawn.network, drawn.workload, history,
+            "random-table", drawn.actors, 1, drawn.network, drawn.workload, history,
             properties=ENDS,
         )  # fmt: skip
         system = system_of(spec, drawn.protocol)
@@ -421,7 +421,7 @@ def test_whether_programs_can_finish_is_found_by_every_engine(
     name: str, written: str, network: str
 ) -> None:
     protocol = protocol_named(name)
-    spec = Spec(name, "", 3, 1, network, written, properties=("can-finish",))
+    spec = Spec(name, 3, 1, network, written, properties=("can-finish",))
     system = system_of(spec)
     can = Verdict.HOLDS if naive_can_finish(system, system.protocol) else Verdict.VIOLATED
     assert can is plainly(system).verdict

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from antecede.checker.check import check
-from antecede.checker.engine import Options
 from antecede.checker.model import State
 from antecede.checker.registry import property_named, protocol_named
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.recoverability import recovers, unrecoverable
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor

@@ -13,9 +13,9 @@ import pytest
 from attrs import field, frozen
 
 from antecede.checker.check import check
-from antecede.checker.engine import Options
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.values import Values, canonical, contains, messages_in, same
 from antecede.checker.spec import Spec

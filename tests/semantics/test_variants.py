@@ -154,7 +154,7 @@ def judged_by_graph(steps: tuple[PathStep, ...], actors: int) -> list[bool]:
 def test_clocks_at_the_network_send_are_happens_before_between_network_sends(
     name: str, workload: str
 ) -> None:
-    spec = Spec(name, "", 3, 3, workload=workload, history="clocks", clock_at="network-send")
+    spec = Spec(name, 3, 3, workload=workload, history="clocks", clock_at="network-send")
     system = system_of(spec)
     wrong = 0
     for seed in range(60):

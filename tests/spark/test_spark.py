@@ -21,15 +21,16 @@ from hypothesis import strategies as st
 from pyspark import SparkContext, TaskContext
 
 from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Protocol, Step
-from antecede.checker.search.loop import Bounds, explore
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spark import breadth as spark
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import tasks as shares
-from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import Cluster, provide_java, wait_for
 from antecede.checker.spark.rows import Codec, unseen, widened
 from antecede.checker.spark.tasks import NOTHING, Share
@@ -37,7 +38,7 @@ from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import kernels
 from antecede.checker.tables.misses import wrapping
-from tests.conftest import ROOT, Command, in_a_process
+from tests.conftest import ROOT, Command, in_a_process, method
 from tests.local.test_local import small
 
 
@@ -53,16 +54,13 @@ def on_spark(system: System, threshold: int = 1, **options: Any) -> tuple[Result
     explorer = SparkBreadthFirst(
         system,
         max_depth=options.pop("max_depth", None),
-        options=SparkOptions(threshold=threshold, **options),
-        local_options=LocalOptions(threads=2),
+        options=method(engine="spark", threads=2, spark_threshold=threshold, **options),
     )
     return explore(system, explorer), explorer
 
 
 def locally(system: System, max_depth: int | None = None) -> Result:
-    return explore(
-        system, LocalBreadthFirst(system, max_depth, LocalOptions(threads=1, symmetry=False))
-    )
+    return explore(system, LocalBreadthFirst(system, max_depth, method(threads=1)))
 
 
 def found(result: Result) -> tuple[Any, ...]:
@@ -82,7 +80,7 @@ def test_counts_do_not_depend_on_partitions(
     context: SparkContext, partitions: int, files: bool
 ) -> None:
     system = small("mfss", 2, 2, history="clocks")
-    result, explorer = on_spark(system, 15, partitions=partitions, files=files)
+    result, explorer = on_spark(system, 15, partitions=partitions, spark_files=files)
     assert explorer.rounds
     assert Counts(169, 361, 13, 1) == result.counts
     assert found(locally(system)) == found(result)
@@ -103,7 +101,7 @@ def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
     context: SparkContext, name: str
 ) -> None:
     system = small(name, 3, 1)
-    explorer = Tidy(system, options=SparkOptions(threshold=1))
+    explorer = Tidy(system, options=method(engine="spark", spark_threshold=1))
     result = explore(system, explorer)
     assert len(explorer.rounds) > 5
     assert locally(system).counts == (result.unreduced or result.counts)
@@ -147,7 +145,7 @@ def test_finds_what_the_local_engine_finds(
 
 
 def test_variants_of_the_model_are_the_local_engine_s(context: SparkContext) -> None:
-    asked = Spec("mfss", "", 3, 1, history="full", sends="split", clock_at="network-send")
+    asked = Spec("mfss", 3, 1, history="full", sends="split", clock_at="network-send")
     system = system_of(asked)
     result, explorer = on_spark(system, 5)
     assert explorer.rounds
@@ -168,8 +166,9 @@ def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
 def symmetrically(system: System, threshold: int, **options: Any) -> tuple[Result, Any]:
     explorer = SparkBreadthFirst(
         system,
-        options=SparkOptions(threshold=threshold, **options),
-        local_options=LocalOptions(threads=2, symmetry=True),
+        options=method(
+            engine="spark", threads=2, symmetry=True, spark_threshold=threshold, **options
+        ),
     )
     return explore(system, explorer), explorer
 
@@ -197,7 +196,7 @@ def test_symmetry_keeps_the_representatives_that_the_local_engine_counts(
     threshold: int,
 ) -> None:
     system = small(name, actors, messages, **options)
-    local = LocalBreadthFirst(system, options=LocalOptions(threads=1, symmetry=True))
+    local = LocalBreadthFirst(system, options=method(threads=1, symmetry=True))
     expected = explore(system, local)
     result, explorer = symmetrically(system, threshold, partitions=partitions)
     assert explorer.rounds
@@ -233,7 +232,7 @@ def test_without_symmetry_the_search_begins_again(context: SparkContext) -> None
 
 def test_without_links_a_second_search_finds_the_counterexample(context: SparkContext) -> None:
     system = small("unordered", 3, 1, history="clocks")
-    result, _ = on_spark(system, 5, parents=False)
+    result, _ = on_spark(system, 5, traces=False)
     assert found(locally(system)) == found(result)
 
 
@@ -257,7 +256,7 @@ class Moving(SparkBreadthFirst):
 
     def round(self, tick: Callable[[], None]) -> None:
         large = len(self.rounds) % 4 < 2
-        self.options = evolve(self.options, threshold=1 if large else 10**6)
+        self.options = evolve(self.options, spark_threshold=1 if large else 10**6)
         super().round(tick)
 
 
@@ -268,8 +267,7 @@ def test_shares_move_between_the_cluster_and_the_driver(
 ) -> None:
     monkeypatch.setattr(shares, "PIECE", 7)
     system = small(name, 3, 2)
-    local = LocalOptions(threads=2, symmetry=symmetry)
-    explorer = Moving(system, options=SparkOptions(), local_options=local)
+    explorer = Moving(system, options=method(engine="spark", threads=2, symmetry=symmetry))
     result = explore(system, explorer)
     assert {"driver", "cluster"} == {r["where"] for r in explorer.rounds}
     expected = locally(system)
@@ -428,7 +426,8 @@ KILL = """
 import os, signal, subprocess, sys, threading, time
 from antecede.checker.search.loop import explore
 from antecede.checker.spark.tasks import NOTHING, Share
-from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from antecede.checker.spark.breadth import SparkBreadthFirst
+from tests.conftest import method
 from tests.local.test_local import small
 
 killed = []
@@ -450,7 +449,9 @@ class Killing(SparkBreadthFirst):
 
 if __name__ == "__main__":
     system = small("mfss", 3, 2, history="clocks")
-    options = SparkOptions(master="local-cluster[2,1,1024]", threshold=5000, partitions=4)
+    options = method(
+        engine="spark", master="local-cluster[2,1,1024]", spark_threshold=5000, partitions=4
+    )
     result = explore(system, Killing(system, options=options))
     print(len(killed), result.verdict, result.counts, result.stopped_by)
 """
@@ -478,7 +479,7 @@ def test_a_bound_ends_a_round_that_takes_long(
 
     monkeypatch.setattr(spark, "expand_task", tasks)
     system = small("mfss", 2, 2)
-    explorer = SparkBreadthFirst(system, options=SparkOptions(threshold=5))
+    explorer = SparkBreadthFirst(system, options=method(engine="spark", spark_threshold=5))
     began = time.monotonic()
     result = explore(system, explorer, Bounds(max_seconds=2))
     assert 300 > time.monotonic() - began
@@ -517,15 +518,16 @@ def stopped(system: System, folder: Path, states: int, **options: Any) -> Result
     """Search on Spark until there are so many states, with checkpoints."""
     explorer = SparkBreadthFirst(
         system,
-        options=SparkOptions(threshold=200, checkpoint=folder, **options),
-        local_options=LocalOptions(threads=2),
+        options=method(
+            engine="spark", threads=2, spark_threshold=200, checkpoint=folder, **options
+        ),
     )
     return explore(system, explorer, Bounds(max_states=states))
 
 
 def resumed(system: System, folder: Path, **options: Any) -> tuple[Result, SparkBreadthFirst]:
     explorer = SparkBreadthFirst(
-        system, options=SparkOptions(threshold=200, resume=folder, **options)
+        system, options=method(engine="spark", spark_threshold=200, resume=folder, **options)
     )
     return explore(system, explorer), explorer
 
@@ -579,7 +581,7 @@ def test_a_checkpoint_of_the_local_engine_is_of_another_check(
     context: SparkContext, tmp_path: Path
 ) -> None:
     system = small("cykas", 3, 2)
-    options = LocalOptions(threads=2, symmetry=False, checkpoint=tmp_path)
+    options = method(threads=2, symmetry=False, checkpoint=tmp_path)
     explore(system, LocalBreadthFirst(system, options=options), Bounds(max_states=99))
     with pytest.raises(InputError, match="of another check: engine is None there"):
         resumed(system, tmp_path)
@@ -590,7 +592,8 @@ import os, signal, sys
 from pathlib import Path
 from antecede.checker.search.loop import explore
 from antecede.checker.spark.tasks import NOTHING, Share
-from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from antecede.checker.spark.breadth import SparkBreadthFirst
+from tests.conftest import method
 from tests.local.test_local import small
 
 class Dying(SparkBreadthFirst):
@@ -602,8 +605,9 @@ class Dying(SparkBreadthFirst):
 if __name__ == "__main__":
     system = small("cykas", 3, 2)
     folder = Path(sys.argv[1])
-    options = SparkOptions(
-        master="local[2]", threshold=200, partitions=2, checkpoint=folder, checkpoint_seconds=0.001
+    options = method(
+        engine="spark", master="local[2]", spark_threshold=200, partitions=2, checkpoint=folder,
+        checkpoint_seconds=0.001,
     )
     explore(system, Dying(system, options=options))
 """
@@ -707,7 +711,6 @@ def test_the_command_is_quiet_and_says_what_it_did() -> None:
     [
         (("--master", "nonsense", "--spark-threshold", "5"), "cannot be started with master"),
         (("--search", "depth"), "--engine spark searches breadth-first"),
-        (("--visited", "fingerprint"), "--engine spark keeps the states themselves"),
         (("--spill", "."), "--spill is for breadth-first search by the local engine"),
         (("--resume", "."), "there is no complete checkpoint"),
     ],

@@ -52,7 +52,8 @@ def test_a_violation_has_the_same_length(cluster: Standalone, tmp_path: Path) ->
 KILL = """
 import os, signal, sys
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.breadth import SparkBreadthFirst, SparkOptions
+from antecede.checker.spark.breadth import SparkBreadthFirst
+from tests.conftest import method
 from tests.local.test_local import small
 
 master, victim = sys.argv[1], int(sys.argv[2])
@@ -67,7 +68,7 @@ class Killing(SparkBreadthFirst):
 
 if __name__ == "__main__":
     system = small("mfss", 3, 2, history="clocks")
-    options = SparkOptions(master=master, threshold=5000, partitions=4)
+    options = method(engine="spark", master=master, spark_threshold=5000, partitions=4)
     result = explore(system, Killing(system, options=options))
     print(len(killed), result.verdict, result.counts, result.stopped_by)
 """

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.engine import Options
 from antecede.checker.errors import InputError
-from antecede.checker.search.loop import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.spec import Spec
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep.sweep import (
-    Axes,
     combined,
     in_processes,
     kept_in,
@@ -36,7 +34,7 @@ def swept(specs: list[Spec], file: Path) -> list[dict[str, object]]:
 
 def test_every_combination_once_and_small_ones_first() -> None:
     specs = [Spec(protocol="mfss"), Spec(protocol="mfss", network="fifo")]
-    found = combined(specs, Axes(actors=(3, 2), messages=(2, 1)))
+    found = combined(specs, {"actors": (3, 2), "messages": (2, 1)})
     sizes = [(s.actors, s.messages) for s in found]
     assert 8 == len(found)
     assert (2, 1) == sizes[0]
@@ -60,7 +58,7 @@ def test_what_cannot_be_checked_is_a_row_with_the_error() -> None:
 
 def test_a_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    specs = combined([Spec(protocol="mfss", actors=2)], Axes(messages=(1, 2, 3)))
+    specs = combined([Spec(protocol="mfss", actors=2)], {"messages": (1, 2, 3)})
     assert 2 == len(swept(specs[:2], file))
     with file.open("a") as out:
         out.write('{"protocol": "mf')  # cut off by a kill
@@ -175,7 +173,7 @@ def test_without_the_library_for_parquet_the_command_says_how_to_get_it(
         (("mfss", "--on", "spark", "--processes", "2"), "--processes is for --on here"),
         (("mfss", "--master", "local"), "--master and --spark-log are for --on spark"),
         ((), "there is nothing to check"),
-        (("mfss", "--actors", "2,x"), "'2,x' is not a list of positive numbers"),
+        (("mfss", "--actors", "2,x"), "actors is 'x'; it must be a whole number"),
         (("mfss", "--output", "no/rows.jsonl"), "cannot write to 'no/rows.jsonl'"),
     ],
 )

@@ -19,18 +19,19 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.engine import Options, explorer_for
+from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
+from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.paths.path import transition_key
-from antecede.checker.search.loop import Bounds, Progress, Stop, explore
+from antecede.checker.search.loop import Progress, Stop, explore
+from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import checkpoint
 from antecede.checker.tables.arena import Arena
-from tests.conftest import ROOT
+from tests.conftest import ROOT, method
 from tests.local.test_spill import checked, jit_is_off, system, transitions_of
 from tests.models import DIRECT
 
@@ -72,7 +73,7 @@ def stopped_after(chunks: int, asked: System, folder: Path, **options: Any) -> R
         if next(left) == chunks:
             raise Stop("enough")
 
-    local = LocalOptions(
+    local = method(
         **{"threads": 2, "block": 64, "checkpoint": folder, "checkpoint_seconds": 0, **options}
     )
     return explore(asked, LocalBreadthFirst(asked, options=local), watch=watch)
@@ -80,7 +81,7 @@ def stopped_after(chunks: int, asked: System, folder: Path, **options: Any) -> R
 
 def resumed(asked: System, folder: Path, **options: Any) -> Result:
     """Go on; how many threads and how large a block are taken from the checkpoint."""
-    return explore(asked, LocalBreadthFirst(asked, options=LocalOptions(resume=folder, **options)))
+    return explore(asked, LocalBreadthFirst(asked, options=method(resume=folder, **options)))
 
 
 # The same end
@@ -90,9 +91,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "plain": {},
     "one thread": {"threads": 1},
     "three threads": {"threads": 3},
-    "fingerprints": {"fingerprints": True},
-    "sweep-line": {"sweep": True},
-    "no parents": {"parents": False},
+    "sweep-line": {"memory": "sweep"},
+    "no parents": {"traces": False},
 }
 
 
@@ -100,7 +100,7 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("chunks", [2, 17, 40])
 def test_a_search_ends_as_if_it_had_not_been_stopped(folder: Path, way: str, chunks: int) -> None:
     options = WAYS[way]
-    kept = {k: v for k, v in options.items() if k != "parents"}
+    kept = {k: v for k, v in options.items() if k != "traces"}
     assert Verdict.INCOMPLETE is stopped_after(chunks, HOLDS, folder, **options).verdict
     assert outcome(checked(HOLDS, **options)) == outcome(resumed(HOLDS, folder, **kept))
 
@@ -162,7 +162,7 @@ def test_a_search_that_is_stopped_all_the_time_gets_to_its_end(folder: Path) -> 
 def test_a_bound_saves_the_search_whenever_it_is_hit(folder: Path) -> None:
     stopped = checked(HOLDS, Bounds(max_states=200), checkpoint=folder, checkpoint_seconds=1e9)
     assert 200 <= stopped.counts.unique_states
-    explorer = LocalBreadthFirst(HOLDS, options=LocalOptions(resume=folder))
+    explorer = LocalBreadthFirst(HOLDS, options=method(resume=folder))
     assert stopped.counts == explorer.counts()
     assert outcome(checked(HOLDS)) == outcome(explore(HOLDS, explorer))
 
@@ -172,7 +172,7 @@ def test_an_interrupted_search_goes_on_from_the_last_checkpoint(folder: Path) ->
         if progress.counts.unique_states > 200:
             raise KeyboardInterrupt
 
-    options = LocalOptions(threads=2, block=64, checkpoint=folder, checkpoint_seconds=0)
+    options = method(threads=2, block=64, checkpoint=folder, checkpoint_seconds=0)
     stopped = explore(HOLDS, LocalBreadthFirst(HOLDS, options=options), watch=watch)
     assert "interrupted by the user" == stopped.stopped_by
     assert outcome(checked(HOLDS)) == outcome(resumed(HOLDS, folder))
@@ -188,7 +188,7 @@ def test_a_search_goes_on_in_another_folder(folder: Path, tmp_path: Path) -> Non
 
 def test_the_time_before_a_stop_counts_for_the_whole_and_not_for_the_bound(folder: Path) -> None:
     stopped_after(20, HOLDS, folder)
-    explorer = LocalBreadthFirst(HOLDS, options=LocalOptions(resume=folder))
+    explorer = LocalBreadthFirst(HOLDS, options=method(resume=folder))
     assert 0 < explorer.seconds_before
     explorer.seconds_before += 1e6
     result = explore(HOLDS, explorer, Bounds(max_seconds=1e5))
@@ -366,7 +366,7 @@ def killed_at_any_instant(folder: Path) -> int:
             reader, writer = os.pipe()
 
             def work(writer: int = writer, resume: bool = again > 0) -> None:
-                explored = LocalOptions(
+                explored = method(
                     threads=2,
                     checkpoint=folder,
                     checkpoint_seconds=0,
@@ -510,9 +510,8 @@ FOREIGN: dict[str, tuple[Spec, dict[str, Any], str]] = {
         {},
         r"properties is \[.*'integrity'.*\] there and \['causal-delivery'\] here",
     ),
-    "visited": (SPEC, {"fingerprints": True}, "visited is 'exact' there and 'fingerprint' here"),
     "symmetry": (SPEC, {"symmetry": True}, "symmetry is False there and True here"),
-    "sweep": (SPEC, {"sweep": True}, "sweep is False there and True here"),
+    "sweep": (SPEC, {"memory": "sweep"}, "sweep is False there and True here"),
     "threads": (SPEC, {"threads": 3}, "threads is 2 there and 3 here"),
 }
 
@@ -607,7 +606,7 @@ def test_a_folder_that_holds_a_checkpoint_is_not_begun_again(folder: Path) -> No
 
 
 def test_two_searches_do_not_write_to_one_folder(folder: Path) -> None:
-    options = LocalOptions(threads=1, checkpoint=folder)
+    options = method(threads=1, checkpoint=folder)
     first = LocalBreadthFirst(HOLDS, options=options)
     with pytest.raises(InputError, match="another run is writing checkpoints to the folder"):
         resumed(HOLDS, folder)
@@ -706,12 +705,12 @@ def test_the_manifest_says_what_is_checked_and_every_file(folder: Path) -> None:
 
 
 def test_the_engine_passes_the_options_on(folder: Path) -> None:
-    explorer = explorer_for(HOLDS, Options(checkpoint=folder, checkpoint_seconds=7.0, threads=1))
+    explorer = explorer_for(HOLDS, method(checkpoint=folder, checkpoint_seconds=7.0, threads=1))
     assert isinstance(explorer, LocalBreadthFirst)
     assert explorer.checkpoints is not None
     assert (folder, 7.0) == (explorer.checkpoints.folder, explorer.checkpoints.seconds_between)
     explorer.close()
-    again = explorer_for(HOLDS, Options(resume=folder))
+    again = explorer_for(HOLDS, method(resume=folder))
     assert isinstance(again, LocalBreadthFirst)
     assert 1 == len(again.owners)
     again.close()

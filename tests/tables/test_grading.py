@@ -9,15 +9,17 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 
-from antecede.checker.engine import Options, explorer_for
-from antecede.checker.local.breadth import LocalBreadthFirst, LocalOptions
-from antecede.checker.search.loop import Bounds, explore
+from antecede.checker.engine import explorer_for
+from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import split
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.tables.grading import ARMED, LOST, ONE, SENT, Grading, packets_of
+from tests.conftest import method
 from tests.local.test_local import found, plainly, searched, small, system_drawn
 from tests.random_systems import RandomSystem, random_systems
 
@@ -38,7 +40,7 @@ def has_one_depth_each(system: System) -> bool:
 
 
 def explorer(system: System, **options: Any) -> LocalBreadthFirst:
-    chosen = LocalOptions(**{"threads": 1, "forget": 0, **options})
+    chosen = method(**{"threads": 1, "forget_from": 0, **options})
     return LocalBreadthFirst(system, options=chosen)
 
 
@@ -99,7 +101,7 @@ def test_where_states_were_forgotten_wrongly_the_search_begins_again(
     assert not result.statistics["graded"]["on"]
     assert reason in result.statistics["graded"]["reason"]
     assert result.statistics["dropped_states"] == 0
-    assert found(searched(system, forget=None)) == found(result)
+    assert found(searched(system, forget_from=None)) == found(result)
 
 
 def test_blind_faith_in_ranks_would_miscount(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +128,7 @@ def test_ranks_are_right_of_random_systems(drawn: RandomSystem) -> None:
 def test_nothing_is_forgotten_before_there_is_much() -> None:
     system = small("mfss", 3, 2)
     for forget, dropped in ((500, True), (10_000_000, False), (None, False)):
-        result = explore(system, explorer(system, forget=forget))
+        result = explore(system, explorer(system, forget_from=forget))
         assert dropped == (result.statistics["dropped_states"] > 0)
         assert result.statistics["graded"]["on"]
 
@@ -144,13 +146,6 @@ def test_on_spark_too() -> None:
         assert isinstance(search, SparkBreadthFirst)
         assert forgets == (search.local.options.forget is not None)
         search.close()
-
-
-def test_fingerprints_are_forgotten_like_states() -> None:
-    system = small("mfss", 3, 1)
-    result = explore(system, explorer(system, fingerprints=True))
-    assert plainly(system).counts == result.counts
-    assert result.statistics["dropped_states"] == result.counts.unique_states
 
 
 def test_a_search_goes_on_from_a_checkpoint_with_states_forgotten(tmp_path: Path) -> None:
@@ -206,7 +201,7 @@ def test_one_depth_is_asked_of_the_whole_graph() -> None:
     assert not has_one_depth_each(small("unordered", 2, 1, network="duplicating"))
     assert (
         Counts(567_367, 2_044_243, 19, 121)
-        == searched(small("cykas", 3, 2, history="clocks"), forget=0).counts
+        == searched(small("cykas", 3, 2, history="clocks"), forget_from=0).counts
     )
 
 
@@ -221,7 +216,7 @@ def test_composites_that_are_out_of_use_are_dropped(
     system = small(name, actors, messages, history="full")
     search = explorer(system, threads=threads, collect=1)
     result = explore(system, search)
-    assert found(searched(system, forget=None)) == found(result)
+    assert found(searched(system, forget_from=None)) == found(result)
     assert result.statistics["dropped_composites"] > 0
     assert (
         searched(system).statistics["composites"]
@@ -231,7 +226,7 @@ def test_composites_that_are_out_of_use_are_dropped(
 
 
 def test_composites_stay_where_states_may_be_met_again() -> None:
-    for options in ({"symmetry": True}, {"forget": None}):
+    for options in ({"symmetry": True}, {"forget_from": None}):
         result = explore(small("mfss", 3, 1), explorer(small("mfss", 3, 1), collect=1, **options))
         assert result.statistics["dropped_composites"] == 0
 

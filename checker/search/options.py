@@ -1,0 +1,142 @@
+"""How a search works, and when it gives up; what it finds depends on neither."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from antecede.checker.settings import setting
+
+SEARCHES = {
+    "breadth": "breadth-first, level by level: shortest counterexamples, exact counts",
+    "depth": "depth-first: the same verdict, a longer counterexample",
+    "random": "random walks from the start (--walks, --seed): may find a violation, excludes none",
+}
+
+ENGINES = {
+    "local": "tabulated and compiled, on all cores of this machine",
+    "spark": "the same kernels on a Spark cluster, once a level of the search is large",
+    "plain": "plain Python, the reference: small systems",
+}
+
+MEMORY = {
+    "auto": "forget the visited states of earlier levels once there are many, where every state is "
+    "proved to have one depth only",
+    "keep": "keep all visited states",
+    "sweep": "as auto, and elsewhere drop visited states that can never be met again (the "
+    "sweep-line method)",
+}
+
+
+@frozen
+class Options:
+    """How to explore; every engine takes this one record and heeds what concerns it."""
+
+    search: str = setting("breadth", str, "In which order.", choices=SEARCHES)
+    engine: str = setting("local", str, "What explores; see list.", choices=ENGINES)
+    threads: int | None = setting(
+        None, int, "For --engine local.", least=1, most=1024, otherwise="one per core"
+    )
+    symmetry: bool = setting(
+        True,
+        bool,
+        "Breadth-first, not for --engine plain: keep one of the states that differ only in the "
+        "actors' names, where the protocol and workload turn out to be symmetric.",
+    )
+    memory: str = setting(
+        "auto",
+        str,
+        "For --engine local, breadth-first: auto forgets earlier levels of a large search where "
+        "every state is proved to have one depth only; keep forgets nothing; sweep also drops "
+        "other states that can never be met again.",
+        choices=MEMORY,
+    )
+    audit: bool = setting(
+        False,
+        bool,
+        "Check at every transition that what --memory sweep goes by never decreases.",
+    )
+    traces: bool = setting(
+        True,
+        bool,
+        "Keep what counterexamples are traced back by; without, a second search finds them.",
+    )
+    spill: Path | None = setting(
+        None, Path, "Keep frontiers and traces in files there, for searches larger than the memory."
+    )
+    spill_visited: bool = setting(False, bool, "Keep the visited states there, too.")
+    checkpoint: Path | None = setting(
+        None, Path, "Save the search there every few minutes, so that --resume can go on from it."
+    )
+    checkpoint_seconds: float = setting(180.0, float, "Save it no more often than this.", above=0.0)
+    resume: Path | None = setting(
+        None,
+        Path,
+        "Go on from the last checkpoint there; the same check must be asked for. A checkpoint can "
+        "run code as it is read: resume only your own.",
+        present=True,
+    )
+    master: str | None = setting(
+        None,
+        str,
+        "For --engine spark: local[N], spark://HOST:PORT, yarn, k8s://…",
+        metavar="URL",
+        otherwise="what spark-submit says, or all cores of this machine",
+    )
+    partitions: int | None = setting(
+        None, int, "For --engine spark.", least=1, most=1 << 20, otherwise="one per core"
+    )
+    spark_threshold: int = setting(
+        300_000,
+        int,
+        "For --engine spark: smaller levels are explored here, for a round's fixed cost is a third "
+        "of a second.",
+        least=1,
+        metavar="STATES",
+    )
+    spark_log: bool = setting(False, bool, "Leave Spark's log on the terminal.")
+    walks: int = setting(1000, int, "For --search random: how many.", least=1)
+    seed: int = setting(
+        0, int, "For --search random: the same seed, the same walks.", least=-(10**18), most=10**18
+    )
+
+    # What follows is for measurements and tests.
+    block: int = setting(1 << 14, int, least=1, public=False)
+    """Entries that one thread may send to one owner in a chunk: few enough to stay in caches."""
+    forget_from: int | None = setting(1 << 20, int, least=0, public=False)
+    """Visited states from which on it is worth forgetting earlier levels; None: never. What shows
+    later that it was wrong to do so makes the search begin again; most of what can show does so
+    in far fewer states."""
+    collect_from: int = setting(1 << 22, int, least=0, public=False)
+    """Composites from which on it is worth looking which ones are still in use."""
+    spark_files: bool = setting(True, bool, public=False)
+    """Where driver and executors are one process (`local[N]`), tasks hand over blocks in files,
+    and the shuffle carries where they are."""
+
+    @property
+    def forget(self) -> int | None:
+        """Visited states from which on earlier levels are forgotten; None: never."""
+        return None if self.memory == "keep" else self.forget_from
+
+    @property
+    def sweep(self) -> bool:
+        """Drop visited states that can never be met again (the sweep-line method)."""
+        return self.memory == "sweep"
+
+
+@frozen
+class Bounds:
+    """When to give up; None means never."""
+
+    max_states: int | None = setting(None, int, "Give up at so many unique states.", least=1)
+    max_depth: int | None = setting(None, int, "Do not look deeper; the start is at 1.", least=1)
+    max_seconds: float | None = setting(None, float, "Give up after so long.", above=0.0)
+    max_memory: int | None = setting(
+        None,
+        int,
+        "Give up when the process takes so much memory: 500M, 4G.",
+        least=1,
+        most=1 << 60,
+        metavar="SIZE",
+    )

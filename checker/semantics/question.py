@@ -1,0 +1,87 @@
+"""The question that a check answers: which protocol, in a system of what size, judged how.
+
+Specs, the command line, results, traces and the identity of checkpoints are derived from this
+record; whoever adds a field adds it here, and where a system is made of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
+from antecede.checker.semantics.workload import SENDS
+from antecede.checker.settings import setting, settings_of
+
+
+@frozen
+class Question:
+    """What is asked, in the words of the command line."""
+
+    protocol: str = attrs.field(
+        metadata={"kind": str, "says": "A name, or FILE.py:OBJECT.", "public": False}
+    )
+    actors: int = setting(3, int, "How many actors; at least 2.", least=2)
+    messages: int = setting(2, int, "How many messages each actor causal-sends.", least=1)
+    network: str = setting("unordered", str, "unordered, fifo, and more; see list.")
+    workload: str = setting("any", str, "any, broadcast, script:JSON, program:JSON, …; see list.")
+    sends: str = setting(
+        "joint",
+        str,
+        "split: deciding to send, and choosing the destinations, are two transitions.",
+        choices=SENDS,
+    )
+    clock_at: str = setting(
+        "causal-send", str, "The event of a message that causality orders.", choices=CLOCK_AT
+    )
+    history: str = setting(
+        "knowledge", str, "What of the past tells states apart.", choices=HISTORIES
+    )
+    properties: tuple[str, ...] = setting(
+        (),
+        tuple,
+        "A property to check, or several with commas between; may be given several times.",
+        otherwise="see list, and all invariants that the protocol declares",
+    )
+
+
+FIELDS = tuple(a.name for a in attrs.fields(Question))
+
+MODEL = tuple(name for name in FIELDS if name not in ("history", "properties"))
+"""What decides which runs there are; the rest decides what of them is told apart and judged."""
+
+
+def as_asked(question: Question) -> Question:
+    """Return the question alone, of a record that says more."""
+    return Question(**{name: getattr(question, name) for name in FIELDS})
+
+
+def model_of(question: Question, protocol: str | None = None) -> dict[str, Any]:
+    """Return what decides which runs there are, by name.
+
+    Args:
+        question: what is asked.
+        protocol: how the protocol is called, in place of its own name.
+    """
+    found = {name: getattr(question, name) for name in MODEL}
+    return found if protocol is None else {**found, "protocol": protocol}
+
+
+def options_of(question: Question) -> list[tuple[str, str]]:
+    """Return the options of the command line, with their values, that ask this of a protocol.
+
+    What is as by default is left out, but for the size of the system.
+    """
+    found: list[tuple[str, str]] = []
+    scripted = question.workload.startswith(("script:", "reaction:", "program:"))
+    for known in settings_of(Question):
+        value = getattr(question, known.name)
+        if known.name == "properties":
+            found += [("--property", name) for name in value]
+        elif known.name == "messages" and scripted:
+            continue  # the workload says how many
+        elif known.public and (known.name in ("actors", "messages") or value != known.default):
+            found.append((known.option, str(value)))
+    return found
