@@ -32,6 +32,7 @@ from antecede.checker.semantics.transition import (
     successor,
 )
 from antecede.checker.semantics.values import canonical
+from antecede.checker.semantics.workload import counting
 
 
 @frozen(eq=False)
@@ -97,6 +98,8 @@ def for_replay(system: System) -> System:
         track_order=True,
         clock_at=system.question.clock_at,
     )
+    if system.workload.buffer is not None:
+        return evolve(system, oracle=oracle, workload=counting(system.workload))
     return evolve(system, oracle=oracle)
 
 

@@ -215,6 +215,8 @@ def broadcast(actors: int, messages: int) -> Workload:
 def endless(actors: int, argument: str) -> Workload:
     """Every actor causal-sends for ever, to any one other actor, or to those that are listed.
 
+    A position says nothing, for what was sent and delivered does not matter any more.
+
     Args:
         actors: how many there are.
         argument: BUFFER, or BUFFER:[[destinations of actor 0], …].
@@ -250,6 +252,11 @@ def endless(actors: int, argument: str) -> Workload:
 
 MOST_BUFFER = 1_000
 """More undelivered messages of one actor are a slip of the pen."""
+
+
+def counting(workload: Workload) -> Workload:
+    """Return an endless workload whose positions count, so that messages have numbers."""
+    return evolve(workload, after_send=_one_more)
 
 
 def _targets(actors: int, listed: str) -> list[list[int]]:

@@ -1,0 +1,192 @@
+"""Runs of endless workloads: told with numbered messages, and turned back to check a cycle.
+
+A search follows one marked message and knows all others only as anonymous (see
+`checker.semantics.marked`). People want to read m1, m2, m3; and a saved run must be one that plain
+replay understands. So a run is carried over, transition by transition, from the anonymous system to
+the one that counts messages, and back. Handlers treat messages as opaque, so both take the same
+steps; where they do not, a transition is not found, and the run is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+from attrs import evolve, frozen
+
+from antecede.checker.errors import ReplayError
+from antecede.checker.model import CausalSend, Lose, Message, Receive, State, Transition
+from antecede.checker.paths.path import for_replay
+from antecede.checker.semantics.marked import follows, marked_oracle
+from antecede.checker.semantics.transition import (
+    System,
+    enabled,
+    initial_state,
+    next_message,
+    successor,
+)
+from antecede.checker.semantics.values import field_names
+
+
+def renamed(value: Any, names: Mapping[Message, Message]) -> Any:
+    """Return a state or packet with its messages replaced."""
+    if isinstance(value, Message):
+        return names.get(value, value)
+    if (fields := field_names(value)) is not None:
+        new = {name: renamed(getattr(value, name), names) for name in fields}
+        return attrs.evolve(value, **new) if attrs.has(type(value)) else _remade(value, new)
+    if isinstance(value, tuple):
+        return tuple(renamed(part, names) for part in value)
+    if isinstance(value, frozenset):
+        return frozenset(renamed(part, names) for part in value)
+    if isinstance(value, Mapping):
+        return type(value)(  # type: ignore[call-arg]
+            {renamed(key, names): renamed(part, names) for key, part in value.items()}
+        )
+    return value
+
+
+def _remade(value: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a NamedTuple or dataclass with other contents."""
+    return type(value)(**fields)
+
+
+def anonymous_system(system: System) -> System:
+    """Return the system in which one message is followed."""
+    return evolve(system, oracle=marked_oracle(track_order=True))
+
+
+def numbered(system: System, transitions: Iterable[Transition]) -> tuple[Transition, ...]:
+    """Return the transitions of an anonymous run with the messages numbered per sender.
+
+    Of packets that differ only in their messages' numbers the first is received, in the channel's
+    order.
+
+    Raises:
+        ReplayError: the handlers tell messages apart, so the counted system cannot follow.
+    """
+    plain, names = for_replay(system), dict[Message, Message]()
+    state, counted, found = initial_state(system), initial_state(plain), list[Transition]()
+    for number, transition in enumerate(transitions, 1):
+        if isinstance(transition, CausalSend):
+            send = CausalSend(transition.actor, transition.destinations)
+            names[next_message(plain, counted, send)] = next_message(system, state, transition)
+            told: Transition = send
+        else:
+            told = _counterpart(plain, counted, transition, names, number)
+        found.append(told)
+        state = successor(system, state, transition).state
+        counted = successor(plain, counted, told).state
+    return tuple(found)
+
+
+def _counterpart(
+    plain: System,
+    counted: State,
+    transition: Transition,
+    names: Mapping[Message, Message],
+    number: int,
+) -> Transition:
+    """Return the enabled transition of the counted system that is the given one, renamed."""
+    for other in enabled(plain, counted):
+        if _anonymous(other, names) == transition:
+            return other
+    raise ReplayError(
+        f"step {number} of an endless run has no counterpart with numbered messages; do the "
+        "handlers compare messages with each other? Under an endless workload all but one are equal"
+    )
+
+
+def _anonymous(transition: Transition, names: Mapping[Message, Message]) -> Transition:
+    if isinstance(transition, Receive | Lose):
+        return evolve(transition, packet=renamed(transition.packet, names))
+    return transition
+
+
+@frozen(eq=False)
+class Cycle:
+    """A run of an anonymous system and where it goes round.
+
+    Attributes:
+        stem, cycle: transitions.
+        state: the state after the stem, to which the cycle returns.
+    """
+
+    stem: tuple[Transition, ...]
+    cycle: tuple[Transition, ...]
+    state: State
+
+
+def anonymous(
+    system: System, transitions: Iterable[Transition], victim: Message
+) -> tuple[Transition, ...]:
+    """Return a numbered run as the anonymous system takes it, with `victim` the marked message.
+
+    Raises:
+        ReplayError: a transition is not enabled there.
+    """
+    hidden, plain, names = anonymous_system(system), for_replay(system), dict[Message, Message]()
+    state, counted, found = initial_state(hidden), initial_state(plain), list[Transition]()
+    for number, told in enumerate(transitions, 1):
+        if isinstance(told, CausalSend):
+            message = next_message(plain, counted, told)
+            send = evolve(told, marked=message == victim)
+            names[message] = next_message(hidden, state, send)
+            transition: Transition = send
+        else:
+            transition = _anonymous(told, names)
+        if transition not in enabled(hidden, state):
+            raise ReplayError(f"step {number} of the endless run is not enabled there")
+        found.append(transition)
+        state = successor(hidden, state, transition).state
+        counted = successor(plain, counted, told).state
+    return tuple(found)
+
+
+def checked_cycle(system: System, stem: Iterable[Transition], cycle: Iterable[Transition]) -> Cycle:
+    """Run stem and cycle, and the cycle once more; make sure that it may go on for ever.
+
+    Args:
+        system: with the history `marked`.
+        stem: transitions of it.
+        cycle: transitions that follow, again and again.
+
+    Raises:
+        ReplayError: the state does not return, the message is not the one that waits, or fairness
+            is not respected; says what.
+    """
+    stem, cycle = tuple(stem), tuple(cycle)
+    state = initial_state(system)
+    for transition in stem:
+        state = successor(system, state, transition).state
+    start, offered = state, list[set[Transition]]()
+    for transition in cycle * 2:
+        offered.append(set(filter(_fairly, enabled(system, state))))
+        if not follows(state.history):
+            raise ReplayError("on the cycle the message is delivered, or was never causal-sent")
+        state = successor(system, state, transition).state
+    if state != start:
+        raise ReplayError("the cycle does not lead back to the state that it began in")
+    _check_fair(system, cycle, offered)
+    return Cycle(stem, cycle, start)
+
+
+def _fairly(transition: Transition) -> bool:
+    return transition.kind in ("receive", "timeout")
+
+
+def _check_fair(
+    system: System, cycle: tuple[Transition, ...], offered: list[set[Transition]]
+) -> None:
+    if not cycle:
+        return
+    strong = system.network.lose is not None
+    owed = set[Transition]().union(*offered) if strong else set.intersection(*offered)
+    if owed - set(cycle):
+        raise ReplayError(
+            f"the cycle is not fair: {next(iter(owed - set(cycle)))} could always happen and never "
+            "does"
+        )
+    if not any(isinstance(transition, CausalSend) for transition in cycle):
+        raise ReplayError("nobody causal-sends on the cycle, so the run is not one without end")

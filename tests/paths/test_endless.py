@@ -1,0 +1,73 @@
+"""Runs of endless workloads, told with numbered messages and checked to go round."""
+
+from __future__ import annotations
+
+import pytest
+
+from antecede.checker.errors import ReplayError
+from antecede.checker.model import CausalSend, Message, Receive, Transition
+from antecede.checker.paths.endless import anonymous, checked_cycle, numbered, renamed
+from antecede.checker.paths.path import replay
+from antecede.checker.search.fairness import Lasso, graph_of, lasso
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.protocols.cykas import Normal
+from tests.semantics.test_marked import system
+
+CYKAS = system("cykas", "endless:1:[[1,2],[2],[0]]")
+
+
+@pytest.fixture(scope="module")
+def run() -> Lasso:
+    found = lasso(graph_of(CYKAS, most=6_000))
+    assert found is not None
+    return found
+
+
+def test_messages_are_replaced_wherever_they_stand() -> None:
+    one, two = Message(0, 1, (1,)), Message(0, 2, (1,))
+    assert (Normal(two), frozenset({two}), 1) == renamed(
+        (Normal(one), frozenset({one}), 1), {one: two}
+    )
+
+
+def test_a_lasso_is_told_with_numbered_messages(run: Lasso) -> None:
+    told = replay(CYKAS, numbered(CYKAS, run.stem + run.cycle))
+    assert len(run.stem) + len(run.cycle) == told.length
+    assert [(0, 1), (0, 2), (2, 1), (0, 3), (0, 4)] == [(m.sender, m.number) for m in told.messages]
+    assert Message(2, 1, (0,)) in {p.message for ghost in told.last.history for p in ghost.pending}
+
+
+def test_a_told_run_is_turned_back(run: Lasso) -> None:
+    transitions = run.stem + run.cycle
+    assert transitions == anonymous(CYKAS, numbered(CYKAS, transitions), Message(2, 1, (0,)))
+
+
+def test_the_cycle_is_run_twice_and_returns(run: Lasso) -> None:
+    assert run.cycle == checked_cycle(CYKAS, run.stem, run.cycle).cycle
+
+
+def test_a_cycle_that_does_not_return_is_refused(run: Lasso) -> None:
+    with pytest.raises(ReplayError, match="does not lead back"):
+        checked_cycle(CYKAS, run.stem, run.cycle[:1])
+
+
+def test_a_cycle_in_which_the_message_is_not_under_way_is_refused(run: Lasso) -> None:
+    with pytest.raises(ReplayError, match="delivered, or was never causal-sent"):
+        checked_cycle(CYKAS, run.stem[:-1], run.cycle)
+
+
+def test_an_unfair_cycle_is_refused() -> None:
+    """Bob's message could be received all along, while Alice talks to Carol."""
+    asked = system("unordered", "endless:1:[[2],[0],[]]")
+    send = CausalSend(1, (0,), marked=True)
+    talk = CausalSend(0, (2,))
+    received = next(t for t in _after(asked, send, talk) if isinstance(t, Receive) and t.src == 0)
+    with pytest.raises(ReplayError, match="the cycle is not fair"):
+        checked_cycle(asked, (send,), (talk, received))
+
+
+def _after(asked: System, *transitions: CausalSend) -> tuple[Transition, ...]:
+    state = initial_state(asked)
+    for transition in transitions:
+        state = successor(asked, state, transition).state
+    return enabled(asked, state)
