@@ -9,8 +9,9 @@ from typing import Any
 import attrs
 
 from antecede.checker.errors import InputError
-from antecede.checker.search.loop import BreadthFirst, DepthFirst, Explorer, RandomWalks
+from antecede.checker.search.loop import Explorer
 from antecede.checker.search.options import Options
+from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
 

@@ -7,8 +7,9 @@ from attrs import evolve, frozen
 from antecede.checker.check import self_checking
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Property, Transition
-from antecede.checker.search.loop import BreadthFirst, explore
+from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
+from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.transition import System
 
 BOUNDS = Bounds(max_states=100_000, max_seconds=20.0)

@@ -1,6 +1,6 @@
 """Depth-first search on the tables.
 
-It visits what `checker.search.loop.DepthFirst` visits, in the same order: the counts and the
+It visits what `checker.search.plain.DepthFirst` visits, in the same order: the counts and the
 counterexample are the same.
 """
 

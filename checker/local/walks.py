@@ -19,7 +19,7 @@ class LocalRandomWalks(Stepwise):
     """Walks from the initial state along uniformly random transitions; a round is a few walks.
 
     The seed fixes the walks, however the tables are filled and laid out. They are not those of
-    `checker.search.loop.RandomWalks`.
+    `checker.search.plain.RandomWalks`.
 
     Attributes:
         final_states: those met; `visited` holds them, too.

@@ -11,7 +11,7 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.errors import InputError
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.path import Path, causal_violation, confirm, replay
-from antecede.checker.search.loop import BreadthFirst
+from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.transition import System
 
 Shape: TypeAlias = tuple[Any, ...]

@@ -1,29 +1,27 @@
-"""The one exploration loop, and the explorers that supply its rounds in plain Python.
+"""The one exploration loop, which is the same for every engine.
 
 An explorer works in rounds (breadth-first: one level; depth-first: a batch of states; random: one
 walk) and keeps its own visited set and counts. The loop knows bounds, progress, interruption and
-when to stop; it is the same for every engine.
+when to stop.
 """
 
 from __future__ import annotations
 
-import contextlib
-import random
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.errors import CapacityError, ProtocolError
-from antecede.checker.model import Property, State, Transition
-from antecede.checker.paths.path import at_end, confirm
+from antecede.checker.model import Property, Transition
+from antecede.checker.paths.path import confirm
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
-from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import System
 
 
 @frozen
@@ -136,7 +134,7 @@ def _explore(
             raise Stop(reason)
 
     try:
-        while explorer.frontier and not _decided(system, explorer):
+        while explorer.frontier and not decided(system, explorer):
             tick()
             explorer.round(tick)
     except Stop as stop:
@@ -164,7 +162,7 @@ def _bound_hit(bounds: Bounds, now: Progress) -> str | None:
     return None
 
 
-def _decided(system: System, explorer: Explorer) -> bool:
+def decided(system: System, explorer: Explorer) -> bool:
     """Return whether the verdict cannot change any more: a violation, or all witnesses found."""
     if any(not p.sought and p.name in explorer.found for p in system.properties):
         return True
@@ -211,254 +209,3 @@ def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
     ):  # for that see checker.semantics.recoverability
         return Verdict.INCOMPLETE
     return Verdict.VIOLATED if prop.sought else Verdict.HOLDS
-
-
-@define(eq=False)
-class PlainExplorer:
-    """What the searches in plain Python share: states, counts, and judging of properties.
-
-    Costs about a kilobyte per unique state; meant for small systems and as a reference.
-    """
-
-    system: System
-    max_depth: int | None = None
-    found: dict[str, Found] = field(factory=dict)
-    truncated: bool = False
-    unique: int = 0
-    total: int = 0
-    deepest: int = 1
-    finals: int = 0
-
-    def counts(self) -> Counts:
-        """Return what was explored so far."""
-        return Counts(self.unique, self.total, self.deepest, self.finals)
-
-    def unreduced(self) -> Counts | None:
-        """Return None: nothing is reduced."""
-        return None
-
-    def statistics(self) -> dict[str, Any]:
-        """Return no further figures."""
-        return {}
-
-    def close(self) -> None:
-        """Hold nothing that must be given back."""
-
-    def _show(self, prop: Property, transitions: Callable[[], tuple[Transition, ...]]) -> None:
-        """Record the shortest path seen that shows `prop`."""
-        path = transitions()
-        known = self.found.get(prop.name)
-        if known is None or len(path) < len(known.transitions):
-            self.found[prop.name] = Found(path)
-
-    def _judge_state(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
-        for prop in self.system.properties:
-            if prop.invariant is not None and not all(map(prop.invariant, state.actors)):
-                self._show(prop, path)
-            if prop.witness is not None and prop.name not in self.found:
-                if any(map(prop.witness, state.actors)):
-                    self._show(prop, path)
-
-    def _judge_final(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
-        self.finals += 1
-        for prop in self.system.properties:
-            if not (prop.sought and prop.name in self.found):
-                if at_end(self.system, prop, state):
-                    self._show(prop, path)
-
-    def _judge_outcome(self, outcome: Outcome, path: Callable[[], tuple[Transition, ...]]) -> None:
-        for prop in self.system.properties:
-            if prop.at_delivery is not None and not all(map(prop.at_delivery, outcome.deliveries)):
-                self._show(prop, path)
-
-
-@define(eq=False)
-class BreadthFirst(PlainExplorer):
-    """Level by level; a round is a level, so that counterexamples are shortest.
-
-    Attributes:
-        before: transitions that lead from the initial state to where the search starts.
-    """
-
-    exhaustive: bool = True
-    before: tuple[Transition, ...] = ()
-    level: list[State] = field(factory=list)
-    parents: dict[State, tuple[State, Transition] | None] = field(factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        """Start from the initial state, or from where `before` leads."""
-        start = initial_state(self.system)
-        for transition in self.before:
-            start = successor(self.system, start, transition).state
-        self.parents[start] = None
-        self.level = [start]
-        self.unique = self.total = 1
-        self._judge_state(start, lambda: self.before)
-
-    @property
-    def frontier(self) -> int:
-        """The number of states of the current level."""
-        return len(self.level)
-
-    def round(self, tick: Callable[[], None]) -> None:
-        """Expand the current level."""
-        if self.max_depth is not None and self.deepest >= self.max_depth:
-            self.truncated, self.level = True, []
-            return
-        following: list[State] = []
-        for place, state in enumerate(self.level):
-            if place % 256 == 255:
-                tick()
-            self._expand(state, following)
-        self.level = following
-        self.deepest += bool(following)
-
-    def _expand(self, state: State, following: list[State]) -> None:
-        transitions = enabled(self.system, state)
-        if not transitions:
-            self._judge_final(state, lambda: self._path_to(state))
-        for transition in transitions:
-            outcome = _apply(self.system, state, transition, self._path_to)
-            self.total += 1
-            self._judge_outcome(
-                outcome,
-                lambda t=transition: (*self._path_to(state), t),  # type: ignore[misc]
-            )
-            if outcome.state not in self.parents:
-                self.parents[outcome.state] = (state, transition)
-                self.unique += 1
-                following.append(outcome.state)
-                self._judge_state(outcome.state, lambda s=outcome.state: self._path_to(s))  # type: ignore[misc]
-
-    def _path_to(self, state: State) -> tuple[Transition, ...]:
-        transitions = []
-        link = self.parents[state]
-        while link is not None:
-            state, transition = link
-            transitions.append(transition)
-            link = self.parents[state]
-        return (*self.before, *reversed(transitions))
-
-
-def _apply(
-    system: System,
-    state: State,
-    transition: Transition,
-    path_to: Callable[[State], tuple[Transition, ...]],
-) -> Outcome:
-    """Apply `transition`; a handler's error says how to get there."""
-    try:
-        return successor(system, state, transition)
-    except ProtocolError as error:
-        # A handler that mutated its state changed the hash under which the path is found.
-        with contextlib.suppress(KeyError):
-            steps = len(path_to(state))
-            raise ProtocolError(f"{error} (after {steps} transitions from the start)") from error
-        raise
-
-
-@define(eq=False)
-class DepthFirst(PlainExplorer):
-    """Depth-first; a round expands a batch of states. Depth is that of the deepest path taken."""
-
-    exhaustive: bool = True
-    batch: int = 1024
-    visited: set[State] = field(factory=set)
-    stack: list[tuple[State, Iterator[Transition]]] = field(factory=list)
-    taken: list[Transition] = field(factory=list)
-
-    def __attrs_post_init__(self) -> None:
-        """Start from the initial state."""
-        self.total = 1
-        self._enter(initial_state(self.system))
-
-    @property
-    def frontier(self) -> int:
-        """The length of the stack."""
-        return len(self.stack)
-
-    def round(self, tick: Callable[[], None]) -> None:
-        """Take up to `batch` transitions; stop at a violation, for depth-first has no levels."""
-        for _ in range(self.batch):
-            if not self.stack or _decided(self.system, self):
-                return
-            self._advance()
-
-    def _advance(self) -> None:
-        state, transitions = self.stack[-1]
-        transition = next(transitions, None)
-        if transition is None:
-            self.stack.pop()
-            if self.taken:
-                self.taken.pop()
-            return
-        path = (*self.taken, transition)
-        outcome = _apply(self.system, state, transition, lambda _state: tuple(self.taken))
-        self.total += 1
-        self._judge_outcome(outcome, lambda: path)
-        if outcome.state not in self.visited:
-            self.taken.append(transition)
-            self._enter(outcome.state)
-
-    def _enter(self, state: State) -> None:
-        self.visited.add(state)
-        self.unique += 1
-        self.deepest = max(self.deepest, len(self.taken) + 1)
-        self._judge_state(state, lambda: tuple(self.taken))
-        transitions = enabled(self.system, state)
-        if not transitions:
-            self._judge_final(state, lambda: tuple(self.taken))
-        elif self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
-            self.truncated, transitions = True, ()
-        self.stack.append((state, iter(transitions)))
-
-
-@define(eq=False)
-class RandomWalks(PlainExplorer):
-    """Walks from the initial state along uniformly random transitions; a round is a walk."""
-
-    walks: int = 1000
-    seed: int = 0
-    exhaustive: bool = False
-    visited: set[State] = field(factory=set)
-    final_states: set[State] = field(factory=set)
-    rng: random.Random = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        """Seed the generator."""
-        self.rng = random.Random(self.seed)
-
-    @property
-    def frontier(self) -> int:
-        """The number of walks left."""
-        return self.walks
-
-    def round(self, tick: Callable[[], None]) -> None:
-        """Walk until a final state, a violation or the greatest depth."""
-        self.walks -= 1
-        state, taken = initial_state(self.system), []  # type: tuple[State, list[Transition]]
-        self._meet(state, taken)
-        while transitions := enabled(self.system, state):
-            if self.max_depth is not None and len(taken) + 1 >= self.max_depth:
-                return
-            if len(taken) % 256 == 255:
-                tick()
-            transition = self.rng.choice(transitions)
-            outcome = _apply(self.system, state, transition, lambda _s: tuple(taken))
-            taken.append(transition)
-            self._judge_outcome(outcome, lambda: tuple(taken))
-            state = outcome.state
-            self._meet(state, taken)
-            if _decided(self.system, self):
-                return
-        if state not in self.final_states:
-            self.final_states.add(state)
-            self._judge_final(state, lambda: tuple(taken))
-
-    def _meet(self, state: State, taken: list[Transition]) -> None:
-        self.total += 1
-        self.deepest = max(self.deepest, len(taken) + 1)
-        if state not in self.visited:
-            self.visited.add(state)
-            self.unique += 1
-            self._judge_state(state, lambda: tuple(taken))

@@ -18,8 +18,9 @@ from antecede.checker.local import breadth as local
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import property_named, protocol_named
-from antecede.checker.search.loop import BreadthFirst, explore
+from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from antecede.checker.local.depth import LocalDepthFirst
 from antecede.checker.local.walks import LocalRandomWalks
 from antecede.checker.paths.path import transition_key
-from antecede.checker.search.loop import BreadthFirst, DepthFirst, explore
+from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
+from antecede.checker.search.plain import BreadthFirst, DepthFirst
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System

@@ -11,7 +11,8 @@ from antecede.checker.paths.minimise import minimise, violated_property
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.distinct import collect, shape
-from antecede.checker.search.loop import DepthFirst, RandomWalks, explore
+from antecede.checker.search.loop import explore
+from antecede.checker.search.plain import DepthFirst, RandomWalks
 from tests.conftest import Command, search
 from tests.semantics.test_transition import system_for
 

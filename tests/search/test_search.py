@@ -12,8 +12,9 @@ from antecede.checker.engine import explorer_for
 from antecede.checker.errors import InputError, ProtocolError, ReplayError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.loop import BreadthFirst, Progress, explore
+from antecede.checker.search.loop import Progress, explore
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.spec import Spec, system_of
 from tests.conftest import search
