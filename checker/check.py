@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.engine import explorer_for, kernels_are_compiled
-from antecede.checker.errors import CapacityError, ProtocolError, ReplayError
+from antecede.checker.errors import CapacityError, HandlerError, ProtocolError, ReplayError
 from antecede.checker.memory import shortage
 from antecede.checker.model import Protocol
 from antecede.checker.paths.minimise import minimise
@@ -19,9 +19,18 @@ from antecede.checker.paths.path import confirm
 from antecede.checker.purity.selfcheck import watched
 from antecede.checker.registry import property_named
 from antecede.checker.search.costs import Measures, measure
-from antecede.checker.search.loop import Progress, explore, memory_bytes, peak_memory_bytes
+from antecede.checker.search.failure import run_to_failure
+from antecede.checker.search.loop import (
+    Explorer,
+    Progress,
+    explore,
+    memory_bytes,
+    peak_memory_bytes,
+)
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts, Result, Verdict, overall
+from antecede.checker.semantics.failing import guarded
+from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.recoverability import unrecoverable
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
@@ -118,15 +127,19 @@ def check(
     options = checked(evolve(options, search=spec.search))
     checked(bounds)
     explored = self_checking(system, selfcheck)
+    keep_running()
     try:
         result = _explored(system, explored, options, bounds, watch)
     except ProtocolError as error:
-        result = _failed(system, str(error))
+        result = _failed(system, error)
     except ReplayError as error:
         raise InternalError(
             f"a path that the search found cannot be replayed: {error} If your handlers are pure "
             "functions (--selfcheck all looks at every call), the checker is wrong."
         ) from error
+    if result.failed:
+        run = run_to_failure(system, _failure_searches(options), bounds, watch)
+        result = evolve(result, counterexample=run)
     result = _with_recovery(system, result, bounds, watch)
     result = evolve(result, statistics={**result.statistics, **_repeat(options)})
     if minimised and result.counterexample is not None:
@@ -151,7 +164,7 @@ def _explored(
     except interrupts.Ended as end:
         if explorer is not None:
             raise
-        return _unstarted(system, f"{end}, before the search began")
+        return _unstarted(system, f"{interrupts.reason_of(end)}, before the search began")
 
 
 def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:
@@ -203,7 +216,9 @@ def self_checking(system: System, mode: str) -> System:
         InputError: there is no such mode.
     """
     protocol = watched(system.protocol, mode)
-    properties = tuple(property_named(p.name, protocol) for p in system.properties)
+    properties = tuple(
+        guarded(protocol, property_named(p.name, protocol)) for p in system.properties
+    )
     return evolve(system, protocol=protocol, properties=properties)
 
 
@@ -219,16 +234,19 @@ def _unstarted(system: System, reason: str) -> Result:
     )
 
 
-def _failed(system: System, error: str) -> Result:
+def _failed(system: System, error: ProtocolError) -> Result:
     """Return the result of a check whose protocol failed before the first transition."""
-    return Result(
-        verdict=Verdict.ERROR,
-        properties={p.name: Verdict.INCOMPLETE for p in system.properties},
-        counts=Counts(0, 0, 0, 0),
-        seconds=0.0,
-        peak_memory_bytes=peak_memory_bytes(),
-        error=error,
-    )
+    failed = isinstance(error, HandlerError)
+    result = evolve(_unstarted(system, ""), verdict=Verdict.ERROR, stopped_by=None)
+    return evolve(result, error=str(error), failed=failed)
+
+
+def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], ...]:
+    """Return how to look for the run to a failing handler: breadth-first, then as it was found."""
+    kept = evolve(options, checkpoint=None, resume=None, traces=True, memory="auto", audit=False)
+    first = evolve(kept, search="breadth")
+    tried = (first,) if options.search == "breadth" else (first, kept)
+    return tuple(partial(explorer_for, options=each) for each in tried)
 
 
 def _with_recovery(

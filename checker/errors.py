@@ -22,13 +22,6 @@ class HandlerError(ProtocolError):
     """A protocol's handler raised or returned something unusable: a finding, with a run to it."""
 
 
-class OvertimeError(BaseException):
-    """The time was up while a protocol's function was at work; the text says which.
-
-    No `Exception`, so that what a function catches does not keep it running.
-    """
-
-
 class ReplayError(InputError):
     """A saved trace does not fit the protocol any more."""
 

@@ -82,7 +82,13 @@ def wanted() -> str | None:
 
 def is_interruption(reason: str | None) -> bool:
     """Return whether a search was ended by a signal, not by one of its bounds."""
-    return reason is not None and (reason == BY_USER or reason.startswith("ended by SIG"))
+    return reason is not None and reason.startswith((BY_USER, "ended by SIG"))
+
+
+def reason_of(interruption: KeyboardInterrupt) -> str:
+    """Return why the work under way was ended, and what is known of it from notes."""
+    notes = getattr(interruption, "__notes__", ())
+    return "; ".join([_state.wanted or str(interruption) or BY_USER, *notes])
 
 
 @contextmanager

@@ -35,8 +35,13 @@ class Message:
         Raises:
             ValueError: the message has more than one destination.
         """
-        (receiver,) = self.destinations
-        return receiver
+        if len(self.destinations) != 1:
+            raise ValueError(
+                f"message {self.number} of actor {self.sender} has the destinations "
+                f"{self.destinations}, and `receiver` is for messages with one; use "
+                "`destinations`, or a workload in which every message has one"
+            )
+        return self.destinations[0]
 
 
 @frozen

@@ -58,7 +58,9 @@ def _import_file(path: Path) -> ModuleType:
         raise ProtocolError(
             f"{error.filename}, line {error.lineno}: {error.msg}; the file is not valid Python"
         ) from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise ProtocolError(f"importing {path} failed: {type(error).__name__}: {error}") from error
     return module
 

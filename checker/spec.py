@@ -16,6 +16,7 @@ from antecede.checker.reading import text_in
 from antecede.checker.registry import default_properties, property_named, protocol_named
 from antecede.checker.search.options import SEARCHES
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
 from antecede.checker.semantics.history import HISTORIES, oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.question import MODEL, Question
@@ -72,13 +73,15 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if spec.search not in SEARCHES:
         raise unknown("search", spec.search, SEARCHES)
     protocol = protocol or protocol_named(spec.protocol)
+    if failures := [name for name in spec.properties if name in FAILURES]:
+        return _deferring(spec, protocol, failures)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
     if protocol.on_request is not None and workload.requests is not None:
         protocol = protocol.on_request(workload.requests)
     if spec.sends == "split":
         workload = split(workload)
     names = dict.fromkeys(spec.properties or default_properties())
-    properties = tuple(property_named(name, protocol) for name in names)
+    properties = tuple(guarded(protocol, property_named(name, protocol)) for name in names)
     return System(
         protocol=protocol,
         actors=spec.actors,
@@ -95,6 +98,18 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         ),
         properties=properties,
     )
+
+
+def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
+    """Return the system of a question about what fails, as a trace of a failing run asks it."""
+    names = [name for name in spec.properties if name not in FAILURES]
+    if PREDICATE_RETURNS in failures:
+        names += [f"invariant:{name}" for name in protocol.invariants]
+        names += [f"witness:{name}" for name in protocol.witnesses]
+    system = system_of(evolve(spec, properties=tuple(names)), protocol)
+    shown = deferring(system, told=True)
+    asked = tuple(p for p in shown.properties if p.name in spec.properties)
+    return evolve(shown, properties=asked)
 
 
 def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:

@@ -15,7 +15,7 @@ from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep, causal_violation
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Remarks, Words, actor_name, waiting
+from antecede.checker.report.prose import Remarks, Words, actor_name, failing, waiting
 from antecede.checker.semantics.values import contains
 
 
@@ -91,6 +91,8 @@ def _note(words: Words, step: PathStep, remarks: Remarks) -> Note | None:
     rest = said.removeprefix(happened).lstrip(",; ")
     if isinstance(step.transition, Lose) or not rest:
         return None
+    if failing(step):
+        return Note(step.actor, rest.removeprefix("and "), wrong=True)
     return Note(
         step.actor, f"{actor_name(step.actor)} {rest}" if not waiting(step) else rest, wrong
     )

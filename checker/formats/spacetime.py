@@ -39,7 +39,15 @@ from antecede.checker.model import Arm, CausalSend, Lose, Message, Predicate, Re
 from antecede.checker.paths.flights import Flight, Flights, flights_of
 from antecede.checker.paths.path import Path, PathStep, Violation, causal_violation, undelivered
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Remarks, Words, actor_name, listed, pending, waiting
+from antecede.checker.report.prose import (
+    Remarks,
+    Words,
+    actor_name,
+    failing,
+    listed,
+    pending,
+    waiting,
+)
 from antecede.checker.semantics.values import contains, message_in
 
 
@@ -502,6 +510,8 @@ def note_of(words: Words, step: PathStep, remarks: Remarks) -> str:
     if step.message is None:
         sends = {words.label(p): None for _, p in step.step.sends if message_in(p) is not None}
         parts += [f"sends {listed(list(sends))}"] if sends else []
+    if failing(step):
+        parts.append("and the protocol fails")
     return ", ".join(parts) + (f"; {words.message(held)} waits" if held is not None else "")
 
 

@@ -6,8 +6,7 @@ state is in arrays, so that it goes on where it stopped.
 
 Kernels look up the successors of a state by all its transitions at once, but a handler that raises
 must only end the search where its transition is taken, as in plain Python. So the tables are made
-from a *deferring* system: there such a transition leads to a state with a mark in place of an
-actor's state, and the mark violates an invariant that nobody asked for.
+from a *deferring* system, see `checker.semantics.failing`.
 """
 
 from __future__ import annotations
@@ -16,12 +15,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from antecede.checker.errors import ProtocolError
-from antecede.checker.model import Message, Predicate, Property, Protocol, Step, Transition
+from antecede.checker.model import Transition
 from antecede.checker.search.loop import Found
 from antecede.checker.search.result import Counts
+from antecede.checker.semantics.failing import (
+    HANDLER_RETURNS,
+    Raised,
+    deferring,
+    failure_property,
+    judge_states,
+)
 from antecede.checker.semantics.transition import (
     System,
     enabled,
@@ -44,66 +50,21 @@ ARENAS = 6
 """At most: two for the path, and two visited sets, each with the one it is packed into anew."""
 
 
-@frozen
-class Raised:
-    """Stands in for an actor's state where a handler raised."""
-
-
-def deferring(system: System) -> System:
-    """Return a system that goes on where a handler of `system` raises, and shows that it did."""
-    return evolve(
-        system,
-        protocol=_deferring_protocol(system),
-        properties=(
-            *map(_tolerant, system.properties),
-            Property(
-                name="handler-returns",
-                summary="no handler raises",
-                invariant=lambda state: not isinstance(state, Raised),
-            ),
-        ),
+def _deferring(system: System) -> System:
+    """Return a system that goes on where a handler raises, as plain Python does in this search."""
+    found = deferring(system)
+    protocol = evolve(
+        found.protocol, initial=system.protocol.initial, timeout=system.protocol.timeout
     )
-
-
-def _deferring_protocol(system: System) -> Protocol:
-    protocol, handlers = system.protocol, system.handlers
-
-    def kept(step: Step) -> Step:
-        # A packet that the network cannot hold is an error of the transition that sends it.
-        for _destination, packet in step.sends:
-            system.network.put((), packet)
-        return step
-
-    def causal_send(state: Any, message: Message) -> Step:
-        try:
-            return kept(handlers.causal_send(state, message))
-        except ProtocolError:
-            return Step(Raised())
-
-    def receive(state: Any, src: int, packet: Any) -> Step:
-        try:
-            return kept(handlers.receive(state, src, packet))
-        except ProtocolError:
-            return Step(Raised())
-
     if system.network.duplicates:
         # Whether a receive that leaves its packet in flight is enabled is found by trying it, so
         # that it raises before it is taken.
-        return evolve(protocol, causal_send=causal_send)
-    return evolve(protocol, causal_send=causal_send, receive=receive)
-
-
-def _tolerant(prop: Property) -> Property:
-    """Return `prop` with nothing to say about Raised."""
-
-    def but_raised(predicate: Predicate, default: bool) -> Predicate:
-        return lambda state: default if isinstance(state, Raised) else predicate(state)
-
-    if prop.invariant is not None:
-        return evolve(prop, invariant=but_raised(prop.invariant, True))
-    if prop.witness is not None:
-        return evolve(prop, witness=but_raised(prop.witness, False))
-    return prop
+        protocol = evolve(protocol, receive=system.protocol.receive)
+    shown = evolve(
+        failure_property(HANDLER_RETURNS), invariant=lambda state: not isinstance(state, Raised)
+    )
+    kept = found.properties[: len(system.properties)]
+    return evolve(found, protocol=protocol, properties=(*kept, shown))
 
 
 @define(eq=False)
@@ -133,7 +94,7 @@ class Stepwise:
     def __attrs_post_init__(self) -> None:
         """Start from the initial state."""
         self.arenas = Arenas(None, (), reserve_bytes(ARENAS))
-        self.supply = Supply(deferring(self.system), ROW_BITS, self_channels=True)
+        self.supply = Supply(_deferring(self.system), ROW_BITS, self_channels=True)
         self.visited = self._new_visited()
         self.misses = self.supply.misses()
         self.control = np.zeros(kernels.STEPWISE_CONTROL_SIZE, np.int64)
@@ -287,10 +248,11 @@ class Stepwise:
         for transition in taken:
             state = successor(self.system, state, transition).state
         try:
-            successor(self.system, state, last)
+            after = successor(self.system, state, last).state
+            judge_states(self.system, after)
         except ProtocolError as error:
             steps = len(taken)
-            raise ProtocolError(f"{error} (after {steps} transitions from the start)") from error
+            raise type(error)(f"{error} (after {steps} transitions from the start)") from error
         raise ProtocolError(
             f"a handler of protocol {self.system.protocol.name!r} raised an error, and did not "
             "when it was called again with the same arguments"

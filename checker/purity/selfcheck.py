@@ -42,9 +42,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from antecede.checker.errors import ProtocolError, unknown
+from antecede.checker.errors import HandlerError, ProtocolError, unknown
 from antecede.checker.model import Predicate, Protocol, Step
-from antecede.checker.semantics.values import canonical
+from antecede.checker.semantics.values import Values, canonical
 
 MODES = {
     "on": "check the first distinct calls of each handler, up to a limit",
@@ -163,7 +163,9 @@ def _outcome(run: Callable[[], Any]) -> _Outcome:
     try:
         value = run()
         return _Outcome(_text(value), value)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return _Outcome(f"raised {type(error).__name__}: {error}", error, raised=True)
 
 
@@ -275,7 +277,9 @@ class _Watch:
         path = "state" if self._name == "initial" else ""
         fault = _unusable(result, path, self._memory.classes)
         if fault is not None:
-            raise self._error(shown, f"returned a value that cannot be used: {fault}")
+            error = self._error(shown, f"returned a value that cannot be used: {fault}")
+            # What plain Python refuses, too, is shown with the run that leads there.
+            raise HandlerError(str(error)) if _is_refused(result) else error
         for at, value in _components(result):
             known, text = self._memory.known(value)
             if known is not value and canonical(value) != text:
@@ -375,6 +379,15 @@ def _text(value: Any) -> str:
         return canonical(value)
     except ProtocolError:
         return repr(value)
+
+
+def _is_refused(result: Any) -> bool:
+    try:
+        for at, value in _components(result):
+            Values().kept(value, at)
+    except ProtocolError:
+        return True
+    return False
 
 
 def _components(result: Any) -> Iterator[tuple[str, Any]]:

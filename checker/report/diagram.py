@@ -14,7 +14,7 @@ from attrs import define, evolve, frozen
 
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.report.prose import Remarks, Words, actor_name, waiting
+from antecede.checker.report.prose import Remarks, Words, actor_name, failing, waiting
 from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
@@ -190,6 +190,8 @@ def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
     held = waiting(step)
     if held is not None:
         notes.append("which waits" if held == step.message else f"{words.message(held)} waits")
+    if failing(step):
+        notes.append("fails")
     note = f"{who} {', '.join(notes)}" if notes else ""
     return _Row(step.actor, step.number, note, wrong)
 

@@ -11,6 +11,7 @@ from attrs import Factory, frozen
 from antecede.checker.model import Message, Property, Request
 from antecede.checker.paths.path import Path, Violation, causal_violation, undelivered
 from antecede.checker.report.prose import Remarks, Words, actor_name, listed
+from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.values import contains
 
 
@@ -250,7 +251,14 @@ def _waits(path: Path, words: Words, actor: int, requests: tuple[Request, ...]) 
     return None
 
 
+def _failing(path: Path) -> Explanation | None:
+    """Say what failed, and how; it did so in the last step."""
+    failure = failure_in(path.last.actors)
+    return None if failure is None else Explanation(f"There {failure.error}.")
+
+
 _EXPLAINED = {
+    **dict.fromkeys(FAILURES, _failing),
     "causal-delivery": _causal,
     "fifo-delivery": _fifo,
     "integrity": _integrity,

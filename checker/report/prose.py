@@ -24,6 +24,7 @@ from antecede.checker.model import (
     Transition,
 )
 from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.values import contains, message_in
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
@@ -119,7 +120,7 @@ class Words:
         parts += self._sends(step)
         held = waiting(step)
         wait = f"; {self.message(held)} has to wait" if held is not None else ""
-        return ", ".join(parts) + wait
+        return ", ".join(parts) + (", and the protocol fails" if failing(step) else wait)
 
     def deliveries(self, step: PathStep, remarks: Remarks) -> list[str]:
         """Return what was delivered, and what is wrong with it."""
@@ -154,11 +155,18 @@ def _who(sender: object) -> str:
     return actor_name(sender) if isinstance(sender, int) else repr(sender)
 
 
+def failing(step: PathStep) -> bool:
+    """Return whether the protocol failed in this step."""
+    return isinstance(step.state.actors[step.actor], Raised)
+
+
 def waiting(step: PathStep) -> Message | None:
     """Return the message that this step was about and that stays where it is, or None.
 
     After a causal-send: it was not network-sent. After a reception: it was not delivered.
     """
+    if failing(step):
+        return None
     if isinstance(step.transition, CausalSend):
         message = step.message
         assert message is not None

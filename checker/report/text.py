@@ -30,6 +30,7 @@ from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.semantics.failing import FAILURES
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.network import NETWORKS
 from antecede.checker.semantics.workload import SUMMARIES
@@ -150,6 +151,8 @@ def _about(result: Result, prop: Property) -> str:
     if verdict is Verdict.VIOLATED and prop.sought:
         return "no reachable state shows it"
     if verdict is Verdict.INCOMPLETE and path is not None:
+        if result.failed:
+            return "not decided: the search ended where the protocol failed"
         return "not decided: the search ended with the violation"
     if verdict is Verdict.INCOMPLETE:
         return "not decided" if prop.sought else "no violation found so far"
@@ -337,12 +340,19 @@ def path_text(path: Path) -> str:
     """Return a counterexample: what is violated and why, in pictures and in words."""
     explanation = explain(path)
     parts = [
-        f"{path.violates} is violated after {path.length} transitions:",
+        f"{_what_happens(path)}:",
         steps_text(path, explanation),
         *_diagram_parts(path, explanation),
         "\n".join([wrapped(explanation.text), *(wrapped(d, "    ") for d in explanation.details)]),
     ]
     return "\n\n".join(parts)
+
+
+def _what_happens(path: Path) -> str:
+    if path.violates in FAILURES:
+        where = f"in step {path.length}" if path.steps else "at the start"
+        return f"The protocol fails {where}"
+    return f"{path.violates} is violated after {path.length} transitions"
 
 
 def steps_text(path: Path, explanation: Explanation) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts
-from antecede.checker.errors import CapacityError, ProtocolError
+from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.path import confirm
 from antecede.checker.search.options import Bounds
@@ -123,7 +123,8 @@ def _explore(
     started = time.monotonic()
     # A search that goes on from a checkpoint has been at work before; --max-seconds begins anew.
     before: float = getattr(explorer, "seconds_before", 0.0)
-    stopped_by = error = None
+    stopped_by: str | None = None
+    error: ProtocolError | None = None
 
     def tick() -> None:
         now = time.monotonic() - started
@@ -139,14 +140,14 @@ def _explore(
             explorer.round(tick)
     except Stop as stop:
         stopped_by = str(stop)
-    except KeyboardInterrupt:
-        stopped_by = interrupts.wanted() or interrupts.BY_USER
+    except KeyboardInterrupt as interruption:
+        stopped_by = interrupts.reason_of(interruption)
     except MemoryError:
         stopped_by = "out of memory"
     except CapacityError as limit:
         stopped_by = str(limit)
     except ProtocolError as problem:
-        error = str(problem)
+        error = problem
     if stopped_by is None and explorer.truncated:
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     return _result(system, explorer, stopped_by, error, before + time.monotonic() - started)
@@ -170,7 +171,11 @@ def decided(system: System, explorer: Explorer) -> bool:
 
 
 def _result(
-    system: System, explorer: Explorer, stopped_by: str | None, error: str | None, seconds: float
+    system: System,
+    explorer: Explorer,
+    stopped_by: str | None,
+    error: ProtocolError | None,
+    seconds: float,
 ) -> Result:
     complete = not explorer.frontier and stopped_by is None and error is None
     complete = complete and explorer.exhaustive
@@ -195,7 +200,8 @@ def _result(
         peak_memory_bytes=peak_memory_bytes(),
         stopped_by=stopped_by,
         counterexample=counterexample,
-        error=error,
+        error=None if error is None else str(error),
+        failed=isinstance(error, HandlerError),
         unreduced=explorer.unreduced(),
         statistics=explorer.statistics(),
     )

@@ -157,7 +157,7 @@ def _apply(
         # A handler that mutated its state changed the hash under which the path is found.
         with contextlib.suppress(KeyError):
             steps = len(path_to(state))
-            raise ProtocolError(f"{error} (after {steps} transitions from the start)") from error
+            raise type(error)(f"{error} (after {steps} transitions from the start)") from error
         raise
 
 
@@ -183,9 +183,11 @@ class DepthFirst(PlainExplorer):
 
     def round(self, tick: Callable[[], None]) -> None:
         """Take up to `batch` transitions; stop at a violation, for depth-first has no levels."""
-        for _ in range(self.batch):
+        for number in range(self.batch):
             if not self.stack or decided(self.system, self):
                 return
+            if number % 64 == 63:
+                tick()
             self._advance()
 
     def _advance(self) -> None:

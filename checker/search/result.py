@@ -48,8 +48,10 @@ class Result:
         seconds: wall-clock time of the search.
         peak_memory_bytes: of the whole process, so far.
         stopped_by: the bound that ended the search early, in words, or None.
-        counterexample: the shortest found, replayed; None unless the verdict is VIOLATED.
+        counterexample: the shortest found, replayed; None unless the verdict is VIOLATED, or a
+            handler failed: then the run that leads there.
         error: what went wrong, if the verdict is ERROR.
+        failed: what went wrong is that a handler raised or returned what cannot be used.
         unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
     """
@@ -62,6 +64,7 @@ class Result:
     stopped_by: str | None = None
     counterexample: Path | None = None
     error: str | None = None
+    failed: bool = False
     unreduced: Counts | None = None
     statistics: Mapping[str, Any] = field(factory=dict)
 

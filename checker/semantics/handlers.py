@@ -9,7 +9,6 @@ agree on what a protocol may do.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -17,16 +16,15 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from antecede.checker.errors import HandlerError, OvertimeError, ProtocolError
+from antecede.checker.errors import HandlerError, ProtocolError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics.values import Values
 
-_OURS = str(Path(__file__).resolve().parent.parent)
+_OURS = str(Path(__file__).parent.parent)
 Args: TypeAlias = tuple[object, ...]
 
 LONG = 1.0
@@ -41,6 +39,12 @@ class _Call:
     name: str
     args: Args
     started: float
+    title: str | None = None
+
+    @property
+    def what(self) -> str:
+        """The function and its protocol."""
+        return f"{self.title or self.name} of protocol {self.protocol.name!r}"
 
     def __str__(self) -> str:
         """Return the call as a person would write it."""
@@ -114,29 +118,40 @@ class CheckedHandlers:
 
     def _returned(self, name: str, args: Args, fault: str) -> HandlerError:
         call = _Call(self.protocol, name, args, 0.0)
-        return HandlerError(
-            f"{name} of protocol {self.protocol.name!r} returned {fault}; it was called as {call}"
-        )
+        return HandlerError(f"{call.what} returned {fault}; it was called as {call}")
 
 
-def called(protocol: Protocol, name: str, function: Callable[..., Any], args: Args) -> Any:
+def called(
+    protocol: Protocol,
+    name: str,
+    function: Callable[..., Any],
+    args: Args,
+    title: str | None = None,
+) -> Any:
     """Call a protocol's function; what it prints goes to standard error.
+
+    Args:
+        protocol: whose function it is.
+        name: of the function, for errors.
+        function: what is called.
+        args: with what.
+        title: what the function is, where its name does not say so.
 
     Raises:
         HandlerError: it raised.
-        KeyboardInterrupt: the user interrupted; if the call took long, the text says which it was.
-        OvertimeError: the time of `limited` was up while the function was at work.
+        KeyboardInterrupt: the end is wanted; if the call took long, a note says which it was.
     """
-    call = _Call(protocol, name, args, time.monotonic())
+    call = _Call(protocol, name, args, time.monotonic(), title)
     _under_way.append(call)
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
         return function(*args)
-    except (ProtocolError, OvertimeError):
+    except ProtocolError:
         raise
-    except KeyboardInterrupt:
-        seconds = time.monotonic() - call.started
-        raise KeyboardInterrupt(*([_at_work(call)] if seconds > LONG else [])) from None
+    except KeyboardInterrupt as interruption:
+        if time.monotonic() - call.started > LONG:
+            interruption.add_note(_at_work(call))
+        raise
     except BaseException as error:
         raise HandlerError(_raised(call, error)) from error
     finally:
@@ -146,18 +161,12 @@ def called(protocol: Protocol, name: str, function: Callable[..., Any], args: Ar
 
 def _at_work(call: _Call) -> str:
     seconds = time.monotonic() - call.started
-    return (
-        f"{call.name} of protocol {call.protocol.name!r} had not returned after {seconds:.0f} "
-        f"seconds; it was called as {call}"
-    )
+    return f"{call.what} had not returned after {seconds:.0f} seconds; it was called as {call}"
 
 
 def _raised(call: _Call, error: BaseException) -> str:
     shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return (
-        f"{call.name} of protocol {call.protocol.name!r} raised {shown}{_line(error)}; it was "
-        f"called as {call}"
-    )
+    return f"{call.what} raised {shown}{_line(error)}; it was called as {call}"
 
 
 def _line(error: BaseException) -> str:
@@ -209,40 +218,13 @@ def _fault_of_deliveries(deliveries: Any) -> str | None:
     return None
 
 
-@contextmanager
-def limited(seconds: float | None) -> Iterator[None]:
-    """End a protocol's function that is still at work when the time is up.
-
-    Between calls the time is the search's own business. Only the main thread gets signals; on
-    another one nothing is limited.
-
-    Args:
-        seconds: from now on; None: for ever.
-    """
-    if seconds is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def time_is_up(_signal: int, _frame: FrameType | None) -> None:
-        if _under_way:
-            raise OvertimeError(_at_work(_under_way[0]))
-
-    before = signal.signal(signal.SIGALRM, time_is_up)
-    # Again and again: when the time was up, the search may just have been between two calls.
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-
-
 _exit_process = os._exit
 
 
 def _exit(status: int) -> Any:
     """End the process, unless it is a protocol's function that wants to."""
-    if _under_way and threading.current_thread() is threading.main_thread():
+    ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("antecede.checker.")
+    if _under_way and not ours and threading.current_thread() is threading.main_thread():
         raise SystemExit(f"os._exit({status})")
     _exit_process(status)
 

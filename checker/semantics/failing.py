@@ -1,0 +1,176 @@
+"""Handlers that fail, as something that a run shows.
+
+A handler that raises, or returns what cannot be used, ends a search at once. To find out how it
+comes to that, the system is replaced by a *deferring* one: there the failing transition is taken,
+and leads to a state with a mark in place of the actor's state; so does one to a state that a
+predicate cannot judge. The mark violates a property, so
+that every search finds the shortest run to it, and it is replayed, drawn and saved like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from attrs import evolve, frozen
+
+from antecede.checker.errors import HandlerError, ProtocolError
+from antecede.checker.model import Message, Predicate, Property, Protocol, State, Step
+from antecede.checker.semantics.handlers import called
+from antecede.checker.semantics.transition import System
+
+HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
+FAILURES = {
+    HANDLER_RETURNS: "no handler raises or returns what cannot be used",
+    PREDICATE_RETURNS: "no invariant or witness raises",
+}
+"""What a protocol that fails violates."""
+
+
+S = TypeVar("S", Step, Step | None)
+
+
+@frozen
+class Raised:
+    """Stands in for an actor's state where the protocol failed.
+
+    Attributes:
+        violates: one of FAILURES.
+        error: what went wrong.
+    """
+
+    violates: str
+    error: str = ""
+
+
+def guarded(protocol: Protocol, prop: Property) -> Property:
+    """Return a property whose predicate on states, if it raises, is named with its arguments."""
+
+    def judging(predicate: Predicate) -> Predicate:
+        kind, _, name = prop.name.rpartition(":")
+        title = f"{kind} {name!r}"
+        return lambda state: bool(called(protocol, name, predicate, (state,), title))
+
+    if prop.invariant is not None:
+        return evolve(prop, invariant=judging(prop.invariant))
+    if prop.witness is not None:
+        return evolve(prop, witness=judging(prop.witness))
+    return prop
+
+
+def deferring(system: System, *, told: bool = False) -> System:
+    """Return a system that goes on where a handler of `system` fails, and shows that it did.
+
+    Args:
+        system: whose handlers, and predicates on states, may fail.
+        told: marks say what went wrong. A search goes without, for the words name actors, so that
+            renamed states would differ in them.
+    """
+    return evolve(
+        system,
+        protocol=_Deferring(system, told).protocol(),
+        properties=(*map(_tolerant, system.properties), *map(failure_property, FAILURES)),
+    )
+
+
+def failure_property(name: str) -> Property:
+    """Return one of FAILURES as a property of deferring systems."""
+
+    def returns(state: Any) -> bool:
+        return not isinstance(state, Raised) or state.violates != name
+
+    return Property(name=name, summary=FAILURES[name], invariant=returns)
+
+
+def only_failures(system: System) -> System:
+    """Return the deferring system in which nothing is judged but whether the protocol fails."""
+    return evolve(deferring(system), properties=tuple(map(failure_property, FAILURES)))
+
+
+def failure_in(states: tuple[Any, ...]) -> Raised | None:
+    """Return what went wrong where a run on a deferring system ends, or None."""
+    return next((state for state in states if isinstance(state, Raised)), None)
+
+
+@frozen(eq=False)
+class _Deferring:
+    """Makes the handlers of a deferring system."""
+
+    system: System
+    told: bool
+
+    def protocol(self) -> Protocol:
+        """Return the protocol whose handlers never fail."""
+        protocol, handlers = self.system.protocol, self.system.handlers
+
+        def initial(actor: int, _actors: int) -> Any:
+            return self._step(lambda: Step(handlers.initial(actor))).state
+
+        def causal_send(state: Any, message: Message) -> Step:
+            return self._from(state, lambda: handlers.causal_send(state, message))
+
+        def receive(state: Any, src: int, packet: Any) -> Step:
+            return self._from(state, lambda: handlers.receive(state, src, packet))
+
+        def timeout(state: Any) -> Step | None:
+            return self._from(state, lambda: handlers.timeout(state))
+
+        return evolve(
+            protocol,
+            initial=initial,
+            causal_send=causal_send,
+            receive=receive,
+            timeout=None if protocol.timeout is None else timeout,
+        )
+
+    def _from(self, state: Any, take: Callable[[], S]) -> S | Step:
+        """Take a step, unless the actor has failed before."""
+        return Step(state) if isinstance(state, Raised) else self._step(take)
+
+    def _step(self, take: Callable[[], S]) -> S | Step:
+        try:
+            step = take()
+        except ProtocolError as error:
+            return Step(Raised(HANDLER_RETURNS, str(error) if self.told else ""))
+        if step is not None and (why := self._unjudged(step.state)) is not None:
+            return Step(Raised(PREDICATE_RETURNS, why if self.told else ""))
+        return step
+
+    def _unjudged(self, state: Any) -> str | None:
+        """Return what a predicate on states raises, or None."""
+        return next(filter(None, (_error_in(p, state) for p in self.system.properties)), None)
+
+
+def judge_states(system: System, state: State) -> None:
+    """Call every predicate on actors' states.
+
+    Raises:
+        HandlerError: one of them raises.
+    """
+    for prop in system.properties:
+        for local in state.actors:
+            if (predicate := prop.invariant or prop.witness) is not None:
+                predicate(local)
+
+
+def _error_in(prop: Property, state: Any) -> str | None:
+    predicate = prop.invariant or prop.witness
+    try:
+        if predicate is not None:
+            predicate(state)
+    except HandlerError as error:
+        return str(error)
+    return None
+
+
+def _tolerant(prop: Property) -> Property:
+    """Return `prop` with nothing to say about marks."""
+
+    def but_raised(predicate: Predicate, default: bool) -> Predicate:
+        return lambda state: default if isinstance(state, Raised) else predicate(state)
+
+    if prop.invariant is not None:
+        return evolve(prop, invariant=but_raised(prop.invariant, True))
+    if prop.witness is not None:
+        return evolve(prop, witness=but_raised(prop.witness, False))
+    return prop

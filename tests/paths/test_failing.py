@@ -1,0 +1,291 @@
+"""A protocol that fails is a finding: the shortest run that leads there, in every search."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+
+from antecede.checker import interrupts
+from antecede.checker.check import CheckReport, check
+from antecede.checker.formats.json import replay_file
+from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.report.text import check_text
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, Raised
+from antecede.checker.spec import Spec
+from antecede.cli import main
+
+EVERYWHERE = [
+    (engine, search) for engine in ("plain", "local") for search in ("breadth", "depth", "random")
+]
+in_every_engine = pytest.mark.parametrize(("engine", "search"), EVERYWHERE)
+
+
+@frozen
+class Seen:
+    """How many messages an actor has received."""
+
+    count: int = 0
+
+
+@frozen
+class Data:
+    message: Message
+
+
+def fails_at(count: int, failure: Callable[[], Any]) -> Protocol:
+    """Return a protocol in which the reception with this number ends in `failure`."""
+
+    def causal_send(state: Seen, message: Message) -> Step:
+        return Step(state, sends=((message.receiver, Data(message)),))
+
+    def receive(state: Seen, _src: int, packet: Data) -> Any:
+        state = evolve(state, count=state.count + 1)
+        if state.count == count:
+            return failure()
+        return Step(state, deliveries=(packet.message,))
+
+    return Protocol("failing", "", "", lambda _actor, _actors: Seen(), causal_send, receive)
+
+
+def _asserts() -> None:
+    raise AssertionError("three got here")
+
+
+def checked(
+    protocol: Protocol,
+    engine: str = "local",
+    search: str = "breadth",
+    *,
+    bounds: Bounds = Bounds(),
+    properties: tuple[str, ...] = ("integrity",),
+    **how: Any,
+) -> CheckReport:
+    asked = {"actors": 3, "messages": 2} | how
+    spec = Spec(protocol="failing", properties=properties, search=search, **asked)
+    return check(spec, Options(engine=engine, walks=50), bounds, protocol=protocol)
+
+
+@in_every_engine
+def test_every_search_shows_the_shortest_run_to_a_handler_that_raises(
+    engine: str, search: str
+) -> None:
+    report = checked(fails_at(3, _asserts), engine, search)
+    assert (Verdict.ERROR, 2) == (report.result.verdict, report.exit_code)
+    assert "receive of protocol 'failing' raised AssertionError: three got here" in str(
+        report.result.error
+    )
+    path = report.result.counterexample
+    assert path is not None
+    assert HANDLER_RETURNS == path.violates
+    assert 6 == path.length, "three causal-sends to one actor, and three receptions"
+    text = check_text(report)
+    assert "The protocol fails in step 6:" in text
+    assert "from Carol, and the protocol fails" in text or "Alice, and the protocol fails" in text
+
+
+@pytest.mark.parametrize("network", ["duplicating", "fifo+lossy:1"])
+def test_run_is_found_on_networks_that_repeat_and_lose(network: str) -> None:
+    report = checked(fails_at(2, _asserts), network=network)
+    assert report.result.counterexample is not None
+    # On a network that duplicates, one packet is received twice.
+    assert (3 if network == "duplicating" else 4) == report.result.counterexample.length
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "returned None; it must return a Step, Step(state) where nothing happens"),
+        (Step(Seen(), deliveries=Message(0, 1, (1,))), "comma after it: deliveries=(message,)"),  # type: ignore[arg-type]
+        (Step(Seen(), sends=((7, "far"),)), "with a destination from 0 to 2"),
+        (Step([]), "state is a list; use a tuple"),
+    ],
+)
+def test_wrong_result_is_explained_with_the_run(returned: Any, said: str) -> None:
+    report = checked(fails_at(2, lambda: returned))
+    assert Verdict.ERROR is report.result.verdict
+    assert said in str(report.result.error)
+    assert report.result.counterexample is not None
+    assert 4 == report.result.counterexample.length
+
+
+@pytest.mark.parametrize("raised", [SystemExit(0), GeneratorExit(), BaseException("odd")])
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_whatever_a_handler_raises_is_its_error(raised: BaseException, engine: str) -> None:
+    def failure() -> None:
+        raise raised
+
+    report = checked(fails_at(1, failure), engine)
+    assert 2 == report.exit_code
+    assert f"raised {type(raised).__name__}" in str(report.result.error)
+    assert report.result.counterexample is not None
+    assert 2 == report.result.counterexample.length
+
+
+def test_handler_that_ends_the_process_is_an_error_of_the_handler() -> None:
+    report = checked(fails_at(1, lambda: os._exit(0)))
+    assert "raised SystemExit: os._exit(0)" in str(report.result.error)
+    assert "test_failing.py" in str(report.result.error), "where the handler calls it"
+
+
+def test_handler_that_fails_at_the_start_is_shown_with_an_empty_run() -> None:
+    protocol = evolve(fails_at(9, _asserts), initial=lambda _actor, _actors: 1 / 0)
+    report = checked(protocol)
+    assert "initial of protocol 'failing' raised ZeroDivisionError" in str(report.result.error)
+    assert report.result.counterexample is not None
+    assert 0 == report.result.counterexample.length
+    assert "The protocol fails at the start:" in check_text(report)
+
+
+@in_every_engine
+@pytest.mark.parametrize("kind", ["invariant", "witness"])
+def test_predicate_that_raises_is_named_with_its_argument_and_a_run(
+    kind: str, engine: str, search: str
+) -> None:
+    def typo(state: Any) -> bool:
+        return bool(state.count < 2 or state.cuont)
+
+    protocol = evolve(
+        fails_at(9, _asserts),
+        invariants={"typo": lambda state: typo(state) or True},
+        witnesses={"typo": lambda state: typo(state) and False},
+    )
+    report = checked(protocol, engine, search, properties=(f"{kind}:typo",))
+    error = str(report.result.error)
+    assert f"{kind} 'typo' of protocol 'failing' raised AttributeError" in error
+    assert "it was called as typo(Seen(count=2))" in error
+    path = report.result.counterexample
+    assert path is not None
+    assert (PREDICATE_RETURNS, 4) == (path.violates, path.length)
+
+
+def test_failing_run_is_saved_and_replayed(
+    tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "mine.py"
+    source.write_text(USERS)
+    trace = tmp_path / "t.json"
+    command = ["check", str(source), "--actors", "3", "--trace", str(trace), "--json", "-"]
+    assert 2 == main(command)
+    assert "ERROR" == json.loads(capsys.readouterr().out)["verdict"], "the handler's print is not"
+    path, prop = replay_file(str(trace))
+    assert isinstance(failed := path.last.actors[path.steps[-1].actor], Raised)
+    assert HANDLER_RETURNS == prop == path.violates
+    assert "raised KeyError: 'nobody'" in failed.error
+    source.write_text(USERS.replace('{}["nobody"]', '"somebody"'))
+    path, prop = replay_file(str(trace))
+    assert (None, HANDLER_RETURNS) == (path.violates, prop), "it is repaired"
+
+
+USERS = """
+from attrs import frozen
+from antecede import Message, Protocol, Step
+
+@frozen
+class Data:
+    message: Message
+
+def initial(actor, actors):
+    return 0
+
+def causal_send(state, message):
+    print("not for standard output")
+    return Step(state, sends=((message.receiver, Data(message)),))
+
+def receive(state, src, packet):
+    {}["nobody"]
+    return Step(state, deliveries=(packet.message,))
+
+MINE = Protocol("mine", "", "", initial, causal_send, receive)
+"""
+
+
+@pytest.mark.parametrize("ending", ["svg", "html", "txt", "puml", "mmd", "itf.json", "shiviz"])
+def test_failing_run_is_drawn(ending: str, tmp_path: FilePath) -> None:
+    source, file = tmp_path / "mine.py", tmp_path / f"t.{ending}"
+    source.write_text(USERS)
+    assert 2 == main(["check", str(source), "--trace", str(file)])
+    assert file.stat().st_size > 0
+
+
+def test_exit_in_one_protocol_hides_no_other_spec(
+    tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = "protocol = {!r}\nactors = 2\nmessages = 1\n"
+    for name, line in (("a", "import sys; sys.exit(0)"), ("b", "pass")):
+        (tmp_path / f"{name}.py").write_text(USERS.replace('{}["nobody"]', line))
+        (tmp_path / f"{name}.toml").write_text(spec.format(f"{name}.py"))
+    (tmp_path / "c.py").write_text("raise SystemExit(0)")
+    (tmp_path / "c.toml").write_text(spec.format("c.py"))
+    assert 2 == main(["check", str(tmp_path / "c.toml")])
+    (tmp_path / "c.toml").unlink()
+    assert 2 == main(["check", str(tmp_path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert any("ERROR" in line and "/a" in line for line in lines)
+    assert any("HOLDS" in line and "/b" in line for line in lines)
+
+
+@in_every_engine
+def test_handler_that_does_not_return_is_ended_by_max_seconds_and_named(
+    engine: str, search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failure() -> None:
+        while True:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(interrupts, "GRACE", 0.1)
+    monkeypatch.setattr("antecede.checker.check.LATE", 0.1)
+    monkeypatch.setattr("antecede.checker.semantics.handlers.LONG", 0.1)
+    started = time.monotonic()
+    report = checked(fails_at(2, failure), engine, search, bounds=Bounds(max_seconds=0.5))
+    assert time.monotonic() - started < 10
+    assert (Verdict.INCOMPLETE, 3) == (report.result.verdict, report.exit_code)
+    stopped = str(report.result.stopped_by)
+    assert stopped.startswith("--max-seconds 0.5 reached; receive of protocol 'failing' had not")
+    assert "receive(Seen(count=1), " in stopped
+
+
+def test_interruption_of_a_long_call_names_the_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failure() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("antecede.checker.semantics.handlers.LONG", -1.0)
+    report = checked(fails_at(1, failure))
+    assert report.interrupted
+    assert "interrupted by the user; receive of protocol 'failing' had not returned" in str(
+        report.result.stopped_by
+    )
+
+
+def test_plain_depth_first_search_heeds_its_bounds_within_a_batch() -> None:
+    def slow() -> Step:
+        time.sleep(0.02)
+        return Step(Seen(1))
+
+    started = time.monotonic()
+    report = checked(
+        fails_at(1, slow), "plain", "depth", bounds=Bounds(max_seconds=0.3), messages=3
+    )
+    assert Verdict.INCOMPLETE is report.result.verdict
+    assert time.monotonic() - started < 5
+
+
+def test_what_a_handler_prints_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    def failure() -> Step:
+        print("for the author")
+        return Step(Seen(1))
+
+    checked(fails_at(1, failure), actors=2, messages=1)
+    out, err = capsys.readouterr()
+    assert "" == out
+    assert "for the author" in err
+    assert sys.stdout is not sys.stderr
