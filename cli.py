@@ -891,6 +891,13 @@ def list_command() -> int:
     return 0
 
 
+TRACED = click.option(
+    "--protocol",
+    metavar="NAME|FILE.py:OBJECT",
+    help="The protocol of a trace; needed where it is a file, for replaying runs it.",
+)
+
+
 @commands.command("replay")
 @click.argument("trace", metavar="TRACE.json")
 @click.option(
@@ -900,11 +907,16 @@ def list_command() -> int:
     help="Save it in another format, too, as the ending says; see check --help.",
 )
 @TRACE_FORMAT
+@TRACED
 @click.option(
     "--interactive", is_flag=True, help="Step through it, and into what else could happen."
 )
 def replay_command(
-    trace: str, trace_file: str | None, trace_format: str | None, interactive: bool
+    trace: str,
+    trace_file: str | None,
+    trace_format: str | None,
+    protocol: str | None,
+    interactive: bool,
 ) -> int:
     """Replay a saved counterexample through plain Python.
 
@@ -912,7 +924,7 @@ def replay_command(
     fit the protocol any more.
     """
     _check_outputs(None, trace_file, trace_format, many=False)
-    path, prop = formats.replay_file(trace)
+    path, prop = formats.replay_file(trace, protocol)
     if trace_file is not None:
         write_trace(path, trace_file, trace_format)
     if interactive:
@@ -932,6 +944,7 @@ def replay_command(
     show_default=True,
     help=PORT.says,
 )
+@TRACED
 @click.option("--no-browser", is_flag=True, help="Say the address, and open no browser.")
 @record(Bounds, "max_states", "max_seconds")
 def explore_command(

@@ -623,9 +623,28 @@ def test_a_trace_of_an_own_protocol_is_replayed_from_anywhere(
     arguments = ("--actors", 2, "--trace", "t.json")
     antecede("check", f"{file}:PROTOCOL", *arguments, cwd=tmp_path)
     assert "mine.py:PROTOCOL" == json.loads((tmp_path / "t.json").read_text())["protocol"]
-    assert 1 == antecede("replay", "t.json").code
+    assert 1 == antecede("replay", "t.json", "--protocol", file, cwd=tmp_path).code
     (tmp_path / "elsewhere").mkdir()
-    assert 1 == antecede("replay", tmp_path / "t.json", cwd=tmp_path / "elsewhere").code
+    for protocol in ("../mine.py", f"{tmp_path / file}:PROTOCOL"):
+        trace = ("replay", tmp_path / "t.json", "--protocol", protocol)
+        assert 1 == antecede(*trace, cwd=tmp_path / "elsewhere").code
+
+
+@pytest.mark.parametrize("command", ["replay", "explore"])
+def test_the_python_file_that_a_trace_names_is_not_run_unasked(
+    command: str, antecede: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / own(tmp_path)
+    antecede("check", file, "--actors", 2, "--trace", "t.json", cwd=tmp_path)
+    ran = tmp_path / "ran"
+    file.write_text(f"{file.read_text()}\nopen({str(ran)!r}, 'w').close()\n")
+    refused = antecede(command, "t.json", cwd=tmp_path)
+    assert 2 == refused.code
+    assert "replaying it runs that file" in refused.err
+    assert f"--protocol {file}" in refused.err
+    assert not ran.exists()
+    assert 1 == antecede("replay", "t.json", "--protocol", file, cwd=tmp_path).code
+    assert ran.exists()
 
 
 @pytest.mark.parametrize(

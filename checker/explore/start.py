@@ -30,6 +30,8 @@ def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
     """
     if target.endswith(".json"):
         return _trace(target, given)
+    if "protocol" in given:
+        raise InputError("--protocol says what a trace is replayed with; this is no trace")
     tree = Tree(overridden(_spec(target), given))
     tree.path(())
     return tree, ()
@@ -43,7 +45,7 @@ def _spec(target: str) -> Spec:
 
 def _trace(file: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
     """Return the tree and the path of a trace; its property is judged besides the usual ones."""
-    trace = trace_in_file(file)
+    trace = trace_in_file(file, given.get("protocol"))
     names = tuple(dict.fromkeys((*trace.spec.properties, *default_properties())))
     try:
         tree = Tree(overridden(evolve(trace.spec, properties=names), given))

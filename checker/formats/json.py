@@ -22,6 +22,7 @@ from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep, holds_along, key_text, replay_keys
 from antecede.checker.reading import json_in, text_in
+from antecede.checker.registry import protocol_names
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Words
 from antecede.checker.search import costs as measures
@@ -174,8 +175,13 @@ class Trace:
     keys: tuple[str, ...]
 
 
-def replay_file(file: str) -> tuple[Path, str | None]:
+def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | None]:
     """Replay a saved trace through plain Python.
+
+    Args:
+        file: the trace.
+        protocol: the protocol to replay it with, which a trace of a file's protocol needs; see
+            `trace_in_file`.
 
     Returns:
         The path, whose `violates` is None if it no longer violates the property, and the property;
@@ -185,7 +191,7 @@ def replay_file(file: str) -> tuple[Path, str | None]:
         ReplayError: it does not fit the protocol any more; names the step.
         InputError: the file is not a trace.
     """
-    trace = trace_in_file(file)
+    trace = trace_in_file(file, protocol)
     try:
         system = system_of(trace.spec)
         path = replay_keys(system, trace.keys)
@@ -205,15 +211,28 @@ def misfit(file: str, trace: Trace, error: ReplayError) -> ReplayError:
     return ReplayError(f"{file} does not fit the protocol {name!r} any more: {error}")
 
 
-def trace_in_file(file: str) -> Trace:
-    """Read a trace; a protocol that is a file may also stand relative to the trace's folder.
+def trace_in_file(file: str, protocol: str | None = None) -> Trace:
+    """Read a trace.
+
+    A protocol that is a file is Python code, and the trace may be somebody else's: the file is run
+    only if it was said which one.
+
+    Args:
+        file: the trace.
+        protocol: what to replay it with; None: the registered protocol that the trace names.
 
     Raises:
-        InputError: the file is not a trace.
+        InputError: the file is not a trace, or its protocol is a file and none was given.
     """
     trace = trace_in(text_in(file, "the trace"), file)
-    protocol = _found_protocol(trace.spec.protocol, FilePath(file).parent)
-    return evolve(trace, spec=evolve(trace.spec, protocol=protocol))
+    named = trace.spec.protocol
+    if protocol is None and named not in protocol_names() and ".py" in named:
+        found = _found_protocol(named, FilePath(file).parent)
+        raise InputError(
+            f"{file} is about the protocol in {found!r}, and replaying it runs that file; if it is "
+            f"yours, or you have read it, say so: --protocol {found}"
+        )
+    return evolve(trace, spec=evolve(trace.spec, protocol=protocol or named))
 
 
 def trace_in(content: str, file: str) -> Trace:

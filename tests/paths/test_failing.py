@@ -177,12 +177,12 @@ def test_failing_run_is_saved_and_replayed(
     command = ["check", str(source), "--actors", "3", "--trace", str(trace), "--json", "-"]
     assert 2 == main(command)
     assert "ERROR" == json.loads(capsys.readouterr().out)["verdict"], "the handler's print is not"
-    path, prop = replay_file(str(trace))
+    path, prop = replay_file(str(trace), str(source))
     assert isinstance(failed := path.last.actors[path.steps[-1].actor], Raised)
     assert HANDLER_RETURNS == prop == path.violates
     assert "raised KeyError: 'nobody'" in failed.error
     source.write_text(USERS.replace('{}["nobody"]', '"somebody"'))
-    path, prop = replay_file(str(trace))
+    path, prop = replay_file(str(trace), str(source))
     assert (None, HANDLER_RETURNS) == (path.violates, prop), "it is repaired"
 
 
