@@ -156,15 +156,12 @@ def _explored(
     watch: Callable[[Progress], None],
 ) -> Result:
     """Explore; what takes too long or too much before the first look at a bound is ended, too."""
-    explorer = None
-    try:
-        with interrupts.watched(_limits(options, bounds)):
+    with interrupts.watched(_limits(options, bounds)):
+        try:
             explorer = explorer_for(self_checking, options, bounds.max_depth)
-            return explore(system, explorer, bounds, watch)
-    except interrupts.Ended as end:
-        if explorer is not None:
-            raise
-        return _unstarted(system, f"{interrupts.reason_of(end)}, before the search began")
+        except KeyboardInterrupt as end:
+            return _unstarted(system, f"{interrupts.reason_of(end)}, before the search began")
+        return explore(system, explorer, bounds, watch)
 
 
 def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:

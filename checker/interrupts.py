@@ -57,6 +57,7 @@ class _State:
         signalled: by a signal, and not by a bound.
         looking: how many searches look for themselves.
         shields: how many pieces of work must not be broken off.
+        noticed: somebody looked, and so will end.
         overdue: nobody looked in time.
         caught: what to raise when the last shield is gone.
         aborts: what to do before the process ends at once.
@@ -67,6 +68,7 @@ class _State:
     signalled: bool = False
     looking: int = 0
     shields: int = 0
+    noticed: bool = False
     overdue: bool = False
     caught: bool = False
     aborts: list[Callable[[], None]] = field(factory=list)
@@ -76,7 +78,8 @@ _state = _State()
 
 
 def wanted() -> str | None:
-    """Return why the end is wanted, or None."""
+    """Return why the end is wanted, or None; who is told so is left to end in its own time."""
+    _state.noticed |= _state.wanted is not None
     return _state.wanted
 
 
@@ -111,7 +114,8 @@ def handled() -> Iterator[None]:
 
 
 def _forget() -> None:
-    _state.wanted, _state.signalled, _state.overdue, _state.caught = None, False, False, False
+    _state.wanted = None
+    _state.signalled = _state.noticed = _state.overdue = _state.caught = False
 
 
 def _on_signal(number: int, _frame: Any) -> None:
@@ -145,6 +149,8 @@ def _insist() -> None:
 
 
 def _wake() -> None:
+    if _state.noticed:
+        return
     _state.overdue = True
     ident = threading.main_thread().ident
     if ident is not None:
@@ -152,7 +158,7 @@ def _wake() -> None:
 
 
 def _on_wake(_number: int, _frame: Any) -> None:
-    if _state.overdue and _state.wanted is not None and _state.looking:
+    if _state.overdue and not _state.noticed and _state.looking:
         _state.overdue = False
         _interrupt()
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,6 +82,13 @@ def test_a_bound_that_is_looked_at_does_not_interrupt() -> None:
             time.sleep(0.01)
         assert "too little memory" == interrupts.wanted()
     assert interrupts.wanted() is None
+
+
+def test_who_has_looked_is_left_to_end_in_its_own_time() -> None:
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGTERM)
+        assert "ended by SIGTERM" == interrupts.wanted()
+        time.sleep(0.5)
 
 
 # The command
@@ -181,6 +189,65 @@ def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=WITHIN)
     assert 3 == process.returncode
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--actors", 5000),
+        ("--actors", 30, "--workload", "multicast"),
+    ],
+)
+def test_more_actors_than_the_engine_takes_is_said_at_once(
+    tmp_path: Path, asked: tuple[object, ...]
+) -> None:
+    ran = in_a_process("check", "mfss", *asked, cwd=tmp_path)
+    assert 2 == ran.code
+    assert "the local engine takes at most 16" in ran.err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("rst", "--actors", 1000, "--engine", "plain"),
+        ("mfss", "--actors", 30, "--workload", "multicast", "--engine", "plain"),
+        ("mfss", "--messages", 1_000_000, "--engine", "plain"),
+    ],
+)
+def test_bounds_hold_from_the_first_second(tmp_path: Path, asked: tuple[object, ...]) -> None:
+    """What is too large to begin with is INCOMPLETE, within the bound and a little."""
+    ran = in_a_process("check", *asked, "--max-seconds", 1, "--quiet", cwd=tmp_path)
+    assert 3 == ran.code, ran.err
+    assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
+
+
+def test_a_search_ends_before_the_last_memory_is_gone(tmp_path: Path) -> None:
+    """A container is imitated: what the control group says is left shrinks with what is used."""
+    script = tmp_path / "limited.py"
+    script.write_text(LIMITED)
+    done = subprocess.run(
+        [sys.executable, str(script), "check", "mfss", "--messages", "4", "--engine", "plain"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN,
+        check=False,
+    )
+    assert 3 == done.returncode, done.stderr
+    assert "INCOMPLETE: too little memory: only " in done.stdout
+
+
+LIMITED = """
+import sys
+from antecede import cli
+from antecede.checker import memory
+from antecede.checker.search.loop import memory_bytes
+
+LIMIT = memory_bytes() + 150_000_000
+memory.available_memory_bytes = lambda: LIMIT - memory_bytes()
+memory.usable_memory_bytes = lambda: LIMIT
+sys.exit(cli.main(sys.argv[1:]))
+"""
 
 
 @pytest.mark.parametrize("engine", ["plain", "local"])

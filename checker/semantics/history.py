@@ -14,6 +14,7 @@ judge causal delivery exactly:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
@@ -273,9 +274,11 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
     def bits(message: Message, destinations: tuple[int, ...]) -> int:
         return sum(bit(message, d) for d in destinations)
 
-    to_itself = [
-        sum(1 << ((j * most + k) * actors + j) for k in range(most)) for j in range(actors)
-    ]
+    @cache
+    def to_itself(actor: int) -> int:
+        """Return the bits of all messages from an actor to itself: one in so many, `most` times."""
+        every = ((1 << most * actors) - 1) // ((1 << actors) - 1)
+        return every << (actor * most * actors + actor)
 
     def initial(_actor: int) -> Ghost:
         return Ghost(knows=0)
@@ -298,7 +301,7 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
     def join(ghost: Ghost, actor: int, message: Message, stamp: Stamp) -> tuple[Ghost, bool]:
         own = message.sender == actor
         known = bool((ghost.heard if own else ghost.knows) & bit(message, actor))
-        heard = ghost.heard | (stamp & to_itself[actor])
+        heard = ghost.heard | (stamp & to_itself(actor))
         return evolve(ghost, knows=ghost.knows | stamp, heard=heard), known
 
     def forget(ghost: Ghost, message: Message, destination: int) -> Ghost:

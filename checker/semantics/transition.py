@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -50,7 +51,6 @@ class System:
     oracle: Oracle
     properties: tuple[Property, ...]
     handlers: CheckedHandlers = field(init=False)
-    pairs: tuple[tuple[int, int], ...] = field(init=False)
 
     @property
     def question(self) -> Question:
@@ -71,8 +71,8 @@ class System:
     def _checked_handlers(self) -> CheckedHandlers:
         return CheckedHandlers(self.protocol, self.actors)
 
-    @pairs.default
-    def _all_pairs(self) -> tuple[tuple[int, int], ...]:
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
         """Return (src, dst) of every channel, at its index."""
         return tuple((i, j) for i in range(self.actors) for j in range(self.actors))
 

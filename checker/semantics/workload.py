@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -167,10 +168,14 @@ def _counted(
 
 def any_one(actors: int, messages: int) -> Workload:
     """Each actor causal-sends `messages` messages, each to any one other actor."""
-    others = [tuple((j,) for j in range(actors) if j != i) for i in range(actors)]
+
+    # Made when it is asked for: a system that is too large must be able to say so at once.
+    @cache
+    def others(actor: int) -> tuple[Destinations, ...]:
+        return tuple((j,) for j in range(actors) if j != actor)
 
     def choices(actor: int, position: int) -> tuple[Destinations, ...]:
-        return others[actor] if position < messages else ()
+        return others(actor) if position < messages else ()
 
     return _counted("any", "any", messages, choices, symmetric=True)
 
@@ -187,27 +192,27 @@ def any_or_self(actors: int, messages: int) -> Workload:
 
 def multicast(actors: int, messages: int) -> Workload:
     """Each actor causal-sends `messages` messages, each to any one or more other actors."""
-    groups = [
-        tuple(
-            group
-            for size in range(1, actors)
-            for group in combinations([j for j in range(actors) if j != i], size)
-        )
-        for i in range(actors)
-    ]
+
+    @cache
+    def groups(actor: int) -> tuple[Destinations, ...]:
+        others = [j for j in range(actors) if j != actor]
+        return tuple(group for size in range(1, actors) for group in combinations(others, size))
 
     def choices(actor: int, position: int) -> tuple[Destinations, ...]:
-        return groups[actor] if position < messages else ()
+        return groups(actor) if position < messages else ()
 
     return _counted("multicast", "multicast", messages, choices, symmetric=True, fan_out=actors - 1)
 
 
 def broadcast(actors: int, messages: int) -> Workload:
     """Each actor causal-sends `messages` messages, each to all the others."""
-    others = [tuple(j for j in range(actors) if j != i) for i in range(actors)]
+
+    @cache
+    def others(actor: int) -> Destinations:
+        return tuple(j for j in range(actors) if j != actor)
 
     def choices(actor: int, position: int) -> tuple[Destinations, ...]:
-        return (others[actor],) if position < messages else ()
+        return (others(actor),) if position < messages else ()
 
     return _counted("broadcast", "broadcast", messages, choices, symmetric=True, fan_out=actors - 1)
 
