@@ -226,7 +226,7 @@ def test_a_search_ends_before_the_last_memory_is_gone(tmp_path: Path) -> None:
     script = tmp_path / "limited.py"
     script.write_text(LIMITED)
     done = subprocess.run(
-        [sys.executable, str(script), "check", "mfss", "--messages", "4", "--engine", "plain"],
+        [sys.executable, str(script), "check", "rst", "--actors", "6", "--engine", "plain"],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
@@ -243,7 +243,7 @@ from antecede import cli
 from antecede.checker import memory
 from antecede.checker.search.loop import memory_bytes
 
-LIMIT = memory_bytes() + 150_000_000
+LIMIT = memory_bytes() + 60_000_000
 memory.available_memory_bytes = lambda: LIMIT - memory_bytes()
 memory.usable_memory_bytes = lambda: LIMIT
 sys.exit(cli.main(sys.argv[1:]))
