@@ -44,6 +44,22 @@ TWINS = {
 
 PROOFS = {
     "unordered": "antecede.protocols.mfss_proof:UNORDERED",
+    "fifo": "antecede.protocols.fifo_proof:FIFO",
     "mfss": "antecede.protocols.mfss_proof:MFSS",
+    "mfss-fifo": "antecede.protocols.mfss_proof:MFSS_FIFO",
+    "cykas": "antecede.protocols.cykas_proof:CYKAS",
+    "cykas-as-printed": "antecede.protocols.cykas_proof:CYKAS_AS_PRINTED",
+    "cykas-secret-mode": "antecede.protocols.cykas_proof:CYKAS_SECRET_MODE",
+    "rst": "antecede.protocols.rst_proof:RST",
+    "rst-no-deliv": "antecede.protocols.rst_proof:RST_NO_DELIV",
+    "rst-column": "antecede.protocols.rst_proof:RST_COLUMN",
+    "ses": "antecede.protocols.ses_proof:SES",
+    "cbcast": "antecede.protocols.cbcast_proof:CBCAST",
+    "newtop": "antecede.protocols.newtop_proof:NEWTOP",
+    "tree": "antecede.protocols.tree_proof:TREE",
+    "tree-ring": "antecede.protocols.tree_proof:TREE_RING",
+    "hybrid-basic": "antecede.protocols.hybrid_proof:HYBRID_BASIC",
+    "hybrid-sps": "antecede.protocols.hybrid_proof:HYBRID_SPS",
+    "hybrid-multicast": "antecede.protocols.hybrid_proof:HYBRID_MULTICAST",
 }
 """Protocol -> its abstract model. The files import z3, so nothing imports them before `prove`."""

@@ -7,7 +7,8 @@ after it leaves its sender, so nobody else can know of it.
 
 from __future__ import annotations
 
-from z3 import And, ForAll, Implies, Not
+from attrs import evolve
+from z3 import And, ForAll, Implies, Not, Or
 
 from antecede.checker.prove.vocabulary import (
     APPLICATION,
@@ -27,6 +28,7 @@ from antecede.checker.prove.vocabulary import (
     causal_send,
     deliver,
     delivered,
+    dst,
     gains,
     knows,
     messages,
@@ -123,7 +125,59 @@ MFSS = Model(
         says="every causal-sent message was delivered",
         least=((m, And(sent(m), Not(posted(m))), before),),
     ),
-    link="antecede.protocols.mfss_proof:LINK",
+    link="antecede.protocols.mfss_link:LINK",
+)
+
+SAME_RECEIVER = Guard(
+    "all before it are acknowledged, or were posted to the same receiver",
+    ForAll(
+        [x],
+        Implies(before(x, c), Or(acknowledged(x), And(posted(x), dst(x) == dst(c)))),
+    ),
+    needed=True,
+)
+IN_ORDER_OF_THE_CHANNEL = Guard(
+    "the network hands over in order: all posted before it on its channel were delivered",
+    ForAll([x], Implies(And(before(x, c), dst(x) == dst(c), posted(x)), delivered(x))),
+    needed=True,
+)
+MFSS_FIFO = Model(
+    protocol="mfss-fifo",
+    title="MFSS on FIFO links: messages to the same receiver need not wait",
+    source="Mattern and Fünfrocken 1995, footnote 4",
+    relations=MFSS.relations,
+    actions=(
+        causal_send(),
+        evolve(POST, guards=(*POST.guards[:2], SAME_RECEIVER)),
+        deliver([Guard("was posted", posted(c), needed=True), IN_ORDER_OF_THE_CHANNEL]),
+        ACKNOWLEDGE,
+    ),
+    conjuncts=(
+        LIFE_OF_A_MESSAGE,
+        *GHOST_IS_OF_SENT,
+        MFSS.conjuncts[3],
+        Conjunct(
+            "tainted-stays-behind",
+            "until R is delivered, what is causally after it is of the same sender and later; if "
+            "it was posted, R was, too, it is for R's destination and was not delivered",
+            ForAll(
+                [m],
+                Implies(
+                    And(Not(delivered(R)), tainted(m)),
+                    And(
+                        src(m) == src(R),
+                        before(R, m),
+                        Not(delivered(m)),
+                        Implies(posted(m), And(posted(R), dst(m) == dst(R))),
+                    ),
+                ),
+            ),
+            lemma="footnote 4",
+        ),
+        ORDER_IS_OF_SENT,
+    ),
+    safety=CAUSAL_DELIVERY,
+    link="antecede.protocols.mfss_link:FIFO_LINK",
 )
 
 UNORDERED = Model(

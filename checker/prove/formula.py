@@ -40,11 +40,19 @@ def grounded(formula: Formula, elements: Mapping[str, Sequence[Any]]) -> Formula
     if z3.is_quantifier(formula):
         variables = [formula.var_sort(k).name() for k in range(formula.num_vars())]
         choices = product(*(elements[sort] for sort in variables))
-        parts = [grounded(_instance(formula, chosen), elements) for chosen in choices]
+        parts = [_instance(formula, chosen) for chosen in choices]
+        if _has_quantifiers(formula.body()):
+            parts = [grounded(part, elements) for part in parts]
         return z3.And(parts) if formula.is_forall() else z3.Or(parts)
-    if not formula.children():
+    if not _has_quantifiers(formula):
         return formula
     return _with_children(formula, [grounded(child, elements) for child in formula.children()])
+
+
+def _has_quantifiers(formula: Any) -> bool:
+    if z3.is_quantifier(formula):
+        return True
+    return any(_has_quantifiers(child) for child in formula.children())
 
 
 def rewrite(formula: Any, change: Callable[[Any, Sequence[Any]], Any]) -> Any:

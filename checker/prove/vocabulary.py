@@ -381,8 +381,8 @@ GHOST_IS_OF_SENT = (
     ),
     Conjunct(
         "tainted-was-sent",
-        "only causal-sent messages are tainted",
-        z3.ForAll([_x], z3.Implies(tainted(_x), sent(_x))),
+        "only causal-sent messages are tainted, and only if R was causal-sent",
+        z3.ForAll([_x], z3.Implies(tainted(_x), z3.And(sent(_x), sent(R)))),
     ),
 )
 """True in every model."""

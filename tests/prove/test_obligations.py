@@ -17,23 +17,26 @@ from antecede.checker.prove.vocabulary import MESSAGE, Model, Relation, messages
 from antecede.cli import main
 from antecede.protocols import PROOFS
 
-SLOW: set[str] = set()
+FAILURES = {
+    "unordered": "tainted-waits-behind after post",
+    "cykas-secret-mode": "others-keep-still after post",
+    "cykas-as-printed": "stops-for-a-reason after acknowledge",
+    "rst-column": "taint-is-carried after causal-send",
+    "tree-ring": "tainted-is-behind after causal-send",
+}
+"""Broken protocol -> the first obligation that fails."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in PROOFS],
-)
-def test_the_answer_is_the_one_that_is_expected(name: str) -> None:
+@pytest.mark.parametrize("name", PROOFS)
+def test_what_should_be_is_proved_and_broken_protocols_fail_where_they_are_broken(
+    name: str,
+) -> None:
     model = model_named(name)
     proof = prove(model)
     assert model.expected == str(proof.answer)
-    assert proof.seconds < 60
-
-
-def test_a_broken_model_fails_at_the_conjunct_that_its_missing_guard_was_for() -> None:
-    proof = prove(model_named("unordered"))
-    assert ["tainted-waits-behind after post"] == [one.obligation.name for one in proof.failed]
+    failed = [one.obligation.name for one in proof.failed]
+    assert FAILURES.get(name) == (failed[0] if failed else None)
+    assert all(one.example is not None for one in proof.failed)
 
 
 def test_a_counterexample_to_induction_is_shown_in_words_and_as_a_picture() -> None:
@@ -72,7 +75,7 @@ def endless() -> Model:
     )
 
 
-@pytest.mark.parametrize("name", ["mfss", "unordered"])
+@pytest.mark.parametrize("name", ["mfss", "rst-column"])
 def test_cvc5_agrees_about_every_obligation(name: str) -> None:
     for obligation in obligations(model_named(name)):
         expected = {Answer.PROVED: "unsat", Answer.FAILED: "sat"}[ask(obligation).answer]

@@ -1,0 +1,140 @@
+"""CBCAST for every number of actors and messages, its vector times read as sets of messages.
+
+K. Birman, A. Schiper, P. Stephenson: Lightweight causal and atomic group multicast (as in
+`protocols.cbcast`), section 5.1. Every message is for everybody else. A vector time is the set of
+the broadcasts that it covers, of each sender the first ones.
+"""
+
+from __future__ import annotations
+
+from z3 import And, ForAll, Implies, Not, Or
+
+from antecede.checker.prove.vocabulary import (
+    ACTOR,
+    APPLICATION_OF_MANY,
+    CAUSAL_DELIVERY_OF_MANY,
+    MESSAGE,
+    Action,
+    Conjunct,
+    Guard,
+    Model,
+    R,
+    Relation,
+    actors,
+    before,
+    c,
+    causal_send,
+    deliver_at,
+    delivered_at,
+    gains,
+    gains_all,
+    knows,
+    messages,
+    sent,
+    src,
+    tainted,
+    to,
+)
+from antecede.protocols.rst_proof import ORDER
+
+m, x, y, u, v = messages("m x y u v")
+a, b = actors("a b")
+
+received = Relation("received", (MESSAGE, ACTOR), "{0} was received by {1}")
+VT = Relation("VT", (ACTOR, MESSAGE), "the clock of {0} covers {1}")
+stamp = Relation("stamp", (MESSAGE, MESSAGE), "the time of {0} covers {1}")
+
+RECEIVE = Action(
+    name="receive",
+    params=(c, a),
+    guards=(
+        Guard("was causal-sent", sent(c), needed=True),
+        Guard("is a destination", to(c, a)),
+        Guard("not received there before", Not(received(c, a))),
+    ),
+    updates=(gains(received, c, a),),
+    words="{0} is received by {1}",
+)
+TO_ALL_OTHERS = (
+    "every message is for everybody but its sender",
+    ForAll([m, a], to(m, a) == (a != src(m))),
+)
+LIFE_OF_A_COPY = Conjunct(
+    "life-of-a-copy",
+    "delivered copies were received, received ones causal-sent and for this actor",
+    ForAll(
+        [m, a],
+        And(
+            Implies(delivered_at(m, a), received(m, a)),
+            Implies(received(m, a), And(sent(m), to(m, a))),
+        ),
+    ),
+)
+
+CBCAST = Model(
+    protocol="cbcast",
+    title="CBCAST: a vector time on every broadcast, as a set of messages; any order",
+    source="Birman, Schiper and Stephenson 1991",
+    relations=(*APPLICATION_OF_MANY, received, VT, stamp),
+    actions=(
+        causal_send(
+            updates=[
+                gains(VT, src(c), c),
+                gains_all(stamp, (u, v), And(u == c, Or(v == c, VT(src(c), v)))),
+            ]
+        ),
+        RECEIVE,
+        deliver_at(
+            [
+                Guard("was received", received(c, a), needed=True),
+                Guard(
+                    "rule 2: nothing before it is missing here",
+                    ForAll([x], Implies(And(stamp(c, x), x != c), VT(a, x))),
+                    needed=True,
+                ),
+            ],
+            [gains_all(VT, (b, v), And(b == a, stamp(c, v)))],
+            urgent=True,
+        ),
+    ),
+    conjuncts=(
+        LIFE_OF_A_COPY,
+        ORDER,
+        Conjunct(
+            "times-are-of-sent",
+            "times cover causal-sent messages only; a message's time covers itself",
+            And(
+                ForAll([a, x], Implies(VT(a, x), sent(x))),
+                ForAll([m, x], Implies(stamp(m, x), And(sent(m), sent(x)))),
+                ForAll([m], Implies(sent(m), And(stamp(m, m), VT(src(m), m)))),
+            ),
+        ),
+        Conjunct(
+            "times-are-prefixes",
+            "of each sender a time covers the first messages, so that a vector says which",
+            And(
+                ForAll([a, x, y], Implies(And(before(x, y), VT(a, y)), VT(a, x))),
+                ForAll([m, x, y], Implies(And(before(x, y), stamp(m, y)), stamp(m, x))),
+            ),
+        ),
+        Conjunct(
+            "clock-is-deliveries",
+            "an actor's clock covers what it sent and what was delivered there",
+            ForAll([a, x], Implies(VT(a, x), Or(src(x) == a, delivered_at(x, a)))),
+        ),
+        Conjunct(
+            "knowing-is-covering",
+            "the clock of whoever knows of R covers it",
+            ForAll([a], Implies(knows(a), VT(a, R))),
+        ),
+        Conjunct(
+            "taint-is-stamped",
+            "the time of what is causally after R covers R",
+            ForAll([m], Implies(tainted(m), And(stamp(m, R), m != R))),
+        ),
+        Conjunct("causal-order", CAUSAL_DELIVERY_OF_MANY.says, CAUSAL_DELIVERY_OF_MANY.formula),
+    ),
+    safety=CAUSAL_DELIVERY_OF_MANY,
+    axioms=(TO_ALL_OTHERS,),
+    link="antecede.protocols.rst_link:CBCAST_LINK",
+)

@@ -1,0 +1,209 @@
+"""Newtop's safety for every number of actors, messages and clock values.
+
+P. Ezhilchelvan, R. Macêdo, S. Shrivastava: Newtop (as in `protocols.newtop`). A Lamport clock is
+the set of the values that it has reached: `clock(a, t)`, the clock of a is t or more. Liveness is
+not claimed: `protocols.newtop` waits for what may never be sent.
+"""
+
+from __future__ import annotations
+
+from z3 import And, Exists, ForAll, If, Implies, Not, Or
+
+from antecede.checker.prove.vocabulary import (
+    ACTOR,
+    APPLICATION,
+    CAUSAL_DELIVERY,
+    MESSAGE,
+    NO_SELF_SENDS,
+    TIME,
+    Action,
+    Conjunct,
+    Formula,
+    Guard,
+    Model,
+    R,
+    Relation,
+    Term,
+    actors,
+    becomes,
+    before,
+    c,
+    causal_send,
+    deliver,
+    delivered,
+    dst,
+    gains,
+    gains_all,
+    knows,
+    messages,
+    sent,
+    src,
+    tainted,
+    times,
+)
+from antecede.protocols.rst_proof import LIFE_OF_A_MESSAGE, ORDER, received
+
+m, x, y, u = messages("m x y u")
+a, b, j = actors("a b j")
+t, s, r = times("t s r")
+
+upto = Relation("upto", (TIME, TIME), "{0} is at most {1}", rigid=True)
+clock = Relation("clock", (ACTOR, TIME), "the clock of {0} is at least {1}")
+stamp = Relation("stamp", (MESSAGE, TIME), "the clock on {0} is at least {1}")
+heard = Relation("heard", (ACTOR, ACTOR, TIME), "{0} has received {2} or more from {1}")
+
+LINEAR = (
+    "clock values are in a linear order",
+    And(
+        ForAll([t], upto(t, t)),
+        ForAll([t, s], Or(upto(t, s), upto(s, t))),
+        ForAll([t, s], Implies(And(upto(t, s), upto(s, t)), t == s)),
+        ForAll([t, s, r], Implies(And(upto(t, s), upto(s, r)), upto(t, r))),
+    ),
+)
+
+
+def is_less(one: Term, other: Term) -> Formula:
+    """The clock on one message is less than that on another."""
+    return And(
+        ForAll([t], Implies(stamp(one, t), stamp(other, t))),
+        Exists([t], And(stamp(other, t), Not(stamp(one, t)))),
+    )
+
+
+RECEIVE = Action(
+    name="receive",
+    params=(c,),
+    guards=(
+        Guard("was causal-sent", sent(c), needed=True),
+        Guard("not received before", Not(received(c))),
+        Guard(
+            "the network hands over in order",
+            ForAll([x], Implies(And(before(x, c), dst(x) == dst(c)), received(x))),
+            needed=True,
+        ),
+    ),
+    updates=(
+        gains(received, c),
+        gains_all(clock, (a, t), And(a == dst(c), stamp(c, t))),
+        becomes(
+            heard,
+            (a, b, t),
+            If(And(a == dst(c), b == src(c)), stamp(c, t), heard(a, b, t)),
+        ),
+    ),
+    words="{0} is received",
+)
+SEND = causal_send(
+    params=(t,),
+    guards=[
+        Guard(
+            "the clock ticks to its next value",
+            And(
+                Not(clock(src(c), t)),
+                ForAll([s], Implies(And(upto(s, t), s != t), clock(src(c), s))),
+            ),
+            needed=True,
+        )
+    ],
+    updates=[
+        gains(clock, src(c), t),
+        gains_all(stamp, (u, s), And(u == c, Or(s == t, clock(src(c), s)))),
+    ],
+)
+DELIVER = deliver(
+    [
+        Guard("was received", received(c), needed=True),
+        Guard(
+            "everybody else was heard with its clock",
+            ForAll([b, t], Implies(And(b != dst(c), stamp(c, t)), heard(dst(c), b, t))),
+            needed=True,
+        ),
+        Guard(
+            "nothing received with a lesser clock waits",
+            ForAll(
+                [x],
+                Implies(And(received(x), Not(delivered(x)), dst(x) == dst(c)), Not(is_less(x, c))),
+            ),
+            needed=True,
+        ),
+    ],
+    urgent=True,
+)
+
+NEWTOP = Model(
+    protocol="newtop",
+    title="Newtop: Lamport clocks, delivery in clock order once everybody was heard; FIFO links",
+    source="Newtop, as in section 3.1 of the hybrid paper",
+    relations=(*APPLICATION, received, upto, clock, stamp, heard),
+    actions=(SEND, RECEIVE, DELIVER),
+    conjuncts=(
+        LIFE_OF_A_MESSAGE,
+        ORDER,
+        Conjunct(
+            "clocks-are-numbers",
+            "whatever has reached a value has reached all lesser ones",
+            And(
+                ForAll([a, t, s], Implies(And(upto(s, t), clock(a, t)), clock(a, s))),
+                ForAll([m, t, s], Implies(And(upto(s, t), stamp(m, t)), stamp(m, s))),
+                ForAll([a, b, t, s], Implies(And(upto(s, t), heard(a, b, t)), heard(a, b, s))),
+            ),
+        ),
+        Conjunct(
+            "stamps-are-of-clocks",
+            "the clock on a message is at most that of its sender now",
+            ForAll([m, t], Implies(stamp(m, t), And(sent(m), clock(src(m), t)))),
+        ),
+        Conjunct(
+            "receiving-advances-the-clock",
+            "the clock of whoever received a message is at least that on it",
+            ForAll([m, t], Implies(And(received(m), stamp(m, t)), clock(dst(m), t))),
+        ),
+        Conjunct(
+            "later-is-greater",
+            "of two messages of one sender the later one has the greater clock",
+            ForAll([m, x], Implies(before(x, m), is_less(x, m))),
+        ),
+        Conjunct(
+            "received-in-order",
+            "of each channel the first messages are received",
+            ForAll(
+                [m, x],
+                Implies(And(before(x, m), dst(x) == dst(m), received(m)), received(x)),
+            ),
+        ),
+        Conjunct(
+            "heard-is-received",
+            "a clock that was heard came with a message that was received",
+            ForAll(
+                [a, b, t],
+                Implies(
+                    heard(a, b, t),
+                    Exists([x], And(received(x), src(x) == b, dst(x) == a, stamp(x, t))),
+                ),
+            ),
+        ),
+        Conjunct(
+            "knowing-advances-the-clock",
+            "the clock of whoever knows of R is at least that on R",
+            ForAll([a, t], Implies(And(knows(a), stamp(R, t)), clock(a, t))),
+        ),
+        Conjunct(
+            "taint-is-greater",
+            "the clock on what is causally after R is greater than that on R",
+            ForAll([m], Implies(tainted(m), is_less(R, m))),
+        ),
+        Conjunct(
+            "knowing-needs-a-send",
+            "only a message that was causal-sent is known of",
+            And(
+                ForAll([a], Implies(knows(a), sent(R))),
+                ForAll([m], Implies(tainted(m), sent(R))),
+            ),
+        ),
+        Conjunct("causal-order", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),
+    ),
+    safety=CAUSAL_DELIVERY,
+    axioms=(NO_SELF_SENDS, LINEAR),
+    link="antecede.protocols.tree_link:NEWTOP_LINK",
+)

@@ -1,0 +1,218 @@
+"""RST for every number of actors and messages, its matrices read as sets of messages.
+
+M. Raynal, A. Schiper, S. Toueg: The causal ordering abstraction and a simple way to implement it
+(as in `protocols.rst`). Row j, column k of a matrix counts messages from j to k; here it is the set
+of the messages that are counted. Of one channel these are always the first ones (`counts-…`), so
+that comparing counts and comparing sets are the same.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+from z3 import And, ForAll, Implies, Not, Or
+
+from antecede.checker.prove.vocabulary import (
+    ACTOR,
+    APPLICATION,
+    CAUSAL_DELIVERY,
+    MESSAGE,
+    NO_SELF_SENDS,
+    Action,
+    Conjunct,
+    Formula,
+    Guard,
+    Model,
+    R,
+    Relation,
+    Term,
+    actors,
+    before,
+    c,
+    causal_send,
+    deliver,
+    delivered,
+    dst,
+    gains,
+    gains_all,
+    knows,
+    messages,
+    sent,
+    src,
+    tainted,
+)
+
+m, x, y, u, v = messages("m x y u v")
+a, b = actors("a b")
+
+received = Relation("received", (MESSAGE,), "{0} was received")
+counts = Relation("counts", (ACTOR, MESSAGE), "the matrix of {0} counts {1}")
+carries = Relation("carries", (MESSAGE, MESSAGE), "the matrix on {0} counts {1}")
+
+RECEIVE = Action(
+    name="receive",
+    params=(c,),
+    guards=(
+        Guard("was causal-sent", sent(c), needed=True),
+        Guard("not received before", Not(received(c))),
+    ),
+    updates=(gains(received, c),),
+    words="{0} is received",
+)
+CAUSAL_SEND = causal_send(
+    updates=[
+        gains_all(carries, (u, v), And(u == c, counts(src(c), v))),
+        gains(counts, src(c), c),
+    ]
+)
+DELIVER = deliver(
+    [
+        Guard("was received", received(c), needed=True),
+        Guard(
+            "what its matrix counts for this actor was delivered",
+            ForAll([x], Implies(And(carries(c, x), dst(x) == dst(c)), delivered(x))),
+            needed=True,
+        ),
+    ],
+    [gains_all(counts, (b, v), And(b == dst(c), Or(v == c, carries(c, v))))],
+    urgent=True,
+)
+LIFE_OF_A_MESSAGE = Conjunct(
+    "life-of-a-message",
+    "delivered messages were received, received ones causal-sent",
+    ForAll([m], And(Implies(delivered(m), received(m)), Implies(received(m), sent(m)))),
+)
+ORDER = Conjunct(
+    "order-of-sends",
+    "each sender's causal-sends are in a strict order",
+    And(
+        ForAll([m, x], Implies(before(x, m), And(sent(x), sent(m), src(x) == src(m), x != m))),
+        ForAll([m, x, y], Implies(And(before(x, y), before(y, m)), before(x, m))),
+        ForAll(
+            [m, x],
+            Implies(
+                And(sent(m), sent(x), src(m) == src(x), m != x), Or(before(m, x), before(x, m))
+            ),
+        ),
+    ),
+)
+CARRIES_ARE_SENT = Conjunct(
+    "counted-was-sent",
+    "what a matrix counts was causal-sent, and messages that carry one, too",
+    And(
+        ForAll([a, x], Implies(counts(a, x), sent(x))),
+        ForAll([m, x], Implies(carries(m, x), And(sent(x), sent(m)))),
+    ),
+)
+
+
+def first_of_channel(x: Term, y: Term) -> Formula:
+    """X is before y on the same channel."""
+    return And(before(x, y), dst(x) == dst(y))
+
+
+COUNTS_ARE_PREFIXES = (
+    Conjunct(
+        "own-are-counted",
+        "an actor counts all that it sent itself",
+        ForAll([m], Implies(sent(m), counts(src(m), m))),
+    ),
+    Conjunct(
+        "message-carries-own-past",
+        "a message's matrix counts all that its sender sent before it",
+        ForAll([m, x], Implies(before(x, m), carries(m, x))),
+    ),
+    Conjunct(
+        "counts-are-prefixes",
+        "of each channel a matrix counts the first messages, so that its numbers say which",
+        And(
+            ForAll([a, x, y], Implies(And(first_of_channel(x, y), counts(a, y)), counts(a, x))),
+            ForAll([m, x, y], Implies(And(first_of_channel(x, y), carries(m, y)), carries(m, x))),
+        ),
+    ),
+    Conjunct(
+        "delivered-are-prefixes",
+        "of each channel the first messages are delivered, so that DELIV says which",
+        ForAll([x, y], Implies(And(first_of_channel(x, y), delivered(y)), delivered(x))),
+    ),
+)
+TAINT = (
+    Conjunct(
+        "knowing-is-counting",
+        "whoever knows of R counts it in its matrix",
+        ForAll([a], Implies(knows(a), counts(a, R))),
+    ),
+    Conjunct(
+        "taint-is-carried",
+        "the matrix on whatever is causally after R counts R",
+        ForAll([m], Implies(tainted(m), carries(m, R))),
+    ),
+    Conjunct("causal-order", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),
+)
+
+RST = Model(
+    protocol="rst",
+    title="RST: a matrix on every message, as a set of messages; packets in any order",
+    source="Raynal, Schiper and Toueg 1991; matrix source",
+    relations=(*APPLICATION, received, counts, carries),
+    actions=(CAUSAL_SEND, RECEIVE, DELIVER),
+    conjuncts=(
+        LIFE_OF_A_MESSAGE,
+        ORDER,
+        CARRIES_ARE_SENT,
+        *COUNTS_ARE_PREFIXES,
+        *TAINT,
+    ),
+    safety=CAUSAL_DELIVERY,
+    link="antecede.protocols.rst_link:LINK",
+)
+
+COUNTED_HERE_IS_DELIVERED = Conjunct(
+    "deliv-is-column-of-sent",
+    "what an actor's own matrix counts as sent to it was delivered: column i of SENT is DELIV",
+    ForAll([x], Implies(counts(dst(x), x), delivered(x))),
+    lemma="matrix source, is DELIV redundant?",
+)
+RST_NO_DELIV = evolve(
+    RST,
+    protocol="rst-no-deliv",
+    title="RST without DELIV: column i of the matrix of actor i in its place",
+    source="matrix source, the question whether DELIV is redundant",
+    actions=(
+        CAUSAL_SEND,
+        RECEIVE,
+        deliver(
+            [
+                Guard("was received", received(c), needed=True),
+                Guard(
+                    "what its matrix counts for this actor this actor counts, too",
+                    ForAll([x], Implies(And(carries(c, x), dst(x) == dst(c)), counts(dst(c), x))),
+                    needed=True,
+                ),
+            ],
+            DELIVER.updates[2:],
+            urgent=True,
+        ),
+    ),
+    conjuncts=(*RST.conjuncts, COUNTED_HERE_IS_DELIVERED),
+    axioms=(NO_SELF_SENDS,),
+)
+
+RST_COLUMN = evolve(
+    RST,
+    protocol="rst-column",
+    title="RST that attaches only the receiver's column of the matrix",
+    source="matrix source, Bob's fateful message",
+    actions=(
+        causal_send(
+            updates=[
+                gains_all(carries, (u, v), And(u == c, counts(src(c), v), dst(v) == dst(c))),
+                gains(counts, src(c), c),
+            ]
+        ),
+        RECEIVE,
+        DELIVER,
+    ),
+    conjuncts=(LIFE_OF_A_MESSAGE, ORDER, CARRIES_ARE_SENT, *TAINT),
+    expected="FAILED",
+    link=None,
+)

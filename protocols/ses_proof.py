@@ -1,0 +1,150 @@
+"""SES for every number of actors and messages, its times read as sets of messages.
+
+A. Schiper, J. Eggli, A. Sandoz: A new algorithm to implement causal ordering (as in
+`protocols.ses`). A vector time is the set of the causal-sends that it covers; of each sender these
+are the first ones (`times-are-prefixes`), so that comparing vectors and comparing sets are the
+same. A pair that is missing is the empty set.
+"""
+
+from __future__ import annotations
+
+from z3 import And, ForAll, If, Implies, Not, Or
+
+from antecede.checker.prove.vocabulary import (
+    ACTOR,
+    APPLICATION,
+    CAUSAL_DELIVERY,
+    MESSAGE,
+    NO_SELF_SENDS,
+    Conjunct,
+    Guard,
+    Model,
+    R,
+    Relation,
+    actors,
+    becomes,
+    before,
+    c,
+    causal_send,
+    deliver,
+    delivered,
+    dst,
+    gains,
+    gains_all,
+    knows,
+    messages,
+    sent,
+    src,
+    tainted,
+)
+from antecede.protocols.rst_proof import LIFE_OF_A_MESSAGE, ORDER, RECEIVE, received
+
+m, x, y, u, v = messages("m x y u v")
+a, b, j = actors("a b j")
+
+time = Relation("time", (ACTOR, MESSAGE), "the clock of {0} covers {1}")
+stamp = Relation("stamp", (MESSAGE, MESSAGE), "the time of {0} covers {1}")
+pair = Relation("pair", (ACTOR, ACTOR, MESSAGE), "the pair of {0} for {1} covers {2}")
+carries = Relation("carries", (MESSAGE, ACTOR, MESSAGE), "the pair on {0} for {1} covers {2}")
+
+SES = Model(
+    protocol="ses",
+    title="SES: a vector time and a pair per destination, as sets of messages; any order",
+    source="Schiper, Eggli and Sandoz 1989",
+    relations=(*APPLICATION, received, time, stamp, pair, carries),
+    actions=(
+        causal_send(
+            updates=[
+                gains(time, src(c), c),
+                gains_all(stamp, (u, v), And(u == c, Or(v == c, time(src(c), v)))),
+                gains_all(carries, (u, j, v), And(u == c, pair(src(c), j, v))),
+                becomes(
+                    pair,
+                    (a, j, v),
+                    If(
+                        And(a == src(c), j == dst(c)),
+                        Or(v == c, time(src(c), v)),
+                        pair(a, j, v),
+                    ),
+                ),
+            ]
+        ),
+        RECEIVE,
+        deliver(
+            [
+                Guard("was received", received(c), needed=True),
+                Guard(
+                    "the clock has reached the time of its pair for this actor",
+                    ForAll([x], Implies(carries(c, dst(c), x), time(dst(c), x))),
+                    needed=True,
+                ),
+            ],
+            [
+                gains_all(time, (a, v), And(a == dst(c), stamp(c, v))),
+                gains_all(pair, (a, j, v), And(a == dst(c), j != dst(c), carries(c, j, v))),
+            ],
+            urgent=True,
+        ),
+    ),
+    conjuncts=(
+        LIFE_OF_A_MESSAGE,
+        ORDER,
+        Conjunct(
+            "times-are-of-sent",
+            "times cover causal-sent messages only",
+            And(
+                ForAll([a, x], Implies(time(a, x), sent(x))),
+                ForAll([m, x], Implies(stamp(m, x), And(sent(m), sent(x)))),
+                ForAll([a, j, x], Implies(pair(a, j, x), sent(x))),
+                ForAll([m, j, x], Implies(carries(m, j, x), And(sent(m), sent(x)))),
+            ),
+        ),
+        Conjunct(
+            "own-are-covered",
+            "an actor's clock covers all that it sent itself",
+            ForAll([m], Implies(sent(m), time(src(m), m))),
+        ),
+        Conjunct(
+            "times-are-prefixes",
+            "of each sender a time covers the first messages, so that a vector says which",
+            And(
+                ForAll([a, x, y], Implies(And(before(x, y), time(a, y)), time(a, x))),
+                ForAll([m, x, y], Implies(And(before(x, y), stamp(m, y)), stamp(m, x))),
+                ForAll([a, j, x, y], Implies(And(before(x, y), pair(a, j, y)), pair(a, j, x))),
+                ForAll(
+                    [m, j, x, y],
+                    Implies(And(before(x, y), carries(m, j, y)), carries(m, j, x)),
+                ),
+            ),
+        ),
+        Conjunct(
+            "clock-is-knowledge",
+            "an actor's clock covers R if, and only if, it knows of R",
+            ForAll([a], time(a, R) == knows(a)),
+        ),
+        Conjunct(
+            "time-is-knowledge",
+            "a message's time covers R if, and only if, it is R or causally after R",
+            ForAll([m], stamp(m, R) == Or(tainted(m), And(m == R, sent(R)))),
+        ),
+        Conjunct(
+            "knowers-have-the-pair",
+            "until R is delivered, whoever knows of it has a pair for its destination that covers "
+            "R, and is not that destination",
+            ForAll(
+                [a],
+                Implies(And(Not(delivered(R)), knows(a)), And(a != dst(R), pair(a, dst(R), R))),
+            ),
+        ),
+        Conjunct(
+            "tainted-carry-the-pair",
+            "until R is delivered, what is causally after it carries a pair for its destination "
+            "that covers R",
+            ForAll([m], Implies(And(Not(delivered(R)), tainted(m)), carries(m, dst(R), R))),
+        ),
+        Conjunct("causal-order", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),
+    ),
+    safety=CAUSAL_DELIVERY,
+    axioms=(NO_SELF_SENDS,),
+    link="antecede.protocols.rst_link:SES_LINK",
+)

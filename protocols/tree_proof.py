@@ -1,0 +1,212 @@
+"""Tree topologies for every tree, every number of nodes and messages.
+
+S. Blessing, S. Clebsch, S. Drossopoulou: Tree Topologies for Causal Message Delivery (as in
+`protocols.tree`), section 4. Taking away the link that R is on cuts the tree in two: until R has
+passed, nobody on the far side knows of it, and what is causally after it is on the near side or
+behind it on that very link.
+
+Trees are given by what is true of all of them: `near(u, v, a)`, a is on the side of u when the link
+between u and v is taken away.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+from z3 import And, Exists, ForAll, Implies, Not, Or
+
+from antecede.checker.prove.vocabulary import (
+    ACTOR,
+    APPLICATION,
+    CAUSAL_DELIVERY,
+    GHOST_IS_OF_SENT,
+    MESSAGE,
+    Action,
+    Conjunct,
+    Formula,
+    Guard,
+    Model,
+    R,
+    Relation,
+    Term,
+    actors,
+    becomes,
+    c,
+    causal_send,
+    deliver,
+    delivered,
+    dst,
+    gains,
+    gains_all,
+    knows,
+    loses_all,
+    messages,
+    sent,
+    src,
+    tainted,
+)
+
+m, x, y = messages("m x y")
+a, b, u, v, w = actors("a b u v w")
+
+link = Relation("link", (ACTOR, ACTOR), "{0} and {1} are neighbours", rigid=True)
+near = Relation(
+    "near", (ACTOR, ACTOR, ACTOR), "cut between {0} and {1}, {2} is on the side of {0}", rigid=True
+)
+at = Relation("at", (MESSAGE, ACTOR, ACTOR), "{0} is on the link from {1} to {2}")
+ahead = Relation("ahead", (MESSAGE, MESSAGE), "{0} is ahead of {1} on the same link")
+
+NEIGHBOURS = (
+    "links join two different nodes, both ways",
+    ForAll([u, v], Implies(link(u, v), And(u != v, link(v, u)))),
+)
+TREE_AXIOMS = (
+    NEIGHBOURS,
+    (
+        "a link has two sides, and each node is on one of them",
+        ForAll(
+            [u, v, a],
+            Implies(
+                link(u, v), And(near(u, v, u), Not(near(u, v, v)), near(v, u, a) != near(u, v, a))
+            ),
+        ),
+    ),
+    (
+        "only a link itself leads from one of its sides to the other: there is no cycle",
+        ForAll(
+            [u, v, a, b],
+            Implies(
+                And(link(u, v), link(a, b), near(u, v, a), Not(near(u, v, b))), And(a == u, b == v)
+            ),
+        ),
+    ),
+    (
+        "going on from a link, what was behind stays behind",
+        ForAll(
+            [u, v, w, a],
+            Implies(And(link(u, v), link(v, w), u != w, near(u, v, a)), near(v, w, a)),
+        ),
+    ),
+)
+
+
+def leads(u: Term, v: Term, destination: Term) -> Formula:
+    """Figure 4, `next`: v is the neighbour of u on the way to the destination."""
+    return And(link(u, v), Not(near(u, v, destination)))
+
+
+def is_head(u: Term, v: Term) -> tuple[Guard, Guard]:
+    """C is on the link, and nothing is ahead of it."""
+    return (
+        Guard("is on the link", at(c, u, v), needed=True),
+        Guard("is the head of its link", ForAll([x], Not(ahead(x, c))), needed=True),
+    )
+
+
+SEND = causal_send(
+    params=(v,),
+    guards=[Guard("the link leads to its destination", leads(src(c), v, dst(c)), needed=True)],
+    updates=[
+        gains(at, c, src(c), v),
+        gains_all(ahead, (x, y), And(y == c, at(x, src(c), v))),
+    ],
+)
+ROUTE = Action(
+    name="route",
+    params=(c, u, v, w),
+    guards=(
+        *is_head(u, v),
+        Guard("the node is not its destination", dst(c) != v, needed=True),
+        Guard("the link leads to its destination", leads(v, w, dst(c)), needed=True),
+    ),
+    updates=(
+        becomes(at, (x, a, b), Or(And(at(x, a, b), x != c), And(x == c, a == v, b == w))),
+        becomes(
+            ahead,
+            (x, y),
+            Or(And(ahead(x, y), x != c), And(y == c, at(x, v, w))),
+        ),
+    ),
+    words="{0} goes on from the link {1}-{2} to the link {2}-{3}",
+)
+DELIVER = deliver(
+    [
+        Guard("is on a link to its destination", Exists([u], at(c, u, dst(c))), needed=True),
+        Guard("is the head of its link", ForAll([x], Not(ahead(x, c))), needed=True),
+    ],
+    [loses_all(at, (x, a, b), x == c), loses_all(ahead, (x, y), x == c)],
+)
+
+TREE = Model(
+    protocol="tree",
+    title="messages hop along the FIFO links of a tree, without control data; every tree",
+    source="Blessing, Clebsch and Drossopoulou 2017, Figures 3-5",
+    relations=(*APPLICATION, link, near, at, ahead),
+    actions=(SEND, ROUTE, DELIVER),
+    conjuncts=(
+        *GHOST_IS_OF_SENT,
+        Conjunct(
+            "one-place",
+            "a message is on at most one link, of the tree, after its causal-send and before its "
+            "delivery",
+            And(
+                ForAll([m], Implies(delivered(m), sent(m))),
+                ForAll(
+                    [m, u, v, a, b], Implies(And(at(m, u, v), at(m, a, b)), And(u == a, v == b))
+                ),
+                ForAll(
+                    [m, u, v], Implies(at(m, u, v), And(link(u, v), sent(m), Not(delivered(m))))
+                ),
+            ),
+        ),
+        Conjunct(
+            "on-its-way",
+            "R is on a link until it is delivered, and the link leads to its destination",
+            And(
+                Implies(And(sent(R), Not(delivered(R))), Exists([u, v], at(R, u, v))),
+                ForAll([u, v], Implies(at(R, u, v), Not(near(u, v, dst(R))))),
+            ),
+        ),
+        Conjunct(
+            "ahead-is-of-a-link",
+            "what is ahead of a message is on the same link",
+            And(
+                ForAll([x, y], Implies(ahead(x, y), And(sent(x), sent(y)))),
+                ForAll([x, y, u, v], Implies(ahead(x, y), at(x, u, v) == at(y, u, v))),
+            ),
+        ),
+        Conjunct(
+            "knowers-are-behind",
+            "whoever knows of R is behind the link that R is on",
+            ForAll([a, u, v], Implies(And(at(R, u, v), knows(a)), near(u, v, a))),
+        ),
+        Conjunct(
+            "tainted-is-behind",
+            "what is causally after R is on links behind that of R, or behind R on the same link",
+            ForAll(
+                [m, u, v, a, b],
+                Implies(
+                    And(at(R, u, v), tainted(m), at(m, a, b)),
+                    Or(
+                        And(near(u, v, a), near(u, v, b)),
+                        And(a == u, b == v, ahead(R, m)),
+                    ),
+                ),
+            ),
+            lemma="section 4",
+        ),
+        Conjunct("order-of-deliveries", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),
+    ),
+    safety=CAUSAL_DELIVERY,
+    axioms=TREE_AXIOMS,
+    link="antecede.protocols.tree_link:LINK",
+)
+
+TREE_RING = evolve(
+    TREE,
+    protocol="tree-ring",
+    title="the same on links that need not be a tree: any of them may lead to a destination",
+    source="none; what Definition 3.2 rules out",
+    axioms=(TREE_AXIOMS[0], TREE_AXIOMS[1]),
+    expected="FAILED",
+    link=None,
+)
