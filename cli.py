@@ -821,6 +821,25 @@ def audit_command(
     help="How long the solver may take for one obligation.",
 )
 @click.option("--expect", type=click.Choice(["proved", "failed"]), help="[default: as registered]")
+@click.option(
+    "--link",
+    "links",
+    is_flag=True,
+    help="Compare the model with the protocol's Python, too, in every state within --actors and "
+    "--messages.",
+)
+@click.option("--actors", type=int, default=3, show_default=True, help="For --link.")
+@click.option("--messages", type=int, default=1, show_default=True, help="For --link.")
+@click.option(
+    "--history",
+    type=click.Choice(list(HISTORIES)),
+    default="knowledge",
+    show_default=True,
+    help="For --link: what is one state.",
+)
+@click.option(
+    "--max-states", type=click.IntRange(min=1), help="For --link: give up at so many unique states."
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write it as JUnit XML, for CI.")
 @click.option(
@@ -835,6 +854,11 @@ def prove_command(
     target: str,
     timeout: float,
     expect: str | None,
+    links: bool,
+    actors: int,
+    messages: int,
+    history: str,
+    max_states: int | None,
     json_file: str | None,
     junit_file: str | None,
     smt2_folder: Path | None,
@@ -842,7 +866,7 @@ def prove_command(
 ) -> int:
     """Prove a protocol's abstract model for every number of actors and messages.
 
-    PROVED is about the model, never about the Python.
+    PROVED is about the model, never about the Python; LINKED is about both, within bounds.
 
     Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 UNKNOWN, 4 internal
     error.
@@ -856,12 +880,13 @@ def prove_command(
     if smt2_folder is not None:
         _complain(f"{proving.write_smt2(model, smt2_folder)} files in {smt2_folder}")
     proof = proving.prove(model, timeout, proving.Ticker(quiet=quiet))
+    found = proving.linked(model, actors, messages, history, max_states) if links else None
     if json_file != "-":
-        _say(proving.short(proof) if quiet else proving.text(proof))
-    _write_object(json_file, proving.as_object(proof) if json_file is not None else {})
+        _say(proving.whole_text(proof, found, quiet=quiet))
+    _write_object(json_file, proving.whole_object(proof, found))
     if junit_file is not None:
         write_whole(junit_file, proving.junit(proof))
-    return int(proving.exit_code(proof))
+    return int(proving.exit_code(proof, found))
 
 
 def _proving() -> Any:

@@ -136,5 +136,5 @@ CBCAST = Model(
     ),
     safety=CAUSAL_DELIVERY_OF_MANY,
     axioms=(TO_ALL_OTHERS,),
-    link="antecede.protocols.rst_link:CBCAST_LINK",
+    link="antecede.protocols.receiver_link:CBCAST_LINK",
 )

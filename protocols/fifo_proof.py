@@ -59,5 +59,5 @@ FIFO = Model(
         ),
     ),
     safety=FIFO_DELIVERY,
-    link="antecede.protocols.rst_link:FIFO_LINK",
+    link="antecede.protocols.receiver_link:FIFO_LINK",
 )

@@ -194,4 +194,5 @@ UNORDERED = Model(
     conjuncts=MFSS.conjuncts,
     safety=CAUSAL_DELIVERY,
     expected="FAILED",
+    link="antecede.protocols.mfss_link:UNORDERED_LINK",
 )

@@ -205,5 +205,5 @@ NEWTOP = Model(
     ),
     safety=CAUSAL_DELIVERY,
     axioms=(NO_SELF_SENDS, LINEAR),
-    link="antecede.protocols.tree_link:NEWTOP_LINK",
+    link="antecede.protocols.receiver_link:NEWTOP_LINK",
 )

@@ -163,7 +163,7 @@ RST = Model(
         *TAINT,
     ),
     safety=CAUSAL_DELIVERY,
-    link="antecede.protocols.rst_link:LINK",
+    link="antecede.protocols.receiver_link:RST_LINK",
 )
 
 COUNTED_HERE_IS_DELIVERED = Conjunct(
@@ -195,6 +195,7 @@ RST_NO_DELIV = evolve(
     ),
     conjuncts=(*RST.conjuncts, COUNTED_HERE_IS_DELIVERED),
     axioms=(NO_SELF_SENDS,),
+    link="antecede.protocols.receiver_link:RST_NO_DELIV_LINK",
 )
 
 RST_COLUMN = evolve(
@@ -214,5 +215,4 @@ RST_COLUMN = evolve(
     ),
     conjuncts=(LIFE_OF_A_MESSAGE, ORDER, CARRIES_ARE_SENT, *TAINT),
     expected="FAILED",
-    link=None,
 )

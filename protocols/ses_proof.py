@@ -146,5 +146,5 @@ SES = Model(
     ),
     safety=CAUSAL_DELIVERY,
     axioms=(NO_SELF_SENDS,),
-    link="antecede.protocols.rst_link:SES_LINK",
+    link="antecede.protocols.receiver_link:SES_LINK",
 )

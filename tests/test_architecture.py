@@ -116,7 +116,11 @@ def test_protocols_and_properties_see_only_the_vocabulary(package: str) -> None:
     allowed = ("antecede.checker.model", f"antecede.{package}")
     for path in sorted((ROOT / package).glob("*.py")):
         ours = {name for name in imports_of(path) if name.startswith("antecede.")}
-        seen = (*allowed, "antecede.checker.prove") if path.match("*_proof.py") else allowed
+        seen = (
+            (*allowed, "antecede.checker.prove")
+            if path.match("*_proof.py") or path.match("*_link.py")
+            else allowed
+        )
         assert all(name.startswith(seen) or is_public(name) for name in ours), path.name
 
 

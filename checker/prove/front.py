@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TextIO
+from typing import Any, TextIO
 
 from attrs import evolve
 
 from antecede.checker.check import INCOMPLETE
-from antecede.checker.prove import library
+from antecede.checker.prove import library, link_report
+from antecede.checker.prove.link import Linked
+from antecede.checker.prove.link_report import linked
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, prove
 from antecede.checker.prove.report import as_object, junit, short, text, write_smt2
 from antecede.checker.prove.vocabulary import Model
@@ -21,11 +23,32 @@ def model_named(reference: str, expect: str | None = None) -> Model:
     return model if expect is None else evolve(model, expected=expect.upper())
 
 
-def exit_code(proof: Proof) -> int:
-    """Return 0 if the answer is as expected, 1 if not, 3 if it is UNKNOWN."""
-    if str(proof.answer) == proof.model.expected:
+def exit_code(proof: Proof, found: Linked | None = None) -> int:
+    """Return 0 if all is as expected, 1 if not, 3 if the solver or the link did not come to an end.
+
+    A model that is expected to fail may differ from its Python, for a conjunct may be untrue.
+    """
+    if str(proof.answer) != proof.model.expected:
+        return INCOMPLETE if proof.answer is Answer.UNKNOWN else 1
+    if found is None or (found.difference is None and found.stopped_by is None):
         return 0
-    return INCOMPLETE if proof.answer is Answer.UNKNOWN else 1
+    if found.difference is not None:
+        return 1 if proof.model.expected == str(Answer.PROVED) else 0
+    return INCOMPLETE
+
+
+def whole_text(proof: Proof, found: Linked | None, *, quiet: bool) -> str:
+    """Return what was proved and what was linked, for people."""
+    parts = [short(proof) if quiet else text(proof)]
+    if found is not None:
+        linked_text = link_report.text(proof.model, found)
+        parts.append(linked_text.splitlines()[0] if quiet else linked_text)
+    return ("\n" if quiet else "\n\n").join(parts)
+
+
+def whole_object(proof: Proof, found: Linked | None) -> dict[str, Any]:
+    """Return the same as JSON."""
+    return as_object(proof) | {"link": None if found is None else link_report.as_object(found)}
 
 
 class Ticker:
@@ -54,12 +77,12 @@ class Ticker:
 
 __all__ = [
     "Ticker",
-    "as_object",
     "exit_code",
     "junit",
+    "linked",
     "model_named",
     "prove",
-    "short",
-    "text",
+    "whole_object",
+    "whole_text",
     "write_smt2",
 ]

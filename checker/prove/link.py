@@ -1,0 +1,462 @@
+"""The link: the abstract model beside the Python, in every state that exhaustive search explores.
+
+The model runs along: every explored transition is the declared sequence of abstract actions, whose
+guards must be true; from the relations after it, the actors' states and the channels are rebuilt,
+and they must be the Python's; every conjunct must be true, for every choice of the marked message;
+and nothing that the model would do at once may be left over. So a guard or an update that differs
+between the two shows as a run.
+
+A concrete state is explored once, with the relations of the path that found it first. The history
+encoding says what is one state: `full` tells most histories apart, `knowledge` the fewest.
+
+Whatever is computed from relations is computed once per distinct value of those that it reads, and
+a handler is called once per distinct argument, so that the work grows with what is local and not
+with the global states.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import z3
+from attrs import define, evolve, field, frozen
+
+from antecede.checker.errors import InputError
+from antecede.checker.model import CausalSend, Message, Packet, Protocol, Receive, State, Transition
+from antecede.checker.paths.path import Path, replay
+from antecede.checker.prove.formula import Compiled, Sizes, compiled, compiled_update
+from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model
+from antecede.checker.semantics.transition import (
+    Outcome,
+    System,
+    enabled,
+    initial_state,
+    next_message,
+    successor,
+)
+from antecede.checker.semantics.values import message_in
+
+Event: TypeAlias = tuple[str | int, ...]
+"""An abstract action: its name, then the numbers of the elements that it is about."""
+
+Values: TypeAlias = dict[str, Any]
+"""Relation name -> bit mask; of a ghost, one mask per marked message; `dst` -> actor numbers."""
+
+
+class Mismatch(Exception):
+    """Model and Python differ; the text says how."""
+
+
+@frozen(eq=False)
+class View:
+    """The relations beside one concrete state, for the declarations of a link.
+
+    Messages are numbered by sender, then by their number; so are the elements of the structure.
+    """
+
+    system: System
+    sizes: Sizes
+    sorts: Mapping[str, tuple[str, ...]]
+    values: Values
+
+    def has(self, relation: str, *elements: int) -> bool:
+        """Return whether a relation is true of elements."""
+        at = 0
+        for sort, element in zip(self.sorts[relation], elements, strict=True):
+            at = at * self.sizes[sort] + element
+        return bool(self.values[relation] >> at & 1)
+
+    def number(self, message: Message) -> int:
+        """Return the element that a message is."""
+        return message.sender * self.system.messages + message.number - 1
+
+    def message(self, m: int) -> Message:
+        """Return the message that an element is."""
+        sender, number = divmod(m, self.system.messages)
+        if "to" in self.sorts:
+            to = tuple(a for a in range(self.system.actors) if self.has("to", m, a))
+        else:
+            to = (self.values["dst"][m],)
+        return Message(sender, number + 1, to)
+
+    def src(self, m: int) -> int:
+        """Return the sender of an element."""
+        return m // self.system.messages
+
+    def dst(self, m: int) -> int:
+        """Return the destination of an element."""
+        return int(self.values["dst"][m])
+
+    def sent(self, by: int | None = None, to: int | None = None) -> list[int]:
+        """Return the causal-sent messages, by sender and number; of one sender, to one actor."""
+        return [
+            m
+            for m in range(self.sizes["Message"])
+            if self.values["sent"] >> m & 1
+            and (by is None or self.src(m) == by)
+            and (to is None or self.dst(m) == to)
+        ]
+
+    def first(self, found: Sequence[int], what: str) -> int:
+        """Return the first of some messages.
+
+        Raises:
+            Mismatch: there is none.
+        """
+        if not found:
+            raise Mismatch(f"in the model there is no message {what}")
+        return found[0]
+
+
+@frozen(eq=False)
+class Link:
+    """How a model is linked to its protocol's Python.
+
+    Attributes:
+        events: (view before, transition, outcome) -> the abstract actions that the transition is.
+        rebuild: (view, actor) -> what `local` gives of the actor's state.
+        local: an actor's state, or what of it the model describes.
+        channels: view -> (src, dst, packet) of everything in flight; None: it is not compared.
+        network: on which it is linked.
+        workload: likewise.
+        rigid: (system, relation name) -> the tuples that a rigid relation is true of.
+    """
+
+    events: Callable[[View, Transition, Outcome], Iterator[Event]]
+    rebuild: Callable[[View, int], Any]
+    local: Callable[[Any], Any] = lambda state: state
+    channels: Callable[[View], Iterator[tuple[int, int, Packet]]] | None = None
+    network: str = "unordered"
+    workload: str = "any"
+    rigid: Callable[[System, str], Iterator[tuple[int, ...]]] | None = None
+
+
+@frozen(eq=False)
+class Linked:
+    """What a link found.
+
+    Attributes:
+        difference: how model and Python differ, or None.
+        path: the run that shows it, or None.
+        stopped_by: the bound that was hit before every state was explored, or None.
+    """
+
+    system: System
+    states: int
+    transitions: int
+    seconds: float
+    difference: str | None = None
+    path: Path | None = None
+    stopped_by: str | None = None
+
+
+@define(eq=False)
+class Memo:
+    """A formula, evaluated once per distinct value of what it reads."""
+
+    call: Compiled
+    known: dict[Any, Any] = field(factory=dict)
+
+    def value(self, values: Mapping[str, Any], *elements: int) -> Any:
+        """Return the formula's value."""
+        key = (*(values[name] for name in self.call.reads), *elements)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self.call.call(*key)
+        return found
+
+
+@define(eq=False)
+class Machine:
+    """A model over fixed numbers of elements, as Python functions."""
+
+    model: Model
+    sizes: Sizes
+    ghosts: tuple[str, ...]
+    guards: dict[str, tuple[tuple[str, Memo], ...]]
+    updates: dict[str, tuple[tuple[str, Memo], ...]]
+    conjuncts: tuple[tuple[Conjunct, Memo], ...]
+    leftovers: tuple[tuple[Action, Memo], ...]
+    axioms: tuple[tuple[str, Memo], ...]
+
+    @classmethod
+    def of(cls, model: Model, sizes: Sizes) -> Machine:
+        """Compile a model.
+
+        Raises:
+            AssertionError: a guard or an update of what is no ghost reads a ghost.
+        """
+        ghosts = tuple(r.name for r in model.relations if r.ghost)
+
+        def memo(formula: Any, variables: Sequence[Any] = ()) -> Memo:
+            return Memo(compiled(formula, sizes, variables))
+
+        made = cls(
+            model,
+            sizes,
+            ghosts,
+            {
+                a.name: tuple((g.name, memo(g.formula, a.params)) for g in a.guards)
+                for a in model.actions
+            },
+            {
+                a.name: tuple(
+                    (
+                        u.relation.name,
+                        Memo(compiled_update(u.relation, u.variables, u.formula, sizes, a.params)),
+                    )
+                    for u in a.updates
+                )
+                for a in model.actions
+            },
+            tuple((one, memo(one.formula)) for one in (*model.conjuncts, model.safety)),
+            tuple((a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent),
+            tuple((name, memo(axiom)) for name, axiom in model.axioms),
+        )
+        made._check_ghosts()
+        return made
+
+    def _check_ghosts(self) -> None:
+        """A ghost watches and does not act."""
+        hidden = {*self.ghosts, "R", "D"}
+        for rows in (*self.guards.values(), *self.updates.values(), self.leftovers):
+            for name, memo in rows:
+                reads = hidden & set(memo.call.reads)
+                assert name in self.ghosts or not reads, f"{name} reads the ghost {reads}"
+
+    def run(self, values: Values, event: Event) -> Values:
+        """Return the relations after an abstract action.
+
+        Raises:
+            Mismatch: one of its guards is not true.
+        """
+        name, elements = str(event[0]), [int(k) for k in event[1:]]
+        for guard, memo in self.guards[name]:
+            if not memo.value(values, *elements):
+                raise Mismatch(
+                    f"the Python does what the model forbids: {self._said(event)}; "
+                    f"not true: {guard}"
+                )
+        after = dict(values)
+        for relation, memo in self.updates[name]:
+            if relation in self.ghosts:
+                after[relation] = tuple(
+                    memo.value(marked, *elements) for marked in self.marked(values)
+                )
+            else:
+                after[relation] = memo.value(values, *elements)
+        return after
+
+    def _said(self, event: Event) -> str:
+        return f"{event[0]}({', '.join(map(str, event[1:]))})"
+
+    def marked(self, values: Values) -> Iterator[Values]:
+        """Yield the relations as they are for each choice of the marked message."""
+        for m in range(self.sizes["Message"]):
+            yield {**values, **{name: values[name][m] for name in self.ghosts}, "R": m}
+
+    def judge(self, values: Values) -> None:
+        """Check every conjunct, for every choice of the marked message and destination.
+
+        Raises:
+            Mismatch: one is not true.
+        """
+        for action, memo in self.leftovers:
+            if memo.value(values):
+                raise Mismatch(f"the model would take the action {action.name!r}, the Python not")
+        for marked in self.marked(values):
+            for where in range(self.sizes["Actor"]):
+                marked["D"] = where
+                for one, memo in self.conjuncts:
+                    if not memo.value(marked):
+                        raise Mismatch(
+                            f"the conjunct {one.name!r} is not true ({one.says}), R being message "
+                            f"{marked['R']}"
+                        )
+                if "to" not in values:
+                    break
+
+
+def link(model: Model, declared: Link, system: System, max_states: int | None = None) -> Linked:
+    """Explore the system with the model beside it.
+
+    Args:
+        model: the abstract model.
+        declared: how it is linked.
+        system: of the protocol; its history encoding says what is one state.
+        max_states: give up at so many states.
+    """
+    return _Linker(model, declared, _tabulated(system)).explore(max_states)
+
+
+def _tabulated(system: System) -> System:
+    """Return the system with handlers that are called once per distinct argument."""
+    p: Protocol = system.protocol
+    cached = evolve(
+        p,
+        causal_send=lru_cache(None)(p.causal_send),
+        receive=lru_cache(None)(p.receive),
+        timeout=None if p.timeout is None else lru_cache(None)(p.timeout),
+    )
+    return evolve(system, protocol=cached)
+
+
+class _Linker:
+    """One exploration of a system with its model."""
+
+    def __init__(self, model: Model, declared: Link, system: System) -> None:
+        self.link, self.system = declared, system
+        count = system.actors * system.messages
+        self.sizes = {
+            name: {"Actor": system.actors}.get(name, count) for name in SORTS if name in model.sorts
+        }
+        self.sorts = {r.name: tuple(s.name() for s in r.sorts) for r in model.relations}
+        self.machine = Machine.of(model, self.sizes)
+        self.parents: dict[State, tuple[State, Transition] | None] = {}
+        self.transitions = 0
+
+    def view(self, values: Values) -> View:
+        return View(self.system, self.sizes, self.sorts, values)
+
+    def explore(self, max_states: int | None) -> Linked:
+        started = time.monotonic()
+        start = initial_state(self.system)
+        self.parents[start] = None
+        queue = deque([(start, self._start())])
+        difference = path = stopped = None
+        state, transition = start, None
+        try:
+            self._compare(start, queue[0][1])
+            while queue and stopped is None:
+                state, values = queue.popleft()
+                for transition in enabled(self.system, state):
+                    after, found = self._step(state, values, transition)
+                    if after not in self.parents:
+                        self.parents[after] = (state, transition)
+                        queue.append((after, found))
+                if max_states is not None and len(self.parents) > max_states:
+                    stopped = f"{max_states} states"
+        except Mismatch as mismatch:
+            difference, path = str(mismatch), self._path(state, transition)
+        seconds = time.monotonic() - started
+        return Linked(
+            self.system, len(self.parents), self.transitions, seconds, difference, path, stopped
+        )
+
+    def _start(self) -> Values:
+        """Return the relations initially; who is whose destination is known at the causal-send."""
+        n, m = self.system.actors, self.sizes["Message"]
+        values: Values = dict.fromkeys(self.sorts, 0)
+        values |= dict.fromkeys(self.machine.ghosts, (0,) * m)
+        values["src"] = tuple(k // self.system.messages for k in range(m))
+        values["dst"] = tuple((k // self.system.messages + 1) % n for k in range(m))
+        for relation in self.machine.model.relations:
+            if relation.rigid and relation.name != "to":
+                values[relation.name] = self._rigid(relation.name)
+        if "to" in self.sorts:
+            values["to"] = sum(
+                1 << (k * n + a) for k in range(m) for a in range(n) if a != values["src"][k]
+            )
+        for name, memo in self.machine.axioms:
+            if not memo.value(values):
+                raise Mismatch(f"what the model assumes is not true of this system: {name}")
+        return values
+
+    def _rigid(self, name: str) -> int:
+        if self.link.rigid is None:
+            raise InputError(f"the link does not say what the rigid relation {name!r} is")
+        mask = 0
+        for elements in self.link.rigid(self.system, name):
+            at = 0
+            for sort, element in zip(self.sorts[name], elements, strict=True):
+                at = at * self.sizes[sort] + element
+            mask |= 1 << at
+        return mask
+
+    def _step(self, state: State, values: Values, transition: Transition) -> tuple[State, Values]:
+        self.transitions += 1
+        outcome = successor(self.system, state, transition)
+        if isinstance(transition, CausalSend):
+            message = next_message(self.system, state, transition)
+            values = self._addressed(values, message)
+        for event in self.link.events(self.view(values), transition, outcome):
+            values = self.machine.run(values, event)
+        self._compare(outcome.state, values)
+        return outcome.state, values
+
+    def _addressed(self, values: Values, message: Message) -> Values:
+        """Say who the destinations of a new message are; before, they could be any."""
+        m, n = message.sender * self.system.messages + message.number - 1, self.system.actors
+        after = dict(values)
+        after["dst"] = (*values["dst"][:m], message.destinations[0], *values["dst"][m + 1 :])
+        if "to" in self.sorts:
+            others = values["to"] & ~(((1 << n) - 1) << m * n)
+            after["to"] = others | sum(1 << (m * n + a) for a in message.destinations)
+        return after
+
+    def _compare(self, state: State, values: Values) -> None:
+        """Check that the relations describe the state, and that the invariant is true of them."""
+        view = self.view(values)
+        for actor, local in enumerate(state.actors):
+            python, model = self.link.local(local), self.link.rebuild(view, actor)
+            if python != model:
+                raise Mismatch(
+                    f"the Python's state of actor {actor} is not the model's:\n"
+                    f"  Python: {python}\n  model:  {model}"
+                )
+        if self.link.channels is not None:
+            self._compare_channels(state, view)
+        self.machine.judge(values)
+
+    def _compare_channels(self, state: State, view: View) -> None:
+        assert self.link.channels is not None
+        pairs = zip(self.system.pairs, state.channels, strict=True)
+        python = Counter((src, dst, p) for (src, dst), channel in pairs for p in channel)
+        model = Counter(self.link.channels(view))
+        if python != model:
+            raise Mismatch(
+                "what is in flight is not what the model says:\n"
+                f"  only in the Python: {list((python - model).elements())}\n"
+                f"  only in the model:  {list((model - python).elements())}"
+            )
+
+    def _path(self, state: State, last: Transition | None) -> Path:
+        """Return the run to a state and one transition on."""
+        transitions = [] if last is None else [last]
+        while (step := self.parents[state]) is not None:
+            state, transition = step
+            transitions.append(transition)
+        return replay(self.system, reversed(transitions))
+
+
+# --- what declarations are made of
+
+
+def causal_sent(view: View, transition: CausalSend, outcome: Outcome) -> int:
+    """Return the message that a causal-send made: the sender's next one."""
+    return transition.actor * view.system.messages + len(view.sent(by=transition.actor))
+
+
+def posted_in(view: View, actor: int, outcome: Outcome) -> Iterator[int]:
+    """Yield the actor's own messages in what a step sends, in order."""
+    for _, packet in outcome.step.sends:
+        message = message_in(packet)
+        if message is not None and message.sender == actor:
+            yield view.number(message)
+
+
+def delivered_in(view: View, outcome: Outcome) -> Iterator[int]:
+    """Yield the messages that a step delivers, in order."""
+    for message in outcome.step.deliveries:
+        yield view.number(message)
+
+
+def received_message(view: View, transition: Receive) -> int:
+    """Return the message in a received packet."""
+    message = message_in(transition.packet)
+    assert message is not None
+    return view.number(message)

@@ -1,0 +1,104 @@
+"""What `prove --link` tells: LINKED, which is about model and Python, and within bounds."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from antecede.checker.errors import InputError
+from antecede.checker.prove import library
+from antecede.checker.prove.link import Link, Linked, link
+from antecede.checker.prove.report import wrapped
+from antecede.checker.prove.vocabulary import Model
+from antecede.checker.report.diagram import diagram
+from antecede.checker.report.explanation import Explanation
+from antecede.checker.report.text import steps_text
+from antecede.checker.spec import Spec, system_of
+
+
+def linked(
+    model: Model, actors: int, messages: int, history: str, max_states: int | None = None
+) -> Linked:
+    """Link a model to the protocol of its name; see `link`.
+
+    Raises:
+        InputError: it is not declared how, or the bounds cannot be used.
+    """
+    if model.link is None:
+        raise InputError(f"the model of {model.protocol} does not say how it is linked to Python")
+    declared: Link = library.load(model.link)
+    spec = Spec(
+        protocol=model.protocol,
+        actors=actors,
+        messages=messages,
+        network=declared.network,
+        workload=declared.workload,
+        history=history,
+    )
+    return link(model, declared, system_of(spec), max_states)
+
+
+def word(found: Linked) -> str:
+    """Return LINKED, DIFFERENT or NOT LINKED."""
+    if found.difference is not None:
+        return "DIFFERENT"
+    return "LINKED" if found.stopped_by is None else "NOT LINKED"
+
+
+def text(model: Model, found: Linked) -> str:
+    """Return what a link found, for people."""
+    system = found.system
+    size = f"{system.actors} actors × {system.messages} messages"
+    explored = (
+        f"{found.states:,} states and {found.transitions:,} transitions, network "
+        f"{system.network.name}, workload {system.workload.text}, history {system.oracle.name}, "
+        f"{found.seconds:.1f} s"
+    )
+    if found.difference is not None:
+        lines = [
+            f"{model.protocol}: DIFFERENT: model and Python part within {size}",
+            textwrap.indent(found.difference, "  "),
+            "",
+        ]
+        if found.path is not None and found.path.steps:
+            lines += [steps_text(found.path, Explanation("")), ""]
+            lines += diagram(found.path, {}).lines
+        return "\n".join(lines)
+    if found.stopped_by is not None:
+        return (
+            f"{model.protocol}: NOT LINKED: stopped by a bound ({found.stopped_by}); until then no "
+            f"difference\n  {explored}"
+        )
+    return "\n".join(
+        [
+            f"{model.protocol}: LINKED to the Python within {size}",
+            f"  {explored}",
+            wrapped(
+                "In each of these states every conjunct is true and the relations give the "
+                "Python's state; each transition is the declared sequence of abstract actions. "
+                "Beyond these bounds nothing is said of the Python.",
+                "  ",
+            ),
+        ]
+    )
+
+
+def as_object(found: Linked) -> dict[str, Any]:
+    """Return what a link found, as JSON."""
+    system = found.system
+    return {
+        "word": word(found),
+        "actors": system.actors,
+        "messages": system.messages,
+        "network": system.network.name,
+        "workload": system.workload.text,
+        "history": system.oracle.name,
+        **{
+            name: getattr(found, name)
+            for name in ("states", "transitions", "seconds", "difference", "stopped_by")
+        },
+        "run": None if found.path is None else [repr(s.transition) for s in found.path.steps],
+    }
+
+
+__all__ = ["as_object", "linked", "text", "word"]

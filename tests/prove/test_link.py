@@ -1,0 +1,255 @@
+"""The models are linked to the Python; a difference in a guard or an update shows as a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.prove.library import load, model_named
+from antecede.checker.prove.link import Linked, link
+from antecede.checker.registry import protocol_named
+from antecede.checker.spec import Spec, system_of
+from antecede.cli import main
+from antecede.protocols import (
+    PROOFS,
+    cbcast,
+    cykas,
+    fifo,
+    hybrid_basic,
+    hybrid_sps,
+    mfss,
+    mfss_fifo,
+    newtop,
+    rst,
+    ses,
+    tree,
+)
+
+LINKED = tuple(
+    name
+    for name in PROOFS
+    if (model := model_named(name)).link is not None and model.expected == "PROVED"
+)
+LARGE = {"hybrid-basic", "hybrid-sps", "hybrid-multicast"}
+
+
+def linked(name: str, actors: int, messages: int, **values: Any) -> Linked:
+    """Return the link of a model to its protocol, or to another one in its place."""
+    model, protocol = model_named(name), values.pop("protocol", None)
+    assert model.link is not None
+    declared = load(model.link)
+    spec = Spec(
+        protocol=name,
+        actors=actors,
+        messages=messages,
+        network=declared.network,
+        workload=declared.workload,
+    )
+    return link(model, declared, system_of(spec, protocol), **values)
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_every_model_that_is_proved_is_linked(name: str) -> None:
+    for actors, messages in [(2, 1)] if name in LARGE else [(3, 1), (2, 2)]:
+        found = linked(name, actors, messages)
+        assert found.difference is None
+        assert found.stopped_by is None
+
+
+def test_as_many_states_are_linked_as_a_check_explores() -> None:
+    """The counts of the reference table: MFSS, 3 × 1, knowledge; every transition once."""
+    found = linked("mfss", 3, 1)
+    assert (216, 648) == (found.states, found.transitions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINKED)
+def test_larger_bounds(name: str) -> None:
+    actors, messages = (2, 2) if name in LARGE else (3, 2)
+    assert linked(name, actors, messages).difference is None
+
+
+def test_a_bound_is_no_link() -> None:
+    assert linked("mfss", 3, 1, max_states=20).stopped_by == "20 states"
+
+
+# --- seeded differences: per protocol a changed guard and a changed update
+
+
+def stale(name: str) -> Protocol:
+    """Return a protocol that forgets what a causal-send changed."""
+    protocol = protocol_named(name)
+
+    def causal_send(state: Any, message: Message) -> Step:
+        return evolve(protocol.causal_send(state, message), state=state)
+
+    return evolve(protocol, causal_send=causal_send)
+
+
+def forgetful(name: str) -> Protocol:
+    """Return a protocol that forgets what a reception changed, if it delivered something."""
+    protocol = protocol_named(name)
+
+    def receive(state: Any, src: int, packet: Any) -> Step:
+        step = protocol.receive(state, src, packet)
+        return evolve(step, state=state) if step.deliveries else step
+
+    return evolve(protocol, receive=receive)
+
+
+UPDATES: dict[str, Callable[[str], Protocol]] = {
+    "fifo": forgetful,
+    "mfss": stale,
+    "mfss-fifo": stale,
+    "cykas": stale,
+    "rst": forgetful,
+    "rst-no-deliv": forgetful,
+    "ses": forgetful,
+    "cbcast": forgetful,
+    "newtop": forgetful,
+    "hybrid-basic": forgetful,
+    "hybrid-sps": forgetful,
+    "hybrid-multicast": forgetful,
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_a_changed_update_is_found(name: str) -> None:
+    found = linked(name, 2, 2, protocol=UPDATES[name](name))
+    assert found.difference is not None
+    assert found.path is not None
+
+
+def posts_at_once(state: mfss.Mfss) -> Step:
+    """Post without waiting for an acknowledgement."""
+    sends = tuple((m.receiver, mfss.Data(m)) for m in state.OB)
+    return Step(mfss.Mfss((), state.unacknowledged + len(sends)), sends=sends)
+
+
+def posts_to_anybody(state: mfss_fifo.MfssFifo) -> Step:
+    """The same on FIFO links."""
+    sends = tuple((m.receiver, mfss.Data(m)) for m in state.OB)
+    count = state.unacknowledged + len(sends)
+    receiver = sends[-1][0] if sends else state.receiver
+    return Step(mfss_fifo.MfssFifo((), count, receiver if count else None), sends=sends)
+
+
+def anyone_may_send(state: cykas.Cykas, _receiver: int) -> bool:
+    return True
+
+
+CYKAS_WITHOUT_SECRET_MODE = evolve(
+    cykas.CYKAS,
+    causal_send=lambda state, message: cykas.application_send(state, message, anyone_may_send),
+    receive=lambda state, src, packet: cykas.receive(state, src, packet, anyone_may_send),
+)
+ALWAYS: Callable[..., bool] = lambda *_: True  # noqa: E731
+NEVER: Callable[..., bool] = lambda *_: False  # noqa: E731
+
+
+def rst_with(guard: Callable[..., bool]) -> Protocol:
+    return evolve(
+        rst.RST, receive=lambda state, src, packet: rst.receive(state, src, packet, guard)
+    )
+
+
+def delivers_at_once(state: newtop.Newtop) -> Step:
+    """Deliver without having heard from anybody."""
+    deliveries = tuple(held.packet.message for held in state.held_back)
+    return Step(evolve(state, held_back=()), deliveries=deliveries)
+
+
+def any_held(state: Any, j: int) -> Any:
+    """A held message, whatever its predecessor is."""
+    return next(iter(state.rb[j]), None)
+
+
+def delivers_out_of_order(state: fifo.Fifo, src: int, packet: fifo.Numbered) -> Step:
+    delivered = (*state.delivered[:src], state.delivered[src] + 1, *state.delivered[src + 1 :])
+    return Step(evolve(state, delivered=delivered), deliveries=(packet.message,))
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "attribute", "replacement"),
+    [
+        ("mfss", mfss, "_post", posts_at_once),
+        ("mfss-fifo", mfss_fifo, "_post", posts_to_anybody),
+        ("ses", ses, "deliverable", ALWAYS),
+        ("ses", ses, "deliverable", NEVER),
+        ("cbcast", cbcast, "deliverable", lambda state, held: held.packet.VT[held.src] < 9),
+        ("cbcast", cbcast, "deliverable", NEVER),
+        ("newtop", newtop, "deliver_safe", delivers_at_once),
+        ("hybrid-basic", hybrid_basic, "next_held", any_held),
+        ("hybrid-sps", hybrid_sps, "next_held", any_held),
+        ("hybrid-multicast", hybrid_basic, "next_held", any_held),
+    ],
+)
+def test_a_changed_guard_is_found(
+    monkeypatch: pytest.MonkeyPatch, name: str, module: Any, attribute: str, replacement: Any
+) -> None:
+    monkeypatch.setattr(module, attribute, replacement)
+    found = linked(name, 3 if name in ("mfss-fifo", "newtop") else 2, 2)
+    assert found.difference is not None
+    assert found.path is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol"),
+    [
+        ("cykas", CYKAS_WITHOUT_SECRET_MODE),
+        ("rst", rst_with(ALWAYS)),
+        ("rst", rst_with(NEVER)),
+        ("rst-no-deliv", rst_with(ALWAYS)),
+        ("fifo", evolve(fifo.FIFO, receive=delivers_out_of_order)),
+        ("tree", tree.routed(tree.star, "tree", "another tree")),
+        ("tree", tree.RING),
+    ],
+)
+def test_a_protocol_with_another_guard_is_found(name: str, protocol: Protocol) -> None:
+    actors = 3 if name in ("cykas", "tree") else 2
+    found = linked(name, actors, 2, protocol=protocol)
+    assert found.difference is not None
+
+
+def test_what_the_model_would_do_and_the_python_does_not_is_a_difference() -> None:
+    difference = linked("rst", 2, 2, protocol=rst_with(NEVER)).difference
+    assert difference is not None
+    assert "the model would take the action 'deliver'" in difference
+
+
+def test_a_broken_protocol_reaches_a_state_that_breaks_a_conjunct() -> None:
+    found = linked("rst-column", 3, 1)
+    assert found.difference is not None
+    assert "taint-is-carried" in found.difference
+    assert found.path is not None
+    assert found.path.length == 3
+
+
+def test_the_command_says_linked_with_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "mfss", "--link", "--actors", "2", "--messages", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "LINKED to the Python within 2 actors × 2 messages" in shown
+    assert "HOLDS" not in shown
+
+
+def test_a_difference_is_shown_as_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "unordered", "--link", "--actors", "2", "--messages", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "DIFFERENT" in shown
+    assert "causal-sends m2" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["mfss", "--link", "--max-states", "20"], 3),
+        (["mfss", "--link", "--actors", "1"], 2),
+        (["cykas-as-printed", "--link"], 2),
+    ],
+)
+def test_exit_codes(arguments: list[str], code: int) -> None:
+    assert main(["prove", "--quiet", *arguments]) == code
