@@ -15,16 +15,26 @@ from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from antecede.checker.model import Message, Packet, Protocol, Step
+from antecede.checker.semantics.history import CLOCK_AT
 
 Sends: TypeAlias = tuple[tuple[int, Packet], ...]
 Table: TypeAlias = tuple[tuple[tuple[int, str], ...], ...]
 
 ACTIONS = (
-    ("send", "hold", "send-twice", "send-held-first", "send-held-after", "ask", "relay", "drop"),
-    ("deliver", "acknowledge", "hold", "held-first", "held-after", "deliver-twice", "drop"),
-    ("ignore", "release", "release-newest", "reply"),
+    (
+        *("send", "hold", "send-twice", "send-held-first", "send-held-after", "ask", "relay"),
+        *("drop", "send-held-by-receiver", "send-batch", "first-actor-holds"),
+    ),
+    (
+        *("deliver", "acknowledge", "hold", "held-first", "held-after", "deliver-twice", "drop"),
+        *("held-by-sender", "first-actor-drops"),
+    ),
+    ("ignore", "release", "release-newest", "release-by-receiver", "reply"),
 )
-"""What a table may say about a causal-send, about a message received and about a note received."""
+"""What a table may say about a causal-send, about a message received and about a note received.
+
+Some treat actors differently: by their order (`by-receiver`, `by-sender`) or by their identity
+(`first-actor`), and maybe only in a control state that is rarely reached. Symmetry must notice."""
 
 
 @frozen
@@ -47,6 +57,13 @@ class Data:
 
 
 @frozen
+class Batch:
+    """Several messages of one sender, in the order of their receivers; its receiver forwards."""
+
+    messages: tuple[Message, ...]
+
+
+@frozen
 class Note:
     """Control data alone."""
 
@@ -66,6 +83,10 @@ def table_protocol(table: Table, credit: int) -> Protocol:
         if isinstance(packet, Note):
             cell, action = look_up(cell, 2)
             return _on_note(cell, action, src)
+        if isinstance(packet, Batch):
+            own = tuple(m for m in packet.messages if cell.actor in m.destinations)
+            others = tuple(m for m in packet.messages if cell.actor not in m.destinations)
+            return Step(cell, sends=_data(others), deliveries=own)
         if packet.relayed_to is not None:
             return Step(cell, sends=((packet.relayed_to, Data(packet.message)),))
         cell, action = look_up(cell, 1)
@@ -84,10 +105,15 @@ def table_protocol(table: Table, credit: int) -> Protocol:
 def _on_causal_send(cell: Cell, action: str, message: Message) -> Step:
     paid = evolve(cell, credit=max(cell.credit - 1, 0))
     own, rest = _own_held(cell)
-    if action == "hold":
+    if action == "hold" or (action == "first-actor-holds" and cell.actor == 0):
         return Step(evolve(cell, held=(*cell.held, message)))
     if action == "drop":
         return Step(cell)
+    if action == "send-held-by-receiver":
+        return Step(rest, sends=_data(_by_receiver((*own, message))))
+    if action == "send-batch":
+        batch = Batch(_by_receiver((*own, message)))
+        return Step(rest, sends=tuple((d, batch) for d in message.destinations[:1]))
     if action == "send-held-first":
         return Step(rest, sends=(*_data(own), *_data((message,))))
     if action == "send-held-after":
@@ -112,8 +138,11 @@ def _on_message(cell: Cell, action: str, src: int, message: Message) -> Step:
     rest = evolve(cell, held=tuple(m for m in cell.held if m.sender == cell.actor))
     if action == "hold":
         return Step(evolve(cell, held=(*cell.held, message)))
-    if action == "drop":
+    if action == "drop" or (action == "first-actor-drops" and cell.actor == 0):
         return Step(cell)
+    if action == "held-by-sender":
+        by_sender = sorted((*others, message), key=lambda m: (m.sender, m.number))
+        return Step(rest, deliveries=tuple(by_sender))
     if action == "held-first":
         return Step(rest, deliveries=(*others, message))
     if action == "held-after":
@@ -127,8 +156,10 @@ def _on_message(cell: Cell, action: str, src: int, message: Message) -> Step:
 
 
 def _on_note(cell: Cell, action: str, src: int) -> Step:
-    if action == "release":
+    if action in ("release", "release-by-receiver"):
         own, _ = _own_held(cell)
+        if action == "release-by-receiver":
+            own = _by_receiver(own)
         others = tuple(m for m in cell.held if m.sender != cell.actor)
         return Step(evolve(cell, held=()), sends=_data(own), deliveries=others)
     if action == "release-newest" and cell.held:
@@ -147,6 +178,10 @@ def _own_held(cell: Cell) -> tuple[tuple[Message, ...], Cell]:
     return own, evolve(cell, held=tuple(m for m in cell.held if m.sender != cell.actor))
 
 
+def _by_receiver(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    return tuple(sorted(messages, key=lambda m: m.destinations))
+
+
 def _data(messages: tuple[Message, ...]) -> Sends:
     return tuple((d, Data(m)) for m in messages for d in m.destinations)
 
@@ -161,6 +196,7 @@ class RandomSystem:
     messages: int
     workload: str
     network: str
+    clock_at: str
 
     @property
     def protocol(self) -> Protocol:
@@ -246,4 +282,5 @@ def random_systems(draw: st.DrawFn) -> RandomSystem:
         messages=messages,
         workload=workload,
         network=draw(st.sampled_from(["unordered", "fifo"])),
+        clock_at=draw(st.sampled_from(list(CLOCK_AT))),
     )

@@ -351,10 +351,10 @@ class LocalBreadthFirst:
             self.checkpoints.close()
 
     def _round(self, tick: Callable[[], None]) -> None:
-        self.between_levels = False
         if self.max_depth is not None and self.deepest >= self.max_depth:
             self.truncated, self.frontier = True, 0
             return
+        self.between_levels = False
         known = sum(
             1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
         )
@@ -744,6 +744,8 @@ class LocalBreadthFirst:
             choices = [
                 k for k, row in enumerate(reals) if (self._represented(row) == representative).all()
             ]
+            if not choices:
+                raise NotSymmetricError("a run of representatives is no run of the system")
             path.append(choices[0])
             real = reals[choices[0]]
             representative = kept(number, representative)

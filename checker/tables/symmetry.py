@@ -23,6 +23,7 @@ from attrs import define, evolve, field
 from antecede.checker.errors import AntecedeError
 from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
+from antecede.checker.semantics.transition import network_sent
 from antecede.checker.tables import kernels
 
 if TYPE_CHECKING:
@@ -188,6 +189,22 @@ class Symmetry:
         for p, other in zip(self.group, steps, strict=True):
             if tuple(renamed_message(m, p) for m in step.deliveries) != other.deliveries:
                 raise NotSymmetricError(f"deliveries in {where} depend on actors' names")
+        self._relate_network_sends(actor, steps, where)
+
+    def _relate_network_sends(self, actor: int, steps: list[Step], where: str) -> None:
+        """Relate which of an actor's messages leave first, if clocks tick when they leave.
+
+        Sends to different actors are independent of each other but for that: packets are related
+        channel by channel (see `_relate_sends`), and the order across channels decides the stamps.
+        """
+        if self.tabulation.oracle.network_send is None:
+            return
+        first = network_sent(actor, steps[0])
+        for p, other in zip(self.group, steps, strict=True):
+            if tuple(renamed_message(m, p) for m in first) != network_sent(p[actor], other):
+                raise NotSymmetricError(
+                    f"the order of network-sends in {where} depends on actors' names"
+                )
 
     def _relate_sends(self, actor: int, steps: list[Step], where: str) -> None:
         actors = range(self.tabulation.system.actors)

@@ -130,6 +130,7 @@ def system_drawn(drawn: RandomSystem, history: str) -> System:
         network=drawn.network,
         history=history,
         properties=(*DEFAULT, "fifo-delivery"),
+        clock_at=drawn.clock_at,
     )
 
 

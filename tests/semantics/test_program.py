@@ -403,7 +403,7 @@ def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem)
     for history in HISTORIES:
         spec = Spec(
             "random-table", drawn.actors, 1, drawn.network, drawn.workload, history,
-            properties=ENDS,
+            properties=ENDS, clock_at=drawn.clock_at,
         )  # fmt: skip
         system = system_of(spec, drawn.protocol)
         expected = found(plainly(system))

@@ -61,7 +61,8 @@ def test_finds_the_nearest_state_without_a_way_back(name: str, messages: int, ne
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_agrees_with_the_definition_on_random_systems(drawn: RandomSystem) -> None:
-    system = system_for(drawn.protocol, drawn.actors, drawn.messages, workload=drawn.workload)
+    how: dict[str, Any] = {"workload": drawn.workload, "clock_at": drawn.clock_at}
+    system = system_for(drawn.protocol, drawn.actors, drawn.messages, **how)
     if sum(map(len, levels(system))) > 400:
         return
     path = unrecoverable(system, CAN_DELIVER)

@@ -81,6 +81,7 @@ def system_for(
     network: str = "unordered",
     history: str = "knowledge",
     properties: tuple[str, ...] = DEFAULT,
+    clock_at: str = "causal-send",
 ) -> System:
     plan = workload_from(workload, actors, messages)
     order = "fifo-delivery" in properties
@@ -91,7 +92,12 @@ def system_for(
         network=network_named(network, retransmits=protocol.timeout is not None),
         workload=plan,
         oracle=oracle_named(
-            history, actors, plan.most, self_sends=plan.self_sends, track_order=order
+            history,
+            actors,
+            plan.most,
+            self_sends=plan.self_sends,
+            track_order=order,
+            clock_at=clock_at,
         ),
         properties=tuple(PROPERTIES[name] for name in properties),
     )
