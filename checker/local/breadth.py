@@ -38,7 +38,7 @@ from antecede.checker.tables.checkpoint import (
     readable,
 )
 from antecede.checker.tables.grading import NotGradedError
-from antecede.checker.tables.misses import Repacking, Supply, wrapping
+from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
 from antecede.checker.tables.symmetry import NotSymmetricError, why_not
 from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
 from antecede.checker.tables.visited import TAIL, Visited
@@ -467,6 +467,7 @@ class LocalBreadthFirst:
         for owner in self.owners:
             if owner.control[kernels.FULL]:
                 # A row with more successors than a block has room for.
+                refuse_crowds(int(owner.control[kernels.FULL]))
                 self.block = max(self.block, 2 * int(owner.control[kernels.FULL]))
                 owner.control[kernels.FULL] = 0
                 self._new_blocks()

@@ -36,7 +36,7 @@ from antecede.checker.semantics.transition import (
 )
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
-from antecede.checker.tables.misses import Repacking, Supply, wrapping
+from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import Visited
 
@@ -173,6 +173,8 @@ class Stepwise:
                 return
             elif status == kernels.RAISES:
                 self._raise()
+            elif status == kernels.CROWDED:
+                refuse_crowds(kernels.MOST_TRANSITIONS + 1)
             else:
                 return
 

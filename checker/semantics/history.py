@@ -52,16 +52,16 @@ class Ghost:
     Attributes:
         knows: its vector clock, or the mask of undelivered messages in its causal past.
         pending: its own messages that are not delivered everywhere, by number.
-        heard: the part of its knowledge about self-addressed messages that came by delivery (a
-            number, or a mask); 0 unless the workload has self sends.
-        stamps: `full` only: the stamps of all its messages.
+        heard: the part of its knowledge about self-addressed messages that came by delivery, as
+            far as they are undelivered (a number, or a mask); 0 unless the workload has self sends.
+        stamps: `full` only: (number, stamp) of all its messages, in the order of their events.
         delivered: `full` only: (sender, stamp) in delivery order.
     """
 
     knows: Any
     pending: tuple[Pending, ...] = ()
     heard: int = 0
-    stamps: tuple[Stamp, ...] = ()
+    stamps: tuple[tuple[int, Stamp], ...] = ()
     delivered: tuple[tuple[int, Stamp], ...] = ()
 
 
@@ -93,6 +93,8 @@ class Oracle:
             the encoding never forgets.
         number: (ghost of the sender, whether this message is the marked one) -> the number that the
             message gets; None where messages are counted. See `checker.semantics.marked`.
+        trim: (ghost of a receiver once the delivery is done) -> ghost without what cannot matter
+            any more; None where there is no such thing.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Oracle:
     join: Callable[[Ghost, int, Message, Stamp], tuple[Ghost, bool]]
     forget: Callable[[Ghost, Message, int], Ghost] | None
     number: Callable[[Ghost, bool], int] | None = None
+    trim: Callable[[Ghost], Ghost] | None = None
 
 
 HISTORIES = {
@@ -198,6 +201,8 @@ def deliver(
     after[actor], known = oracle.join(after[actor], actor, message, taken.stamp)
     if oracle.forget is not None:
         after = [oracle.forget(ghost, message, actor) for ghost in after]
+    if oracle.trim is not None:
+        after[actor] = oracle.trim(after[actor])
     return tuple(after), Delivery(actor, message, True, known, taken.overtaken)
 
 
@@ -245,7 +250,7 @@ def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> 
             ghost,
             knows=stamp,
             pending=(*ghost.pending, Pending(message, message.destinations, stamp)),
-            stamps=(*ghost.stamps, stamp) if full else (),
+            stamps=(*ghost.stamps, (message.number, stamp)) if full else (),
         )
 
     def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
@@ -262,7 +267,21 @@ def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> 
         )
         return joined, known
 
-    return Oracle("full" if full else "clocks", initial, causal_send, None, take, join, None)
+    name, trim = "full" if full else "clocks", _told_only if self_sends else None
+    return Oracle(name, initial, causal_send, None, take, join, None, trim=trim)
+
+
+def _told_only(ghost: Ghost) -> Ghost:
+    """Forget of what an actor heard of itself all but the last message that it still awaits.
+
+    Messages that it sends from now on are not among those that it heard of.
+    """
+    awaited = (
+        entry.stamp[entry.message.sender]
+        for entry in ghost.pending
+        if entry.stamp is not None and entry.message.sender in entry.remaining
+    )
+    return evolve(ghost, heard=max((n for n in awaited if n <= ghost.heard), default=0))
 
 
 def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:

@@ -20,7 +20,7 @@ from attrs import define, field, frozen
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
 from antecede.checker.tables.layout import pack_widths, spread
-from antecede.checker.tables.misses import MISSES, wrapping
+from antecede.checker.tables.misses import MISSES, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, TAIL, Visited
 
@@ -44,7 +44,7 @@ SMALLEST_ROOM = 1 << 12
 MOST_COMPOSITES = 1 << 23
 """Composites that a process keeps from one task to the next."""
 
-PLACE_BITS, INDEX_BITS = 15, 33
+PLACE_BITS, INDEX_BITS = kernels.PLACE_BITS, 32
 """A link holds the parent's partition, its index there, and the transition's place."""
 
 
@@ -577,6 +577,7 @@ class _Expansion:
             for bits, index, place in shown[: control[kernels.FOUND]]:
                 self.shown.append((int(bits), int(self.numbers[which[index]]), int(place)))
             if control[kernels.FULL]:
+                refuse_crowds(int(control[kernels.FULL]))
                 self.entries = max(2 * self.entries, 2 * int(control[kernels.FULL]))
                 control[kernels.FULL] = 0
                 out = np.empty((1, self.entries * stride), np.int64)

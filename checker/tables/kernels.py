@@ -27,7 +27,7 @@ from numba.np.arrayobj import load_item, make_array, store_item
 
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
 SEND, RECEIVE, TIMEOUT, LOSE, APPEND, REACT = range(1, 7)
-TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT = range(7, 18)
+TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM = range(7, 19)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
@@ -64,6 +64,10 @@ CONTROL_SIZE = 14
 
 FLAT_BITS = 63
 FLAT_MASK = (1 << FLAT_BITS) - 1
+PLACE_BITS = 16
+MOST_TRANSITIONS = 1 << PLACE_BITS
+"""From one state; the place of a transition among them has so many bits."""
+
 AHEAD = 8
 """How many rows ahead of their expansion what they need is asked for."""
 
@@ -75,9 +79,9 @@ NEW = np.int64(-1) << np.int64(63)
 # The geometry array: scalars, then arrays at fixed places; `Layout.geometry` makes it.
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
-TIMES_OUT, LOSES, BUDGET, CHOICES, SOUGHT = range(13, 18)
+TIMES_OUT, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS = range(13, 19)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
-BAD = 18
+BAD = 19
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
@@ -419,6 +423,8 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
                         judgement = np.int64(MISSED)
                 if geo[FORGETS] and not forget(item, loc, geo, table, misses, control):
                     judgement = np.int64(MISSED)
+                if geo[TRIMS] and not trim(actor, loc, geo, table, misses, control):
+                    judgement = np.int64(MISSED)
                 if geo[REACTS]:
                     key = key_of(REACT, actor, get(loc, 0, geo, actor, POSITION), message)
                     position = look_up(table, key, misses, control)
@@ -443,6 +449,16 @@ def forget(item, loc, geo, table, misses, control):
             else:
                 put(loc, geo, actor, column, after)
     return known
+
+
+@njit(cache=True, nogil=True, inline="always")
+def trim(actor, loc, geo, table, misses, control):
+    """Forget what a receiver knows and cannot use any more; return whether it was known how."""
+    knows, pending = get(loc, 0, geo, actor, KNOWS), get(loc, 0, geo, actor, PENDING)
+    after = look_up(table, key_of(TRIM, actor, knows, pending), misses, control)
+    if after != -1:
+        put(loc, geo, actor, KNOWS, after)
+    return after != -1
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -802,7 +818,7 @@ def successors(row, at, geo, table, code, cons, dec, ren, perms, loc, out, found
     Under symmetry (geo[PERMUTATIONS] > 0) each successor is replaced by its representative.
 
     The information word of an entry holds its transition's place (bits 0-15), the number of its
-    kind (16-31) and the properties that it shows (32-62).
+    kind (16-30) and the properties that it shows (32-62).
 
     Args:
         loc: int64, working space; see `room_for`.
@@ -969,7 +985,7 @@ def expand(
         todo: indices; control[TODO] says how many.
         me, owners: whose frontier it is, the number of threads.
         out: (owners, entries * (row words + 1)): successors per owner; information words hold
-            parent * owners + me (bits 31-62), the transition's place (0-14) and kind (15-30).
+            parent * owners + me (bits 31-62), the transition's place (0-15) and kind (16-30).
         sizes: per owner, the entries in `out`; updated.
         order: uint16; to which owner each entry was sent, in the order of sending; updated.
         recent: flat, a power of two of rows sent lately (-1: none), which are not sent again; or
@@ -980,9 +996,9 @@ def expand(
             control[FOUND] counts them.
         fired: per kind, transitions fired; updated.
         control: see the names above; FIRED and FINALS are added to; FULL is set to the number of
-            successors of a row if that is more than `out` has room for; KNOWN is the bit set of
-            properties not to report any more; DECREASED counts successors with less progress, if
-            geo[AUDITS].
+            successors of a row if that is more than `out`, or a place, has room for; KNOWN is the
+            bit set of properties not to report any more; DECREASED counts successors with less
+            progress, if geo[AUDITS].
     """
     rows, todo, aside, misses, control = (
         borrow(rows),
@@ -1038,7 +1054,7 @@ def expand(
             own_block = np.empty(2 * block.shape[0], np.int64)
             block = borrow(own_block)
             continue
-        if count > capacity:
+        if count > capacity or count > MOST_TRANSITIONS:
             control[FULL] = count
             break
         if count == MISSED:
@@ -1066,9 +1082,7 @@ def expand(
                 for k in range(row_words):
                     out[owner, target + k] = block[start + k]
                 info = block[start + row_words]
-                out[owner, target + row_words] = (
-                    (index * owners + me) << 31 | (info & 0x7FFF) | (info >> 16 & 0xFFFF) << 15
-                )
+                out[owner, target + row_words] = (index * owners + me) << 31 | info & 0x7FFFFFFF
                 sizes[owner] += 1
                 order[sent] = owner
                 sent += 1
@@ -1079,9 +1093,9 @@ def expand(
                         control[DECREASED] += 1
             for e in range(count):
                 info = block[e * stride + row_words]
-                fired[info >> 16 & 0xFFFF] += 1
+                fired[info >> 16 & 0x7FFF] += 1
                 if info >> 32:
-                    note(shown, control, info >> 32, index * owners + me, info & 0x7FFF)
+                    note(shown, control, info >> 32, index * owners + me, info & 0xFFFF)
             control[FIRED] += count
             control[ORBIT_STATES] += orbit
             control[ORBIT_FIRED] += orbit * count
@@ -1218,10 +1232,10 @@ def gather(out, order, sent, row_words, count, rows, parents, places, keeps_pare
             continue
         for k in range(row_words):
             rows[count * row_words + k] = out[owner, entry + k]
-        kinds[info >> 15 & 0xFFFF] += 1
+        kinds[info >> 16 & 0x7FFF] += 1
         if keeps_parents:
             parents[count] = info >> 31 & 0xFFFFFFFF
-            places[count] = info & 0x7FFF
+            places[count] = info & 0xFFFF
         count += 1
     return count
 
@@ -1461,9 +1475,10 @@ def grow(slots, tail, width, exact, old, new):
 ) = range(CONTROL_SIZE, CONTROL_SIZE + 12)
 STEPWISE_CONTROL_SIZE = CONTROL_SIZE + 12
 
-SHOWS, RAISES, FULL_SET = -3, -4, -5
+SHOWS, RAISES, FULL_SET, CROWDED = -3, -4, -5, -6
 """Why `descend` and `wander` return, besides OK, MISSED and OVERFLOWED: properties are shown; a
-handler raised on the transition just taken; a visited set must grow."""
+handler raised on the transition just taken; a visited set must grow; a state has more than
+MOST_TRANSITIONS transitions."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -1533,7 +1548,7 @@ def enter(rows, at, tables, loc, out, counts, limits, misses, control):
         control: VIOLATED is set to the properties that a final state violates.
 
     Returns:
-        The number of successors, MISSED or OVERFLOWED.
+        The number of successors, MISSED, OVERFLOWED or CROWDED.
     """
     geo, table, dec = tables.geo, tables.table, tables.dec
     if out.shape[0] <= geo[ROW_WORDS]:
@@ -1558,6 +1573,8 @@ def enter(rows, at, tables, loc, out, counts, limits, misses, control):
         )
         if count != MISSED or not compose_missed(misses, control, tables, counts, limits):
             break
+    if count > MOST_TRANSITIONS:
+        return np.int64(CROWDED)
     if count == 0:
         violated = judge_final(rows, at, geo, table, dec, loc, misses, control)
         control[VIOLATED] = violated
@@ -1669,7 +1686,7 @@ def descend(stack, frames, tables, counts, limits, slots, figures, misses, fired
             status = np.int64(FULL_SET)
             break
         frames[top] = entry + 1
-        kind = info >> 16 & 0xFFFF
+        kind = info >> 16 & 0x7FFF
         control[STEPS] -= 1
         control[FIRED] += 1
         control[SHOWN] = shown
@@ -1791,7 +1808,7 @@ def wander(
                 break
             for k in range(row_words):
                 rows[stride + k] = out[chosen + k]
-            kind = info >> 16 & 0xFFFF
+            kind = info >> 16 & 0x7FFF
             fired[kind] += 1
             kinds[kind] += fresh
             control[STEPS] -= 1
@@ -2002,7 +2019,7 @@ def dispatch(
         place = links[owner, 0]
         links[owner, 0] = place + 1
         info = entries[at + stride - 1]
-        links[owner, 1 + place] = base | numbers[info >> 31] << 15 | info & 0x7FFF
+        links[owner, 1 + place] = base | numbers[info >> 31] << PLACE_BITS | info & 0xFFFF
         for k in range(flat_words):
             rows[owner, place * flat_words + k] = flat[k]
     own_loc[0] = own_flat[0] = 0

@@ -298,6 +298,7 @@ class Layout:
             system.network.budget is not None,
             sum(t.most_choices.values()),
             t.sought_endings,
+            t.oracle.trim is not None,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
+from antecede.checker.errors import CapacityError
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
 from antecede.checker.tables.layout import Layout, repack
@@ -24,6 +25,19 @@ def wrapping() -> Iterator[None]:
     """Let hashes wrap around silently where kernels run without the JIT."""
     with np.errstate(over="ignore"):
         yield
+
+
+def refuse_crowds(transitions: int) -> None:
+    """Check that the place of every transition from a state can be written down.
+
+    Raises:
+        CapacityError: there are more than a kernel has room for.
+    """
+    if transitions > kernels.MOST_TRANSITIONS:
+        raise CapacityError(
+            f"a state has more than {kernels.MOST_TRANSITIONS:,} transitions; "
+            "the plain engine (--engine plain) has no such limit"
+        )
 
 
 @frozen(eq=False)

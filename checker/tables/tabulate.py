@@ -514,8 +514,11 @@ class Tabulation:
         return self.pending[actor].number((*entries[:place], stamped, *entries[place + 1 :]))
 
     def _fill_note(self, _column: int, sent: int, _unused: int) -> int:
-        """Entry of NOTE: the record of a stamp; 0 as long as there is none."""
-        return self.records.number(self.sent.values[sent].stamp)
+        """Entry of NOTE: the record of a message and its stamp; 0 as long as there is none."""
+        entry = self.sent.values[sent]
+        if entry.stamp is None:
+            return 0
+        return self.records.number(("sent", entry.message.number, entry.stamp))
 
     def _fill_take(self, sender: int, pending: int, item: int) -> int:
         """Entry of TAKE: what stays pending, the stamp, whether overtaken, whether unexpected."""
@@ -539,6 +542,12 @@ class Tabulation:
     def _fill_forget(self, actor: int, knows: int, item: int) -> int:
         after = self._forgotten(self.knows[actor].values[knows], item)
         return self.knows[actor].number(after)
+
+    def _fill_trim(self, actor: int, knows: int, pending: int) -> int:
+        assert self.oracle.trim is not None
+        known, entries = self.knows[actor].values[knows], self.pending[actor].values[pending]
+        trimmed = self.oracle.trim(evolve(known, pending=entries))
+        return self.knows[actor].number(evolve(trimmed, pending=()))
 
     def _fill_drop(self, actor: int, pending: int, item: int) -> int:
         before = Ghost(knows=0, pending=self.pending[actor].values[pending])
@@ -621,6 +630,7 @@ _FILLERS = {
     kernels.PUSH: Tabulation._fill_push,
     kernels.NOTE: Tabulation._fill_note,
     kernels.FORGET: Tabulation._fill_forget,
+    kernels.TRIM: Tabulation._fill_trim,
     kernels.DROP: Tabulation._fill_drop,
     kernels.REACT: Tabulation._fill_react,
     kernels.FINAL: Tabulation._fill_final,

@@ -24,7 +24,7 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables import layout
+from antecede.checker.tables import kernels, layout
 from antecede.checker.tables import visited as visited_sets
 from antecede.checker.tables.layout import Layout, pack_widths, spread
 from antecede.checker.tables.symmetry import Symmetry
@@ -415,6 +415,32 @@ def test_more_actors_than_keys_have_room_for_are_refused() -> None:
         explorer_for(small("mfss", 17, 1), Options())
     system = small("unordered", 16, 1, workload="script:" + str([[1], [0], *[[]] * 14]))
     assert found(plainly(system)) == found(explore(system, explorer_for(system, Options())))
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_what_an_actor_heard_of_itself_is_kept_only_while_it_matters(engine: str) -> None:
+    system = small("unordered", 2, 1, workload="self", history="clocks")
+    result = plainly(system) if engine == "plain" else searched(system)
+    assert Counts(29, 45, 5, 4) == result.counts
+
+
+@pytest.mark.slow
+def test_a_state_may_have_tens_of_thousands_of_transitions() -> None:
+    """Each of 13 actors can send to any group of others: that is more than 15 bits can say."""
+    system = small("unordered", 13, 1, workload="multicast", properties=("integrity",))
+    explorer = LocalBreadthFirst(system, max_depth=2, options=LocalOptions(threads=1))
+    counts = explore(system, explorer).counts
+    sends = 13 * (2**12 - 1)
+    assert (1 + sends, 1 + sends) == (counts.unique_states, counts.total_states)
+
+
+def test_a_state_with_more_transitions_than_a_place_can_say_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kernels, "MOST_TRANSITIONS", 8)
+    result = searched(small("unordered", 3, 1, workload="multicast"), block=1)
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "a state has more than 8 transitions" in (result.stopped_by or "")
 
 
 def test_transitions_are_told_by_kind() -> None:

@@ -373,7 +373,7 @@ def test_full_keeps_every_stamp_and_the_order_of_deliveries() -> None:
     m1, m2 = run.send(0, 1), run.send(0, 1)
     run.deliver(1, m2)
     run.deliver(1, m1)
-    assert ((1, 0, 0), (2, 0, 0)) == run.ghosts[0].stamps
+    assert ((1, (1, 0, 0)), (2, (2, 0, 0))) == run.ghosts[0].stamps
     assert ((0, (2, 0, 0)), (0, (1, 0, 0))) == run.ghosts[1].delivered
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 import pytest
+from attrs import frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.model import Arm, Message, Protocol, Step, Transition
+from antecede.checker.model import Arm, Message, Protocol, State, Step, Transition
 from antecede.checker.paths.path import PathStep, replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
@@ -26,7 +27,7 @@ from antecede.checker.semantics.transition import (
 from antecede.checker.semantics.workload import SENDS
 from antecede.checker.spec import Spec, system_of
 from tests.conftest import ROOT, Command, search
-from tests.local.test_local import found, plainly, searched
+from tests.local.test_local import found, plainly, searched, toy
 from tests.models import plan_of
 from tests.naive import explore
 from tests.random_systems import RandomSystem, random_systems
@@ -222,3 +223,72 @@ def test_the_table_comes_in_variants(antecede: Command) -> None:
     rows = json.loads(ran.out)["rows"]
     assert {"split"} == {row["sends"] for row in rows}
     assert [13, 13, 13] == [row["depth"] for row in rows]
+
+
+@frozen
+class Undecided:
+    """What an actor holds back until it has two messages, and whether it was told to turn them."""
+
+    held: tuple[Message, ...] = ()
+    told: bool = False
+    done: bool = False
+
+
+def _two_at_once(state: Undecided, message: Message) -> Step:
+    held = (*state.held, message)
+    if message.sender == 0 and len(held) < 2:
+        return Step(attrs.evolve(state, held=held))
+    ordered = held if state.told else held[::-1]
+    return Step(Undecided(done=True), sends=tuple((m.receiver, m) for m in ordered))
+
+
+def _first_actor_is_told(state: Undecided, _src: int, message: Message) -> Step:
+    if message.sender == 0:
+        return Step(state, deliveries=(message,))
+    return Step(state if state.done else attrs.evolve(state, told=True))
+
+
+TURNS = toy(
+    "turns",
+    initial=lambda _actor, _actors: Undecided(),
+    causal_send=_two_at_once,
+    receive=_first_actor_is_told,
+    witnesses={},
+)
+"""Actor 0 sends two messages at once, in the order of their numbers or not."""
+
+Stamps: TypeAlias = frozenset[tuple[Message, Any]]
+
+
+def _stamped(state: State, before: Stamps) -> Stamps:
+    """Return, by message, the stamps that were given so far."""
+    given = ((e.message, e.stamp) for ghost in state.history for e in ghost.pending)
+    return frozenset({*before, *((message, stamp) for message, stamp in given if stamp)})
+
+
+def with_their_stamps(system: System) -> set[tuple[State, Stamps]]:
+    """Return all states with the stamps given on the way."""
+    start: tuple[State, Stamps] = (initial_state(system), frozenset())
+    met, todo = {start}, [start]
+    while todo:
+        state, stamps = todo.pop()
+        for transition in enabled(system, state):
+            after = successor(system, state, transition).state
+            pair = after, _stamped(after, stamps)
+            if pair not in met:
+                met.add(pair)
+                todo.append(pair)
+    return met
+
+
+@pytest.mark.parametrize("clock_at", CLOCK_AT)
+def test_full_tells_apart_which_message_got_which_stamp(clock_at: str) -> None:
+    """By the letter, the stamps given on the way are in the state."""
+    workload = "script:[[1,1],[0]]"
+    how: dict[str, Any] = {"workload": workload, "history": "full", "properties": ("integrity",)}
+    system = system_of(Spec("turns", "", 2, 2, clock_at=clock_at, **how), TURNS)
+
+    plain, local = plainly(system), searched(system)
+
+    assert len(with_their_stamps(system)) == plain.counts.unique_states
+    assert found(plain) == found(local)
