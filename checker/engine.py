@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -14,6 +12,7 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
+from antecede.checker.tables.cache import compiled_in
 
 MOST_ACTORS = 16
 """For the local engine: what the keys of its tables have room for."""
@@ -31,8 +30,7 @@ WANTS = {
 
 def kernels_are_compiled() -> bool:
     """Return whether compiled kernels are on disk from an earlier start; imports no compiler."""
-    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "tables" / "__pycache__"
-    return any(Path(folder).rglob("kernels.expand-*.nbi"))
+    return compiled_in() is not None
 
 
 def explorer_for(system: System, options: Options, max_depth: int | None = None) -> Explorer:

@@ -4,7 +4,7 @@ Each thread owns the states whose hash falls to it: their visited set, its front
 A chunk of work has two phases with a barrier between them. First every thread expands rows of its
 own frontier and sorts the successors by owner; then every owner inserts what all threads sent to
 it. No thread ever writes what another one reads in the same phase, so there are no locks. Rows that
-missed a table entry are set aside; between chunks Python fills the tables and they are tried again.
+missed a table entry are postponed; between chunks Python fills the tables and they are tried again.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Owner:
     sizes: Words
     order: Words
     recent: Words
-    aside: Words
+    postponed: Words
     misses: Words
     shown: Words
     fired: Words
@@ -111,8 +111,8 @@ class Owner:
     source: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Make room for every row that may be set aside."""
-        self.todo = np.empty(len(self.aside), np.int64)
+        """Make room for every row that may be postponed."""
+        self.todo = np.empty(len(self.postponed), np.int64)
         self.source = self.number
 
     @property
@@ -233,7 +233,7 @@ class LocalBreadthFirst:
             used[id(o.level.rows)] = o.level.count * words
             used[id(o.following.rows)] = o.following.count * words
             used[id(o.parents)] = used[id(o.places)] = kept
-            scratch |= {id(o.out), id(o.aside), id(o.misses)}
+            scratch |= {id(o.out), id(o.postponed), id(o.misses)}
         return Contents(
             state={
                 "options": {"traces": self.options.traces, "block": self.options.block},
@@ -288,7 +288,7 @@ class LocalBreadthFirst:
             sizes=np.zeros(threads, np.int64),
             order=np.empty(threads * block, np.uint16),
             recent=np.full(RECENT * row_words, -1, np.int64),
-            aside=np.empty(1 << 12, np.int64),
+            postponed=np.empty(1 << 12, np.int64),
             misses=self.supply.misses(),
             shown=np.empty((64, 3), np.int64),
             fired=np.zeros(1 << 10, np.int64),
@@ -479,15 +479,8 @@ class LocalBreadthFirst:
             self.supply.tables,
             owner.source,
             len(self.owners),
-            owner.out,
-            owner.sizes,
-            owner.order,
-            owner.recent,
-            owner.aside,
-            owner.misses,
-            owner.shown,
-            owner.fired,
-            owner.control,
+            kernels.Outbox(owner.out, owner.sizes, owner.order, owner.recent),
+            kernels.Told(owner.postponed, owner.misses, owner.shown, owner.fired, owner.control),
         )
 
     def _insert(self, owner: Owner) -> None:
@@ -501,10 +494,9 @@ class LocalBreadthFirst:
                     sender.out[owner.number : owner.number + 1],
                     sender.sizes[owner.number : owner.number + 1],
                     start,
-                    tables.geo,
+                    tables,
                     visited.slots,
                     state,
-                    tables.progress,
                     visited.tally,
                 )
                 visited.states = int(state[1])
@@ -522,14 +514,12 @@ class LocalBreadthFirst:
             owner.parents.ensure(first + most)
             owner.places.ensure(first + most)
         following.count = kernels.gather(
-            owner.out,
-            owner.order,
-            sent,
+            kernels.Outbox(owner.out, owner.sizes, owner.order, owner.recent),
             row_words,
+            kernels.Frontier(
+                following.rows.array, owner.parents.array[first:], owner.places.array[first:]
+            ),
             following.count,
-            following.rows.array,
-            owner.parents.array[first:],
-            owner.places.array[first:],
             self.options.traces,
             owner.fresh_kinds,
         )
@@ -541,12 +531,12 @@ class LocalBreadthFirst:
         for owner in self.owners:
             control = owner.control
             missed.append(owner.misses[: control[kernels.MISSES]].copy())
-            aside, left = int(control[kernels.ASIDE]), int(control[kernels.TODO])
-            if left + aside > len(owner.todo):
-                owner.todo = np.concatenate([owner.todo, np.empty(left + aside, np.int64)])
-            owner.todo[left : left + aside] = owner.aside[:aside]
-            control[kernels.TODO] = left + aside
-            control[kernels.ASIDE] = control[kernels.MISSES] = 0
+            postponed, left = int(control[kernels.POSTPONED]), int(control[kernels.TODO])
+            if left + postponed > len(owner.todo):
+                owner.todo = np.concatenate([owner.todo, np.empty(left + postponed, np.int64)])
+            owner.todo[left : left + postponed] = owner.postponed[:postponed]
+            control[kernels.TODO] = left + postponed
+            control[kernels.POSTPONED] = control[kernels.MISSES] = 0
         self._fill_missed(np.concatenate(missed))
 
     def _fill_missed(self, missed: Words) -> Repacking | None:
@@ -589,7 +579,7 @@ class LocalBreadthFirst:
     def _visited(self) -> Visited:
         width = self.supply.layout.row_words
         tally = np.zeros(self.supply.tabulation.most_progress + 1, np.int64)
-        return Visited(width, True, self.arenas.make(np.int64, VISITED), tally=tally)
+        return Visited(width, self.arenas.make(np.int64, VISITED), tally=tally)
 
     def _reinsert(self, owner: Owner, rows: Words) -> None:
         """Put those of `rows` that `owner` owns into its visited set."""
@@ -787,15 +777,16 @@ class LocalBreadthFirst:
                 tables,
                 0,
                 1,
-                out,
-                sizes,
-                np.empty(out.shape[1], np.uint16),
-                np.empty(0, np.int64),
-                np.empty(1, np.int64),
-                misses,
-                np.empty((64, 3), np.int64),
-                np.zeros_like(owner.fired),
-                control,
+                kernels.Outbox(
+                    out, sizes, np.empty(out.shape[1], np.uint16), np.empty(0, np.int64)
+                ),
+                kernels.Told(
+                    postponed=np.empty(1, np.int64),
+                    misses=misses,
+                    shown=np.empty((64, 3), np.int64),
+                    fired=np.zeros_like(owner.fired),
+                    control=control,
+                ),
             )
         entries = out[0, : int(sizes[0]) * stride].reshape(-1, stride)
         return entries[:, :-1].copy(), misses[: control[kernels.MISSES]]

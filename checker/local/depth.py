@@ -68,14 +68,9 @@ class LocalDepthFirst(Stepwise):
                     self.stack.array[: self.stack_room],
                     self.frames.array[: self.frames_room],
                     self.supply.tables,
-                    self.supply.layout.counts,
-                    self.limits,
-                    self.visited.slots,
-                    figures,
-                    self.misses,
-                    self.fired,
-                    self.fresh_kinds,
-                    self.control,
+                    self.composites,
+                    kernels.RowSet(self.visited.slots, figures),
+                    self.told,
                 )
             )
         finally:  # Ctrl-C shows as soon as the kernel returns.

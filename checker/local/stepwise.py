@@ -178,6 +178,16 @@ class Stepwise:
             else:
                 return
 
+    @property
+    def composites(self) -> kernels.Composites:
+        """How many composites there are and may be."""
+        return kernels.Composites(self.supply.layout.counts, self.limits)
+
+    @property
+    def told(self) -> kernels.Steps:
+        """What a kernel tells."""
+        return kernels.Steps(self.misses, self.fired, self.fresh_kinds, self.control)
+
     def _step(self) -> int:
         """Run the kernel; return its status."""
         raise NotImplementedError
@@ -233,7 +243,7 @@ class Stepwise:
 
     def _new_visited(self) -> Visited:
         arena = self.arenas.make(np.int64, "visited states")
-        return Visited(self.supply.layout.row_words, True, arena)
+        return Visited(self.supply.layout.row_words, arena)
 
     def _show(self, bits: int, places: list[int]) -> None:
         """Record the properties that the path with the transitions at `places` shows."""

@@ -61,16 +61,10 @@ class LocalRandomWalks(Stepwise):
                     self.places,
                     self.generator,
                     self.supply.tables,
-                    self.supply.layout.counts,
-                    self.limits,
-                    self.visited.slots,
-                    figures,
-                    self.final_states.slots,
-                    final_figures,
-                    self.misses,
-                    self.fired,
-                    self.fresh_kinds,
-                    self.control,
+                    self.composites,
+                    kernels.RowSet(self.visited.slots, figures),
+                    kernels.RowSet(self.final_states.slots, final_figures),
+                    self.told,
                 )
             )
         finally:  # Ctrl-C shows as soon as the kernel returns.

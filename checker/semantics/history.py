@@ -61,7 +61,7 @@ class Ghost:
     knows: Any
     pending: tuple[Pending, ...] = ()
     heard: int = 0
-    stamps: tuple[tuple[int, Stamp], ...] = ()
+    stamps: tuple[Any, ...] = ()
     delivered: tuple[tuple[int, Stamp], ...] = ()
 
 

@@ -885,7 +885,9 @@ class SparkBreadthFirst:
         stride = int(tables.geo[kernels.REN_STRIDE])
         weights, row = np.zeros(actors * stride, np.int64), row.copy()
         kernels.weigh(tables.geo, tables.dec, SALTS, np.zeros(actors, np.int64), counts, weights)
-        kernels.lighten(row, 1, len(row), tables.geo, tables.ren, tables.perms, weights, tables.dec)
+        kernels.represent_by_weight(
+            row, 1, len(row), tables.geo, tables.ren, tables.perms, weights, tables.dec
+        )
         return row
 
     def _transitions(self, places: list[int]) -> tuple[Transition, ...]:

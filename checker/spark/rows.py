@@ -300,7 +300,9 @@ class Composites:
         """Replace rows of composites, `stride` words apart, by their representatives."""
         t = self.tables
         if self.symmetric:
-            kernels.lighten(rows, count, stride, t.geo, t.ren, t.perms, self.weights, t.dec)
+            kernels.represent_by_weight(
+                rows, count, stride, t.geo, t.ren, t.perms, self.weights, t.dec
+            )
 
     def orbits(self, flat: Words) -> int:
         """Return how many states the representatives `flat` stand for."""
@@ -417,7 +419,7 @@ class Expanded:
 def new_set(words: int, most: int = 0) -> Visited:
     """Return an empty set of flat rows with room for `most` of them to begin with."""
     arena = Arenas(None, (), reserve_bytes(1)).make(np.int64, "rows")
-    return Visited(words, True, arena, capacity=max(SMALLEST, int(most / HIGHEST_LOAD) + 1))
+    return Visited(words, arena, capacity=max(SMALLEST, int(most / HIGHEST_LOAD) + 1))
 
 
 def settled(seen: Visited, flat: Words, links: Words) -> tuple[Words, Words]:
@@ -427,7 +429,9 @@ def settled(seen: Visited, flat: Words, links: Words) -> tuple[Words, Words]:
     start = np.zeros(2, np.int64)
     while True:
         figures = seen.figures()
-        done = kernels.settle(flat, links, start, words, seen.slots, figures, kept, kept_links)
+        done = kernels.keep_unvisited(
+            flat, links, start, words, seen.slots, figures, kept, kept_links
+        )
         seen.states = int(figures[1])
         if done:
             return kept[: int(start[1]) * words], kept_links[: int(start[1])]
@@ -546,31 +550,24 @@ class _Expansion:
         stride = own.row_words + 1
         out = np.empty((1, self.entries * stride), np.int64)
         sizes, order = np.zeros(1, np.int64), np.empty(self.entries, np.uint16)
-        aside, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
+        postponed, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
         misses = np.empty((MISSES, 1 + int(own.tables.geo[kernels.WORDS])), np.int64)
         todo, missing, composites = waiting.copy(), [], []
         control[kernels.TODO] = len(todo)
         while control[kernels.TODO]:
-            control[kernels.MISSES] = control[kernels.ASIDE] = control[kernels.FOUND] = 0
+            control[kernels.MISSES] = control[kernels.POSTPONED] = control[kernels.FOUND] = 0
             kernels.expand(
                 rows,
                 todo,
                 own.tables,
                 0,
                 1,
-                out,
-                sizes,
-                order,
-                self.recent,
-                aside,
-                misses,
-                shown,
-                self.fired,
-                control,
+                kernels.Outbox(out, sizes, order, self.recent),
+                kernels.Told(postponed, misses, shown, self.fired, control),
             )
             self._send(out[0], int(sizes[0]), stride, which)
             sizes[:] = 0
-            missing.append(aside[: control[kernels.ASIDE]].copy())
+            missing.append(postponed[: control[kernels.POSTPONED]].copy())
             found = misses[: control[kernels.MISSES]]
             composites.append(found[found[:, 0] >> 8 == kernels.COMPOSE])
             self.keys.append(found[found[:, 0] == 0, 1])

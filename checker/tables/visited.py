@@ -28,11 +28,10 @@ SWEEP_SHARE = 0.2
 
 @define(eq=False)
 class Visited:
-    """One owner's share of the visited set.
+    """One owner's part of the visited set.
 
     Attributes:
-        width: words per slot: a row's, or 1 for fingerprints.
-        exact: slots hold rows, not fingerprints.
+        width: words per slot, as many as a row has.
         arena: an empty one, for the slots.
         states: how many are in it now.
         dropped: how many were in it and are no longer, see `sweep` and `forget`.
@@ -41,7 +40,6 @@ class Visited:
     """
 
     width: int
-    exact: bool
     arena: Arena
     states: int = 0
     dropped: int = 0
@@ -78,7 +76,7 @@ class Visited:
         old = self.capacity
         new = int(old * factor)
         self.arena.ensure((new + TAIL) * self.width)
-        if not kernels.grow(self.slots, TAIL, self.width, self.exact, old, new):
+        if not kernels.grow(self.slots, TAIL, self.width, old, new):
             raise CapacityError("the visited set's hashes are too unevenly spread")
         self.capacity = new
 
@@ -123,8 +121,7 @@ class Visited:
 
     def figures(self) -> Words:
         """Return what `kernels.insert` needs to know of the set."""
-        width = self.width if self.exact else 0
-        figures = [self.capacity, self.states, self.limit, width, self.capacity + TAIL]
+        figures = [self.capacity, self.states, self.limit, self.width, self.capacity + TAIL]
         return np.array(figures, np.int64)
 
     def parts(self) -> Iterator[Any]:

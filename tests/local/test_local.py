@@ -428,7 +428,7 @@ def test_what_an_actor_heard_of_itself_is_kept_only_while_it_matters(engine: str
 def test_a_state_may_have_tens_of_thousands_of_transitions() -> None:
     """Each of 13 actors can send to any group of others: that is more than 15 bits can say."""
     system = small("unordered", 13, 1, workload="multicast", properties=("integrity",))
-    explorer = LocalBreadthFirst(system, max_depth=2, options=LocalOptions(threads=1))
+    explorer = LocalBreadthFirst(system, max_depth=2, options=Options(threads=1))
     counts = explore(system, explorer).counts
     sends = 13 * (2**12 - 1)
     assert (1 + sends, 1 + sends) == (counts.unique_states, counts.total_states)

@@ -63,7 +63,9 @@ def test_the_fast_engine_agrees_with_plain_python(
         system = variant(drawn, sends, clock_at, history)
         expected = found(plainly(system))
         assert expected == found(searched(system))
-        assert expected == found(searched(system, symmetry=True, sweep=True, audit=True, threads=2))
+        assert expected == found(
+            searched(system, symmetry=True, memory="sweep", audit=True, threads=2)
+        )
 
 
 def with_arming(protocol: Protocol) -> Protocol:
@@ -286,7 +288,7 @@ def test_full_tells_apart_which_message_got_which_stamp(clock_at: str) -> None:
     """By the letter, the stamps given on the way are in the state."""
     workload = "script:[[1,1],[0]]"
     how: dict[str, Any] = {"workload": workload, "history": "full", "properties": ("integrity",)}
-    system = system_of(Spec("turns", "", 2, 2, clock_at=clock_at, **how), TURNS)
+    system = system_of(Spec("turns", 2, 2, clock_at=clock_at, **how), TURNS)
 
     plain, local = plainly(system), searched(system)
 

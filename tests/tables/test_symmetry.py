@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.search.loop import BreadthFirst, explore
+from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
+from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import CLOCK_AT
 from antecede.checker.semantics.transition import System

@@ -1,0 +1,18 @@
+"""Every compiled function: look up, expand, hash, probe, grow. Arrays in, arrays out.
+
+Read `geometry` first: it says what is where. Then `successors`, which `levels` and `stepwise` call.
+"""
+
+from antecede.checker.tables.kernels.composites import *
+from antecede.checker.tables.kernels.entries import *
+from antecede.checker.tables.kernels.flat import *
+from antecede.checker.tables.kernels.geometry import *
+from antecede.checker.tables.kernels.hashing import *
+from antecede.checker.tables.kernels.histories import *
+from antecede.checker.tables.kernels.levels import *
+from antecede.checker.tables.kernels.progress import *
+from antecede.checker.tables.kernels.renaming import *
+from antecede.checker.tables.kernels.rows import *
+from antecede.checker.tables.kernels.sets import *
+from antecede.checker.tables.kernels.stepwise import *
+from antecede.checker.tables.kernels.successors import *

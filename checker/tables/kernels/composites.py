@@ -1,0 +1,204 @@
+"""Local words of one actor and the numbers of their combinations, its composites."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.geometry import (
+    ACTORS,
+    COL_MASK,
+    COL_SHIFT,
+    COL_WORD,
+    COMPOSE,
+    DEC_STRIDE,
+    MISSES,
+    ROW_MASK,
+    ROW_SHIFT,
+    ROW_WORD,
+    ROW_WORDS,
+    WORDS,
+)
+from antecede.checker.tables.kernels.hashing import (
+    hash_words,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    inlined,
+    kernel,
+)
+
+
+@inlined
+def get(loc, base, geo, actor, column):
+    """Return a column of `actor` from the local words at loc[base:]."""
+    word = loc[base + actor * geo[WORDS] + geo[COL_WORD + column]]
+    return (word >> geo[COL_SHIFT + column]) & geo[COL_MASK + column]
+
+
+@inlined
+def put(loc, geo, actor, column, value):
+    """Set a column of `actor` in the local words at loc[0:]."""
+    at = actor * geo[WORDS] + geo[COL_WORD + column]
+    shift = geo[COL_SHIFT + column]
+    old = (loc[at] >> shift) & geo[COL_MASK + column]
+    loc[at] ^= (old ^ value) << shift
+
+
+@inlined
+def seek(cons, words, loc, base, actor):
+    """Return the slot where the search for the local words loc[base:] of `actor` begins."""
+    mask = cons.shape[0] // (words + 1) - 1
+    return np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
+
+
+@inlined
+def probe(cons, words, loc, base, actor, slot):
+    """Return the composite of `actor` with the local words loc[base:], or -1; see `seek`."""
+    stride = words + 1
+    mask = cons.shape[0] // stride - 1
+    while True:
+        at = slot * stride
+        owner = cons[at + words]
+        if owner == -1:
+            return np.int64(-1)
+        if owner >> 48 == actor:
+            same = True
+            for k in range(words):
+                if cons[at + k] != loc[base + k]:
+                    same = False
+                    break
+            if same:
+                return owner & 0xFFFFFFFFFFFF
+        slot = (slot + 1) & mask
+
+
+@inlined
+def find_composite(cons, words, loc, base, actor):
+    """Return the composite of `actor` with the local words loc[base:], or -1."""
+    return probe(cons, words, loc, base, actor, seek(cons, words, loc, base, actor))
+
+
+@kernel
+def index_composite(cons, mask, dec, at, words, actor, number):
+    """Enter one composite, with its local words at dec[at:], into `cons`."""
+    slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask
+    while cons[slot * (words + 1) + words] != -1:
+        slot = (slot + 1) & mask
+    for k in range(words):
+        cons[slot * (words + 1) + k] = dec[at + k]
+    cons[slot * (words + 1) + words] = (actor << 48) | number
+
+
+@kernel
+def index_composites(cons, dec, stride, words, counts):
+    """Fill an empty `cons` with all composites in `dec`."""
+    mask = cons.shape[0] // (words + 1) - 1
+    for actor in range(counts.shape[0]):
+        for number in range(counts[actor]):
+            at = actor * stride + number * words
+            index_composite(cons, mask, dec, at, words, actor, number)
+
+
+@kernel
+def add_composites(cons, dec, stride, words, counts, records, limits):
+    """Number the local words in `records` that have no number yet.
+
+    Args:
+        cons, dec: with room for all of them.
+        stride: where the next actor's composites begin in `dec`.
+        words: local words per actor.
+        counts: per actor, composites so far; updated.
+        records: (n, 1 + words): actor, local words.
+        limits: per actor, the greatest number of composites that its row field holds.
+
+    Returns:
+        The number of records worked through; fewer than n when a limit was reached.
+    """
+    mask = cons.shape[0] // (words + 1) - 1
+    loc = np.empty(words, np.int64)
+    for r in range(records.shape[0]):
+        actor = records[r, 0]
+        for k in range(words):
+            loc[k] = records[r, 1 + k]
+        if find_composite(cons, words, loc, 0, actor) != -1:
+            continue
+        if counts[actor] >= limits[actor]:
+            return r
+        at = actor * stride + counts[actor] * words
+        for k in range(words):
+            dec[at + k] = loc[k]
+        index_composite(cons, mask, dec, at, words, actor, counts[actor])
+        counts[actor] += 1
+    return records.shape[0]
+
+
+@kernel
+def compose_missed(misses, control, tables, composites):
+    """Number the composites in `misses` as far as there is room; keep the other records.
+
+    Args:
+        composites: see `Composites`; its counts are updated.
+
+    Returns:
+        Whether nothing is missing any more.
+    """
+    geo, cons, dec = tables.geo, tables.cons, tables.dec
+    counts, limits = composites.counts, composites.limits
+    words = geo[WORDS]
+    mask = cons.shape[0] // (words + 1) - 1
+    total = np.int64(0)
+    for actor in range(geo[ACTORS]):
+        total += counts[actor]
+    kept = np.int64(0)
+    for r in range(control[MISSES]):
+        done = False
+        if misses[r, 0] >> 8 == COMPOSE:
+            actor = misses[r, 0] & 0xFF
+            at = actor * geo[DEC_STRIDE] + counts[actor] * words
+            if counts[actor] < limits[actor] and total < limits[geo[ACTORS]]:
+                done = True
+                for k in range(words):
+                    dec[at + k] = misses[r, 1 + k]
+                if find_composite(cons, words, dec, at, actor) == -1:
+                    index_composite(cons, mask, dec, at, words, actor, counts[actor])
+                    counts[actor] += 1
+                    total += 1
+        if not done:
+            for k in range(misses.shape[1]):
+                misses[kept, k] = misses[r, k]
+            kept += 1
+    control[MISSES] = kept
+    return kept == 0
+
+
+@kernel
+def mark_composites(rows, count, geo, marks):
+    """Mark the composites of the first `count` rows.
+
+    Args:
+        marks: bool; of composite g of actor i at i * (its length // actors) + g.
+    """
+    rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
+    room = marks.shape[0] // geo[ACTORS]
+    for r in range(count):
+        at = r * geo[ROW_WORDS]
+        for actor in range(geo[ACTORS]):
+            field = rows[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+            marks[actor * room + (field & geo[ROW_MASK + actor])] = True
+
+
+@kernel
+def renumber(rows, count, geo, numbers):
+    """Give the composites of the first `count` rows other numbers, in place.
+
+    Args:
+        numbers: int64; the new ones, at the places of `mark_composites`.
+    """
+    rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
+    room = numbers.shape[0] // geo[ACTORS]
+    for r in range(count):
+        at = r * geo[ROW_WORDS]
+        for actor in range(geo[ACTORS]):
+            word, shift = at + geo[ROW_WORD + actor], geo[ROW_SHIFT + actor]
+            old = rows[word] >> shift & geo[ROW_MASK + actor]
+            rows[word] ^= (old ^ numbers[actor * room + old]) << shift

@@ -1,0 +1,63 @@
+"""The hash table of what calls of Python functions came to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.geometry import (
+    COLUMN_BITS,
+    MISSES,
+    NUMBER_BITS,
+)
+from antecede.checker.tables.kernels.hashing import (
+    mix,
+)
+from antecede.checker.tables.kernels.jit import (
+    inlined,
+    kernel,
+)
+
+
+@inlined
+def key_of(kind, column, x, y):
+    """Return the table key of a look-up."""
+    return (((kind << COLUMN_BITS | column) << NUMBER_BITS) | x) << NUMBER_BITS | y
+
+
+@inlined
+def find(table, key):
+    """Return the value of `key`, or -1."""
+    mask = (table.shape[0] >> 1) - 1
+    slot = np.int64(mix(key) >> np.uint64(20)) & mask
+    while True:
+        there = table[2 * slot]
+        if there == key:
+            return table[2 * slot + 1]
+        if there == -1:
+            return np.int64(-1)
+        slot = (slot + 1) & mask
+
+
+@inlined
+def look_up(table, key, misses, control):
+    """Return the value of `key`, or -1 after recording that it is missing."""
+    value = find(table, key)
+    if value == -1:
+        at = control[MISSES]
+        if at < misses.shape[0]:
+            misses[at, 0] = 0
+            misses[at, 1] = key
+            control[MISSES] = at + 1
+    return value
+
+
+@kernel
+def store(table, keys, values):
+    """Put new keys with their values into `table`, which has room for them."""
+    mask = (table.shape[0] >> 1) - 1
+    for k in range(keys.shape[0]):
+        slot = np.int64(mix(keys[k]) >> np.uint64(20)) & mask
+        while table[2 * slot] != -1 and table[2 * slot] != keys[k]:
+            slot = (slot + 1) & mask
+        table[2 * slot] = keys[k]
+        table[2 * slot + 1] = values[k]

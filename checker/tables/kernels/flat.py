@@ -1,0 +1,319 @@
+"""Rows that travel between processes: see `checker.spark.rows`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.composites import (
+    find_composite,
+    get,
+    index_composite,
+)
+from antecede.checker.tables.kernels.geometry import (
+    ACTORS,
+    DEC_STRIDE,
+    FLAT_BITS,
+    FLAT_MASK,
+    MISSED,
+    PENDING,
+    PLACE_BITS,
+    POSITION,
+    REN_STRIDE,
+    ROW_MASK,
+    ROW_SHIFT,
+    ROW_WORD,
+    ROW_WORDS,
+    WORDS,
+)
+from antecede.checker.tables.kernels.hashing import (
+    hash_words,
+    home,
+    mix,
+    owner_by,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    inlined,
+    kernel,
+    prefetch,
+)
+from antecede.checker.tables.kernels.renaming import (
+    weight_of,
+)
+from antecede.checker.tables.kernels.rows import (
+    decode,
+)
+from antecede.checker.tables.kernels.sets import (
+    claim_row,
+)
+
+
+@inlined
+def pack_flat(loc, widths, out, start):
+    """Pack local words bit by bit into out[start:].
+
+    Args:
+        loc: the local words of all actors.
+        widths: how many bits of each are in use.
+    """
+    word, used = start, np.int64(0)
+    out[word] = 0
+    for k in range(widths.shape[0]):
+        value, width = loc[k], widths[k]
+        out[word] |= (value << used) & FLAT_MASK
+        used += width
+        if (used >= FLAT_BITS and k + 1 < widths.shape[0]) or used > FLAT_BITS:
+            used -= FLAT_BITS
+            word += 1
+            out[word] = value >> (width - used)
+
+
+@inlined
+def unpack_flat(flat, start, widths, loc):
+    """Write the local words packed at flat[start:] to loc[0:]."""
+    word, used = start, np.int64(0)
+    for k in range(widths.shape[0]):
+        width = widths[k]
+        value = flat[word] >> used
+        used += width
+        if (used >= FLAT_BITS and k + 1 < widths.shape[0]) or used > FLAT_BITS:
+            used -= FLAT_BITS
+            word += 1
+            if used:
+                value |= flat[word] << (width - used)
+        loc[k] = value & ((np.int64(1) << width) - 1)
+
+
+@kernel
+def compose(flat, which, flat_words, widths, tables, counts, limits, rows):
+    """Translate flat rows into rows of composites, numbering new composites.
+
+    Args:
+        flat: flat rows, one after the other.
+        which: indices of those to translate.
+        flat_words: words of a flat row.
+        widths: as for `pack_flat`.
+        counts, limits: as in `Composites`.
+        rows: takes the rows of composites.
+
+    Returns:
+        How many were translated; fewer than all where there is no more room for composites.
+    """
+    flat, which, widths, rows = borrow(flat), borrow(which), borrow(widths), borrow(rows)
+    geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
+    words, actors, row_words = geo[WORDS], geo[ACTORS], geo[ROW_WORDS]
+    mask = cons.shape[0] // (words + 1) - 1
+    own_loc = np.empty(actors * words, np.int64)
+    loc = borrow(own_loc)
+    done = which.shape[0]
+    total = counts.sum()
+    for r in range(which.shape[0]):
+        unpack_flat(flat, which[r] * flat_words, widths, loc)
+        for k in range(row_words):
+            rows[r * row_words + k] = 0
+        room = True
+        for actor in range(actors):
+            number = find_composite(cons, words, loc, actor * words, actor)
+            if number == -1:
+                room = counts[actor] < limits[actor] and total < limits[actors]
+                if not room:
+                    break
+                number = counts[actor]
+                at = actor * geo[DEC_STRIDE] + number * words
+                for k in range(words):
+                    dec[at + k] = loc[actor * words + k]
+                index_composite(cons, mask, dec, at, words, actor, number)
+                counts[actor] += 1
+                total += 1
+            rows[r * row_words + geo[ROW_WORD + actor]] |= number << geo[ROW_SHIFT + actor]
+        if not room:
+            done = r
+            break
+    own_loc[0] = 0
+    return done
+
+
+@kernel
+def flatten(rows, count, stride, geo, dec, widths, flat_words, flat):
+    """Translate rows of composites into flat rows.
+
+    Args:
+        rows: the first `count` entries of `stride` words each begin with a row.
+        flat: takes the flat rows.
+    """
+    rows, widths, flat = borrow(rows), borrow(widths), borrow(flat)
+    geo, dec = borrow(geo), borrow(dec)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(count):
+        decode(rows, r * stride, geo, dec, loc, 0)
+        pack_flat(loc, widths, flat, r * flat_words)
+    own_loc[0] = 0
+
+
+@kernel
+def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
+    """Write the owner of each flat row to `out`: a hash of its columns, however they are packed.
+
+    It is the owner that `dispatch` gives it, who has weights.
+
+    Args:
+        salts: as for `weigh`.
+    """
+    flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
+    salts, out = borrow(salts), borrow(out)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(count):
+        unpack_flat(flat, r * flat_words, widths, loc)
+        h = np.int64(0)
+        for actor in range(geo[ACTORS]):
+            h += weight_of(loc, geo, actor, salts)
+        out[r] = owner_by(mix(h), owners)
+    own_loc[0] = 0
+
+
+@kernel
+def keep_new(entries, count, stride, slots, figures, start):
+    """Put the rows of entries into a set, and move those entries to the front whose rows are new.
+
+    Args:
+        entries: the first `count` ones of `stride` words each, the last of them information.
+        slots, figures: the set, as for `claim_row`.
+        start: [the first entry to look at, how many are kept]; updated.
+
+    Returns:
+        Whether all are done; if not, the set must grow.
+    """
+    entries, slots, figures = borrow(entries), borrow(slots), borrow(figures)
+    kept = start[1]
+    width = stride - 1
+    for e in range(start[0], count):
+        at = e * stride
+        if e + 12 < count:
+            later = hash_words(entries, at + 12 * stride, width)
+            prefetch(slots, home(later, figures[0]) * width)
+        fresh = MISSED
+        if figures[1] < figures[2]:
+            fresh = claim_row(slots, figures, entries, at, width)
+        if fresh == MISSED:
+            start[0], start[1] = e, kept
+            return False
+        if fresh:
+            for k in range(stride):
+                entries[kept * stride + k] = entries[at + k]
+            kept += 1
+    start[0], start[1] = count, kept
+    return True
+
+
+@kernel
+def dispatch(
+    entries, count, stride, tables, widths, flat_words, weights, base, numbers, rows, links
+):
+    """Write the flat rows of entries, and links to their parents, to their owners.
+
+    Args:
+        entries: the first `count` ones of `stride` words each.
+        widths: bits of each local word of each actor.
+        weights: see `weigh`.
+        base: the partition of the parents, in its place in a link.
+        numbers: of the parents, by the index in an entry's information word.
+        rows: (owners, flat_words * room); takes the rows.
+        links: (owners, 1 + room); links[:, 0] counts them, and so must be 0 at first.
+    """
+    entries, widths, weights = borrow(entries), borrow(widths), borrow(weights)
+    geo, dec, numbers = borrow(tables.geo), borrow(tables.dec), borrow(numbers)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    own_flat = np.empty(flat_words, np.int64)
+    loc, flat = borrow(own_loc), borrow(own_flat)
+    owners = rows.shape[0]
+    for e in range(count):
+        at = e * stride
+        h = np.int64(0)
+        for actor in range(geo[ACTORS]):
+            field = entries[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+            h += weights[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+        owner = owner_by(mix(h), owners)
+        decode(entries, at, geo, dec, loc, 0)
+        pack_flat(loc, widths, flat, 0)
+        place = links[owner, 0]
+        links[owner, 0] = place + 1
+        info = entries[at + stride - 1]
+        links[owner, 1 + place] = base | numbers[info >> 31] << PLACE_BITS | info & 0xFFFF
+        for k in range(flat_words):
+            rows[owner, place * flat_words + k] = flat[k]
+    own_loc[0] = own_flat[0] = 0
+
+
+@kernel
+def keep_unvisited(flat, links, start, flat_words, slots, figures, kept, kept_links):
+    """Put flat rows into a set and keep those that were not in it.
+
+    Args:
+        flat, links: rows, and a word for each.
+        start: [the first row to look at, how many are kept]; updated.
+        slots, figures: the set, as for `claim_row`.
+        kept, kept_links: take the new rows and their words.
+
+    Returns:
+        Whether all are done; if not, the set must grow.
+    """
+    flat, links, slots, figures = borrow(flat), borrow(links), borrow(slots), borrow(figures)
+    kept, kept_links = borrow(kept), borrow(kept_links)
+    count = start[1]
+    ahead = 12
+    for r in range(start[0], links.shape[0]):
+        if figures[1] >= figures[2]:
+            start[0], start[1] = r, count
+            return False
+        if r + ahead < links.shape[0]:
+            later = home(hash_words(flat, (r + ahead) * flat_words, flat_words), figures[0])
+            prefetch(slots, later * flat_words)
+        at = r * flat_words
+        fresh = claim_row(slots, figures, flat, at, flat_words)
+        if fresh == MISSED:
+            start[0], start[1] = r, count
+            return False
+        if fresh:
+            for k in range(flat_words):
+                kept[count * flat_words + k] = flat[at + k]
+            kept_links[count] = links[r]
+            count += 1
+    start[0], start[1] = links.shape[0], count
+    return True
+
+
+@kernel
+def progress_of_flat(flat, count, flat_words, geo, widths, sent, pending, room, out):
+    """Write the progress of flat rows to `out`; see `progress_of`.
+
+    Args:
+        sent: what a position of an actor adds, at actor * room + position.
+        pending: what an actor's undelivered copies take off, likewise.
+    """
+    flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
+    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(count):
+        unpack_flat(flat, r * flat_words, widths, loc)
+        total = np.int64(0)
+        for actor in range(geo[ACTORS]):
+            total += sent[actor * room + get(loc, 0, geo, actor, POSITION)]
+            total -= pending[actor * room + get(loc, 0, geo, actor, PENDING)]
+        out[r] = total
+    own_loc[0] = 0
+
+
+@kernel
+def pack_rows(local, widths, flat_words, flat):
+    """Pack local words, of shape (rows, words of all actors), into flat rows."""
+    for r in range(local.shape[0]):
+        pack_flat(local[r], widths, flat, r * flat_words)
+
+
+@kernel
+def unpack_rows(flat, flat_words, widths, local):
+    """Unpack flat rows into local words, of shape (rows, words of all actors)."""
+    for r in range(local.shape[0]):
+        unpack_flat(flat, r * flat_words, widths, local[r])

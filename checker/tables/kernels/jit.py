@@ -1,0 +1,207 @@
+"""How kernels are compiled: what Numba is told, and what it lacks.
+
+Kernels release the GIL; none of them writes to what another thread reads at the same time.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import config, njit
+from numba.core import cgutils, types
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+)
+from numba.core.datamodel.models import ArrayModel
+from numba.extending import intrinsic, lower_builtin, register_model
+from numba.np.arrayobj import load_item, make_array, store_item
+
+from antecede.checker.tables import cache
+
+
+class _Place:
+    """Where the compiled code of a function is kept, as Numba asks for it."""
+
+    def __init__(self, function: Any) -> None:
+        self._line = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function: Any, _file: str) -> _Place:
+        return cls(function)
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: the folder is there, or nothing is kept."""
+
+    def get_cache_path(self) -> str:
+        return str(cache.folder() or "")
+
+    def get_source_stamp(self) -> str:
+        return cache.digest()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _Kept(CompileResultCacheImpl):
+    _locator_classes = [_Place]  # type: ignore[list-item]  # noqa: RUF012
+
+
+class _Sealed(IndexDataCacheFile):
+    """Files that are known to be as they were written: damaged code must never run."""
+
+    def _load_index(self) -> Any:
+        try:
+            with open(self._index_path, "rb") as file:
+                content = cache.opened(file.read())
+        except FileNotFoundError:
+            return {}
+        if content is None:
+            raise OSError(f"{self._index_path} is damaged")
+        stamp, overloads = cache.unpickled(content)
+        return overloads if stamp == [self._version, self._source_stamp] else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        stamp = [self._version, self._source_stamp]
+        with self._open_for_write(self._index_path) as file:
+            file.write(cache.sealed(self._dump((stamp, overloads))))
+
+    def _load_data(self, name: str) -> Any:
+        with open(self._data_path(name), "rb") as file:
+            content = cache.opened(file.read())
+        if content is None:
+            raise ValueError(f"{self._data_path(name)} is damaged")
+        return cache.unpickled(content)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(cache.sealed(self._dump(data)))
+
+
+class _Cache(FunctionCache):
+    """Numba's cache in a folder of ours: what cannot be read is compiled anew, and said to be."""
+
+    _impl_class = _Kept
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        impl = self._impl
+        place = impl.locator
+        self._cache_file = _Sealed(
+            place.get_cache_path(), impl.filename_base, place.get_source_stamp()
+        )
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        try:
+            return super().load_overload(signature, target)
+        except Exception as error:
+            cache.say(f"a compiled kernel cannot be read, and is compiled anew: {error}")
+            self._forget()
+            return None
+
+    def _forget(self) -> None:
+        try:
+            self.flush()
+        except OSError as error:
+            cache.say(f"a damaged kernel cannot be replaced: {error}")
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        if cache.folder() is None:
+            tried = " and ".join(str(place) for place in cache.places())
+            cache.say(
+                f"compiled kernels cannot be kept, for {tried} cannot be written to: every start "
+                "compiles them; give a folder with NUMBA_CACHE_DIR"
+            )
+            return
+        try:
+            super().save_overload(signature, data)
+        except OSError as error:
+            cache.say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function when it is first called, and keep what that comes to."""
+    dispatcher: Any = njit(nogil=True)(function)
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        dispatcher._cache = _Cache(function)
+    return dispatcher
+
+
+inlined = njit(nogil=True, inline="always")
+"""Compile a function into those that call it."""
+
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
+
+    def prefetch(_array: Any, _index: Any) -> None:
+        """Do nothing: without the JIT there is nothing to hide."""
+
+    def borrow(array: Any) -> Any:
+        """Return the array: without the JIT there is no reference count."""
+        return array
+
+else:
+
+    class Borrowed(types.Array):
+        """The type of a borrowed array: an index must not be negative."""
+
+    register_model(Borrowed)(ArrayModel)
+
+    @lower_builtin(operator.getitem, Borrowed, types.Integer)
+    def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Generate array[index] without a branch for negative indices."""
+        kind, index = signature.args
+        view = make_array(kind)(context, builder, args[0])
+        at = context.cast(builder, args[1], index, types.intp)
+        return load_item(context, builder, kind, builder.gep(view.data, [at]))
+
+    @lower_builtin(operator.setitem, Borrowed, types.Integer, types.Any)
+    def save(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        """Generate array[index] = value without a branch for negative indices."""
+        kind, index, given = signature.args
+        view = make_array(kind)(context, builder, args[0])
+        at = context.cast(builder, args[1], index, types.intp)
+        value = context.cast(builder, args[2], given, kind.dtype)
+        store_item(context, builder, kind, value, builder.gep(view.data, [at]))
+
+    @intrinsic
+    def borrow(typingctx: Any, array: Any) -> Any:
+        """Return a view of a contiguous array that takes no part in reference counting.
+
+        The atomic increments and decrements that Numba puts around every use of an array took 85 %
+        of the time of `expand`, and its care for negative indices a fifth of the instructions of
+        the rest. The caller must keep the array itself alive. With NUMBA_BOUNDSCHECK=1 indices are
+        checked as usual.
+        """
+        plain = config.BOUNDSCHECK or array.ndim != 1  # type: ignore[attr-defined]
+        kind: Any = types.Array if plain else Borrowed
+        borrowed = kind(array.dtype, array.ndim, array.layout)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            (struct,) = args
+            for place in (0, 1):  # meminfo and parent
+                kind = struct.type.elements[place]
+                struct = builder.insert_value(struct, ir.Constant(kind, None), place)
+            return struct
+
+        return borrowed(array), codegen
+
+    @intrinsic
+    def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+        """Ask the processor to load array[index] into its caches."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            view = make_array(signature.args[0])(context, builder, args[0])
+            address = builder.gep(view.data, [args[1]])
+            byte = ir.IntType(8).as_pointer()
+            flag = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            address = builder.bitcast(address, byte)
+            builder.call(function, [address, flag(0), flag(1), flag(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, index), codegen

@@ -1,0 +1,301 @@
+"""Breadth-first by levels: expand, insert, gather."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.geometry import (
+    AHEAD,
+    AT_FRESH,
+    AUDITS,
+    DECREASED,
+    END_FRESH,
+    FINALS,
+    FIRED,
+    FOUND,
+    FULL,
+    KNOWN,
+    MISSED,
+    MISSES,
+    MOST_TRANSITIONS,
+    NEW,
+    ORBIT_FINALS,
+    ORBIT_FIRED,
+    ORBIT_STATES,
+    OVERFLOWED,
+    PERMUTATIONS,
+    POSTPONED,
+    ROW_WORDS,
+    SWEEPS,
+    TODO,
+)
+from antecede.checker.tables.kernels.hashing import (
+    hash_words,
+    home,
+    owner_by,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    kernel,
+    prefetch,
+)
+from antecede.checker.tables.kernels.progress import (
+    progress_of,
+)
+from antecede.checker.tables.kernels.renaming import (
+    represent,
+)
+from antecede.checker.tables.kernels.rows import (
+    prefetch_composites,
+)
+from antecede.checker.tables.kernels.sets import (
+    claim,
+)
+from antecede.checker.tables.kernels.successors import (
+    borrowed,
+    judge_final,
+    room_for,
+    successors,
+)
+
+
+@kernel
+def expand(rows, todo, tables, me, owners, outbox, told):
+    """Expand rows of one thread's frontier and sort their successors by owner.
+
+    First the rows listed in `todo`, then those from control[AT_FRESH] to control[END_FRESH], until
+    they are done or a buffer is full. A row that misses a table entry is postponed.
+
+    Args:
+        rows: the frontier, flat.
+        todo: indices; control[TODO] says how many.
+        me, owners: whose frontier it is, the number of threads.
+        outbox: takes the successors; information words hold parent * owners + me (bits 31-62), the
+            transition's place (0-15) and kind (16-30).
+        told: what Python is told; of `control`, FIRED and FINALS are added to; FULL is set to the
+            number of successors of a row if that is more than the outbox, or a place, has room
+            for; KNOWN is the bit set of properties not to report any more; DECREASED counts
+            successors with less progress, if geo[AUDITS].
+    """
+    rows, todo, postponed = borrow(rows), borrow(todo), borrow(told.postponed)
+    misses, control, shown, fired = (
+        borrow(told.misses),
+        borrow(told.control),
+        told.shown,
+        told.fired,
+    )
+    sizes = outbox.sizes
+    tables, out = borrowed(tables), borrow(outbox.out)
+    geo, dec, ren, perms = tables.geo, tables.dec, tables.ren, tables.perms
+    row_words = geo[ROW_WORDS]
+    stride = row_words + 1
+    capacity = out.shape[1] // stride
+    own_loc = np.empty(room_for(geo), np.int64)
+    own_block = np.empty(4096 * stride, np.int64)
+    loc, block = borrow(own_loc), borrow(own_block)
+    found = control[KNOWN]
+    recent, order = borrow(outbox.recent), borrow(outbox.order)
+    sent = sizes.sum()
+    remembered = recent.shape[0] // row_words
+    done_todo = np.int64(0)
+    while True:
+        if done_todo < control[TODO]:
+            index = todo[done_todo]
+        elif control[AT_FRESH] < control[END_FRESH]:
+            index = control[AT_FRESH]
+        else:
+            break
+        if control[POSTPONED] == postponed.shape[0] or control[MISSES] >= misses.shape[0] - 64:
+            break
+        at = index * row_words
+        if index + AHEAD < control[END_FRESH]:
+            prefetch_composites(rows, at + AHEAD * row_words, geo, dec)
+        count = successors(rows, at, tables, loc, block, found, misses, control)
+        violated = np.int64(0)
+        orbit = np.int64(1)
+        if geo[PERMUTATIONS] and count >= 0:
+            for k in range(row_words):
+                block[count * stride + k] = rows[at + k]
+            fixed = represent(block, count * stride, geo, ren, perms, loc, misses, control)
+            if fixed == MISSED:
+                count = np.int64(MISSED)
+            else:
+                orbit = (geo[PERMUTATIONS] + 1) // (fixed + 1)
+        if count == 0:
+            violated = judge_final(rows, at, geo, tables.table, dec, loc, misses, control)
+            if violated == MISSED:
+                count = np.int64(MISSED)
+        if count == OVERFLOWED:
+            own_block = np.empty(2 * block.shape[0], np.int64)
+            block = borrow(own_block)
+            continue
+        if count > capacity or count > MOST_TRANSITIONS:
+            control[FULL] = count
+            break
+        if count == MISSED:
+            postponed[control[POSTPONED]] = index
+            control[POSTPONED] += 1
+        else:
+            full = False
+            for o in range(owners):
+                full = full or sizes[o] + count > capacity
+            if full:
+                break
+            for e in range(count):
+                start = e * stride
+                h = hash_words(block, start, row_words)
+                if remembered:
+                    spot = (np.int64(h >> np.uint64(20)) & (remembered - 1)) * row_words
+                    known = True
+                    for k in range(row_words):
+                        known = known and recent[spot + k] == block[start + k]
+                        recent[spot + k] = block[start + k]
+                    if known:
+                        continue
+                owner = owner_by(h, owners)
+                target = sizes[owner] * stride
+                for k in range(row_words):
+                    out[owner, target + k] = block[start + k]
+                info = block[start + row_words]
+                out[owner, target + row_words] = (index * owners + me) << 31 | info & 0x7FFFFFFF
+                sizes[owner] += 1
+                order[sent] = owner
+                sent += 1
+            if geo[AUDITS]:
+                least = progress_of(rows, at, geo, tables.progress)
+                for e in range(count):
+                    if progress_of(block, e * stride, geo, tables.progress) < least:
+                        control[DECREASED] += 1
+            for e in range(count):
+                info = block[e * stride + row_words]
+                fired[info >> 16 & 0x7FFF] += 1
+                if info >> 32:
+                    note(shown, control, info >> 32, index * owners + me, info & 0xFFFF)
+            control[FIRED] += count
+            control[ORBIT_STATES] += orbit
+            control[ORBIT_FIRED] += orbit * count
+            if count == 0:
+                control[FINALS] += 1
+                control[ORBIT_FINALS] += orbit
+                if violated & ~found:
+                    note(shown, control, violated & ~found, index * owners + me, -1)
+        if done_todo < control[TODO]:
+            done_todo += 1
+        else:
+            control[AT_FRESH] += 1
+    left = control[TODO] - done_todo
+    for k in range(left):
+        todo[k] = todo[done_todo + k]
+    control[TODO] = left
+    # Borrowed arrays die with their owners, so the owners must be used last.
+    own_loc[0] = own_block[0] = 0
+
+
+@kernel
+def note(shown, control, what, link, place):
+    """Record that a transition shows properties, unless that is known or there is no room."""
+    at = control[FOUND]
+    for k in range(at):
+        if what & ~shown[k, 0] == 0 and (place >= 0) == (shown[k, 2] >= 0):
+            return
+    if at < shown.shape[0]:
+        shown[at, 0] = what
+        shown[at, 1] = link
+        shown[at, 2] = place
+        control[FOUND] = at + 1
+
+
+@kernel
+def insert(out, sizes, start, tables, slots, figures, tally):
+    """Insert the successors that one owner was sent into its visited set, and mark the new ones.
+
+    Args:
+        out: (threads, entries * (row words + 1)): what each thread sent to this owner; the
+            information words of new states become negative.
+        sizes: per thread, how many entries.
+        start: [thread, entry] to begin with; updated.
+        slots: the visited set, open addressing.
+        figures: int64 [capacity, states, limit of states, words per slot, end of the slots];
+            states are updated.
+        tally: per progress, how many states have it; updated if geo[SWEEPS].
+
+    Returns:
+        0 when all is inserted, 1 when the visited set must grow.
+    """
+    geo, progress = tables.geo, tables.progress
+    row_words = geo[ROW_WORDS]
+    stride = row_words + 1
+    slots = borrow(slots)
+    capacity = figures[0]
+    ahead = 12
+    pending = np.empty(ahead, np.int64)
+    limit = figures[4]
+    for thread in range(start[0], sizes.shape[0]):
+        first = start[1]
+        size = sizes[thread]
+        source = borrow(out[thread])
+        for k in range(first, min(first + ahead, size)):
+            slot = home(hash_words(source, k * stride, row_words), capacity)
+            pending[k % ahead] = slot
+            prefetch(slots, slot * row_words)
+        for e in range(first, size):
+            if figures[1] >= figures[2]:
+                start[0], start[1] = thread, e
+                return 1
+            slot = pending[e % ahead]
+            if e + ahead < size:
+                later = home(hash_words(source, (e + ahead) * stride, row_words), capacity)
+                pending[e % ahead] = later
+                prefetch(slots, later * row_words)
+            at = e * stride
+            fresh = claim(slots, slot, limit, source, at, row_words)
+            if fresh == 0:
+                continue
+            if fresh == MISSED:
+                start[0], start[1] = thread, e
+                return 1
+            figures[1] += 1
+            source[at + row_words] |= NEW
+            if geo[SWEEPS]:
+                tally[progress_of(source, at, geo, progress)] += 1
+        start[0], start[1] = thread + 1, 0
+    return 0
+
+
+@kernel
+def gather(outbox, row_words, frontier, count, keeps_parents, kinds):
+    """Append the new ones among the successors that one thread sent to its next frontier.
+
+    They are appended in the order in which they were found: neighbours in a frontier have most of
+    their parts in common, so what one needs of the tables is still in the caches for the next one.
+
+    Args:
+        outbox: what this thread sent, as `insert` leaves it.
+        row_words: words per row.
+        frontier: with room for all entries; parents and places are written if keeps_parents.
+        count: rows in the frontier so far.
+        kinds: per kind, how many of its transitions led to a new state; updated.
+
+    Returns:
+        The number of rows in the frontier.
+    """
+    stride = row_words + 1
+    rows, parents = borrow(frontier.rows), borrow(frontier.parents)
+    places = borrow(frontier.places)
+    out, order = borrow(outbox.out), borrow(outbox.order)
+    at = np.zeros(out.shape[0], np.int64)
+    for e in range(outbox.sizes.sum()):
+        owner = np.int64(order[e])
+        entry = at[owner]
+        at[owner] = entry + stride
+        info = out[owner, entry + row_words]
+        if info >= 0:
+            continue
+        for k in range(row_words):
+            rows[count * row_words + k] = out[owner, entry + k]
+        kinds[info >> 16 & 0x7FFF] += 1
+        if keeps_parents:
+            parents[count] = info >> 31 & 0xFFFFFFFF
+            places[count] = info & 0xFFFF
+        count += 1
+    return count

@@ -1,0 +1,99 @@
+"""The measure that the sweep-line goes by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.geometry import (
+    ACTORS,
+    REN_STRIDE,
+    ROW_MASK,
+    ROW_SHIFT,
+    ROW_WORD,
+    ROW_WORDS,
+)
+from antecede.checker.tables.kernels.hashing import (
+    hash_words,
+    home,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    inlined,
+    kernel,
+)
+
+
+@inlined
+def progress_of(row, at, geo, progress):
+    """Return the progress of row[at:]: what never decreases along a transition.
+
+    It is the sum over actors of the messages causal-sent, weighted, less the copies of them that
+    are still undelivered.
+    """
+    total = np.int64(0)
+    for actor in range(geo[ACTORS]):
+        field = row[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+        total += progress[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+    return total
+
+
+@kernel
+def least_progress(rows, count, geo, progress, most):
+    """Return the least progress of the first `count` rows, or `most` if there are none."""
+    least = np.int64(most)
+    for r in range(count):
+        least = min(least, progress_of(rows, r * geo[ROW_WORDS], geo, progress))
+    return least
+
+
+@kernel
+def count_progress(slots, total, geo, progress, tally):
+    """Add the progress of every state in the first `total` slots to `tally`."""
+    for slot in range(total):
+        if slots[slot * geo[ROW_WORDS]] != -1:
+            tally[progress_of(slots, slot * geo[ROW_WORDS], geo, progress)] += 1
+
+
+@kernel
+def sweep(slots, tail, old, new, geo, progress, least):
+    """Drop the states of an exact visited set whose progress is below `least`, in place.
+
+    The set shrinks from `old` to `new` slots. Homes move to the left with fewer slots, so working
+    from the first run to the last never meets a slot that is still to be read: a run of survivors
+    cannot reach beyond the slots that they held before.
+
+    Returns:
+        The number of states dropped.
+    """
+    width = geo[ROW_WORDS]
+    slots, geo, progress = borrow(slots), borrow(geo), borrow(progress)
+    own_buffer = np.empty(1024 * width, np.int64)
+    buffer = borrow(own_buffer)
+    dropped = np.int64(0)
+    begin = np.int64(0)
+    while begin < old + tail:
+        if slots[begin * width] == -1:
+            begin += 1
+            continue
+        end = begin
+        while end < old + tail and slots[end * width] != -1:
+            end += 1
+        length = (end - begin) * width
+        if length > buffer.shape[0]:
+            own_buffer = np.empty(2 * length, np.int64)
+            buffer = borrow(own_buffer)
+        for k in range(length):
+            buffer[k] = slots[begin * width + k]
+            slots[begin * width + k] = -1
+        for e in range(end - begin):
+            if progress_of(buffer, e * width, geo, progress) < least:
+                dropped += 1
+                continue
+            slot = home(hash_words(buffer, e * width, width), new)
+            while slots[slot * width] != -1:
+                slot += 1
+            for k in range(width):
+                slots[slot * width + k] = buffer[e * width + k]
+        begin = end
+    own_buffer[0] = 0
+    return dropped

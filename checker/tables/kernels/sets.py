@@ -1,0 +1,184 @@
+"""Exact sets of rows: open addressing, growing in place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.geometry import (
+    MISSED,
+)
+from antecede.checker.tables.kernels.hashing import (
+    hash_words,
+    home,
+    owner_of,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    inlined,
+    kernel,
+    prefetch,
+)
+
+
+@inlined
+def claim(slots, slot, limit, source, at, width):
+    """Put the row source[at:] into the visited set unless it is there.
+
+    Returns:
+        1 if it is new, 0 if not, MISSED if the slots before `limit` are taken.
+    """
+    while slot < limit:
+        spot = slot * width
+        if slots[spot] == -1:
+            for k in range(width):
+                slots[spot + k] = source[at + k]
+            return 1
+        same = True
+        for k in range(width):
+            if slots[spot + k] != source[at + k]:
+                same = False
+                break
+        if same:
+            return 0
+        slot += 1
+    return MISSED
+
+
+@inlined
+def claim_row(slots, figures, source, at, row_words):
+    """Put the row source[at:] into a visited set unless it is there; returns as `claim`.
+
+    Args:
+        figures: of the set, as the table of `insert`; the states are updated.
+    """
+    h = hash_words(source, at, row_words)
+    slot = home(h, figures[0])
+    fresh = claim(slots, slot, figures[4], source, at, row_words)
+    if fresh == 1:
+        figures[1] += 1
+    return fresh
+
+
+@kernel
+def reinsert(rows, row_words, me, owners, start, slots, table):
+    """Insert those of different rows that `me` owns into an exact visited set.
+
+    Args:
+        rows: flat; start[0] says where to begin and is updated.
+        table: as for `insert`.
+
+    Returns:
+        0 when all is inserted, 1 when the visited set must grow.
+    """
+    for r in range(start[0], rows.shape[0] // row_words):
+        at = r * row_words
+        if owner_of(rows, at, row_words, owners) != me:
+            continue
+        start[0] = r
+        if table[1] >= table[2]:
+            return 1
+        slot = home(hash_words(rows, at, row_words), table[0])
+        fresh = claim(slots, slot, table[4], rows, at, row_words)
+        if fresh == MISSED:
+            return 1
+        table[1] += fresh
+    return 0
+
+
+@inlined
+def home_of_slot(slots, slot, width, capacity):
+    """Return the home of what a slot holds."""
+    return home(hash_words(slots, slot * width, width), capacity)
+
+
+@kernel
+def grow(slots, tail, width, old, new):
+    """Spread a visited set over a greater capacity, in place.
+
+    Homes grow with hashes, so states move to the right, and working from the last slot to the first
+    never meets a slot that is still to be moved. The few states that would not move (their new home
+    is before the slot to which they were pushed) are put back last.
+
+    Args:
+        slots: with room for new + tail slots; those from old + tail on are set to empty here.
+        tail: slots behind the last home, for runs that reach beyond it.
+        width: words per slot.
+        old, new: capacities.
+
+    Returns:
+        Whether the tail sufficed.
+    """
+    for k in range((old + tail) * width, (new + tail) * width):
+        slots[k] = -1
+    slots = borrow(slots)
+    own_stash = np.empty(1024 * width, np.int64)
+    stash, stashed = borrow(own_stash), np.int64(0)
+    for slot in range(old + tail - 1, -1, -1):
+        if slots[slot * width] == -1:
+            continue
+        place = home_of_slot(slots, slot, width, new)
+        if place < slot:
+            if (stashed + 1) * width > stash.shape[0]:
+                larger = np.empty(2 * stash.shape[0], np.int64)
+                larger[: stash.shape[0]] = stash
+                own_stash = larger
+                stash = borrow(own_stash)
+            for k in range(width):
+                stash[stashed * width + k] = slots[slot * width + k]
+                slots[slot * width + k] = -1
+            stashed += 1
+            continue
+        while place != slot and slots[place * width] != -1:
+            place += 1
+        if place >= new + tail - 1:
+            return False
+        if place != slot:
+            for k in range(width):
+                slots[place * width + k] = slots[slot * width + k]
+                slots[slot * width + k] = -1
+    for s in range(stashed):
+        place = home_of_slot(stash, s, width, new)
+        while slots[place * width] != -1:
+            place += 1
+        if place >= new + tail - 1:
+            return False
+        for k in range(width):
+            slots[place * width + k] = stash[s * width + k]
+    own_stash[0] = 0
+    return True
+
+
+@inlined
+def slot_of(slots, figures, flat, at, flat_words):
+    """Return the slot of a set that holds the row flat[at:], or -1."""
+    slot = home(hash_words(flat, at, flat_words), figures[0])
+    while slots[slot * flat_words] != -1:
+        same = True
+        for k in range(flat_words):
+            same = same and slots[slot * flat_words + k] == flat[at + k]
+        if same:
+            return slot
+        slot += 1
+    return np.int64(-1)
+
+
+@kernel
+def mark(flat, flat_words, slots, figures, marks):
+    """Mark the slots of a set whose rows are among some flat rows."""
+    flat, slots, marks = borrow(flat), borrow(slots), borrow(marks)
+    count = flat.shape[0] // flat_words
+    for r in range(count):
+        if r + 12 < count:
+            later = home(hash_words(flat, (r + 12) * flat_words, flat_words), figures[0])
+            prefetch(slots, later * flat_words)
+        slot = slot_of(slots, figures, flat, r * flat_words, flat_words)
+        if slot >= 0:
+            marks[slot] = 1
+
+
+@kernel
+def marked(flat, flat_words, slots, figures, marks, out):
+    """Write to `out` whether the slot of each flat row, which all are in the set, is marked."""
+    flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
+    for r in range(out.shape[0]):
+        out[r] = marks[slot_of(slots, figures, flat, r * flat_words, flat_words)]

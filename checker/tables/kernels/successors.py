@@ -1,0 +1,251 @@
+"""All successors of a state, in the order of `checker.semantics.transition.enabled`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.composites import (
+    get,
+    put,
+)
+from antecede.checker.tables.kernels.entries import (
+    key_of,
+    look_up,
+)
+from antecede.checker.tables.kernels.geometry import (
+    ACTORS,
+    APPEND,
+    BAD,
+    BUDGET,
+    CHAN_COL,
+    CHAN_DST,
+    CHAN_OF,
+    CHAN_SRC,
+    CHANNEL_COUNT,
+    CHOICES,
+    FINAL,
+    LOSE,
+    LOSES,
+    LOSSES,
+    MISSED,
+    NETWORK_SENT,
+    OK,
+    OVERFLOWED,
+    PENDING,
+    PERMUTATIONS,
+    POSITION,
+    RECEIVE,
+    ROW_WORDS,
+    SEND,
+    SOUGHT,
+    STATE,
+    TIMEOUT,
+    TIMES_OUT,
+    WORDS,
+    Tables,
+)
+from antecede.checker.tables.kernels.histories import (
+    causal_send,
+    deliver,
+    network_send,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    inlined,
+)
+from antecede.checker.tables.kernels.renaming import (
+    represent,
+)
+from antecede.checker.tables.kernels.rows import (
+    await_composites,
+    decode,
+    emit,
+)
+
+
+@inlined
+def room_for(geo):
+    """Return the length of the working space `loc` of `successors`.
+
+    It begins with the local words of a successor in the making and of its parent, and two rows;
+    then come successors in waiting (see `await_composites`).
+    """
+    size = geo[ACTORS] * geo[WORDS]
+    return 2 * (size + geo[ROW_WORDS]) + geo[CHOICES] * (size + geo[ACTORS] + 3)
+
+
+@inlined
+def successors(row, at, tables, loc, out, found, misses, control):
+    """Write an entry per enabled transition of row[at:], in the order of `transition.enabled`.
+
+    Under symmetry (geo[PERMUTATIONS] > 0) each successor is replaced by its representative.
+
+    The information word of an entry holds its transition's place (bits 0-15), the number of its
+    kind (16-30) and the properties that it shows (32-62).
+
+    Args:
+        tables: borrowed.
+        loc: int64, working space; see `room_for`.
+        out: entries; one more than can be filled.
+        found: bit set of properties not to report any more.
+
+    Returns:
+        The number of entries, or MISSED, or OVERFLOWED if `out` is too small.
+    """
+    geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
+    actors, row_words = geo[ACTORS], geo[ROW_WORDS]
+    size = actors * geo[WORDS]
+    decode(row, at, geo, tables.dec, loc, size)
+    room = out.shape[0] // (row_words + 1) - 1
+    count = np.int64(0)
+    status = np.int64(OK)
+    first = 2 * (size + row_words)
+    step = size + actors + 3
+    waiting = np.int64(0)
+    channels = geo[CHANNEL_COUNT]
+    receiving = actors + channels
+    timing_out = receiving + actors * geo[TIMES_OUT]
+    losing = timing_out + channels * geo[LOSES]
+    if geo[BUDGET] and get(loc, size, geo, 0, LOSSES) == 0:
+        losing = timing_out
+    for source in range(losing):
+        sending = source < actors
+        if sending or receiving <= source < timing_out:
+            actor = source if sending else source - receiving
+            owner, column, at_column = actor, np.int64(POSITION), actor
+            kind = SEND if sending else TIMEOUT
+        else:
+            kind = RECEIVE if source < receiving else LOSE
+            channel = source - actors if source < receiving else source - timing_out
+            owner = geo[CHAN_SRC + channel]
+            actor = geo[CHAN_DST + channel]
+            column = geo[CHAN_COL + channel]
+            at_column = channel
+        content = get(loc, size, geo, owner, column)
+        if content == 0 and kind in (RECEIVE, LOSE):
+            continue
+        state = get(loc, size, geo, actor, STATE)
+        if kind == TIMEOUT:
+            key = key_of(kind, at_column, state, 0)
+        elif kind == LOSE:
+            key = key_of(kind, at_column, 0, content)
+        else:
+            key = key_of(kind, at_column, state, content)
+        spot = look_up(table, key, misses, control)
+        if spot == -1:
+            status = np.int64(MISSED)
+            continue
+        alternatives = code[spot]
+        spot += 1
+        for _ in range(alternatives):
+            for k in range(size):
+                loc[k] = loc[size + k]
+            shown = code[spot + 1]
+            info = code[spot + 2] << 16
+            stays = kind == TIMEOUT or (kind == RECEIVE and code[spot + 3] == content)
+            if code[spot] != -1:
+                put(loc, geo, actor, STATE, code[spot])
+            if code[spot + 3] != -1:
+                put(loc, geo, owner, column, code[spot + 3])
+            if kind == LOSE and geo[BUDGET]:
+                put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
+            spot += 4
+            known = True
+            if sending:
+                if code[spot] != -1:
+                    known = causal_send(code[spot], actor, loc, geo, table, misses, control)
+                spot += 1
+            sends = code[spot]
+            spot += 1
+            for _ in range(sends):
+                target = geo[CHAN_OF + actor * actors + code[spot]]
+                into = geo[CHAN_COL + target]
+                key = key_of(APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
+                spot += 2
+                after = look_up(table, key, misses, control)
+                if after == -1:
+                    known = False
+                else:
+                    put(loc, geo, actor, into, after)
+            events = code[spot]
+            spot += 1
+            deliveries = 0
+            for _ in range(events):
+                deliveries += code[spot + 1] != NETWORK_SENT
+                if known and code[spot + 1] == NETWORK_SENT:
+                    known = network_send(code[spot], actor, loc, geo, table, misses, control)
+                elif known:
+                    judgement = deliver(
+                        code[spot], code[spot + 1], actor, loc, geo, table, misses, control
+                    )
+                    if judgement == MISSED:
+                        known = False
+                    else:
+                        shown |= geo[BAD + judgement]
+                spot += 2
+            if not known:
+                status = np.int64(MISSED)
+                continue
+            base = first + waiting * step
+            await_composites(loc, size, geo, cons, base)
+            base += size + actors
+            loc[base], loc[base + 1], loc[base + 2] = info, shown, stays and deliveries == 0
+            waiting += 1
+    if waiting > room:
+        return np.int64(OVERFLOWED)
+    for k in range(waiting):
+        base = first + k * step
+        start = count * (row_words + 1)
+        if emit(loc, base, size, row, at, geo, cons, out, start, misses, control) != OK:
+            status = np.int64(MISSED)
+            continue
+        base += size + actors
+        if loc[base + 2]:
+            # What takes nothing and changes nothing is no transition.
+            changed = False
+            for w in range(row_words):
+                changed = changed or out[start + w] != row[at + w]
+            if not changed:
+                continue
+        if geo[PERMUTATIONS]:
+            if represent(out, start, geo, tables.ren, tables.perms, loc, misses, control) == MISSED:
+                status = np.int64(MISSED)
+                continue
+        out[start + row_words] = count | loc[base] | (loc[base + 1] & ~found) << 32
+        count += 1
+    return count if status == OK else status
+
+
+@inlined
+def judge_final(row, at, geo, table, dec, loc, misses, control):
+    """Return the properties that a final state violates or, if sought, shows (bits), or MISSED.
+
+    An entry's bit of a property that is sought means that the actor is not as looked for.
+    """
+    violated = np.int64(0)
+    status = np.int64(OK)
+    decode(row, at, geo, dec, loc, 0)
+    for actor in range(geo[ACTORS]):
+        position = get(loc, 0, geo, actor, POSITION)
+        key = key_of(FINAL, actor, get(loc, 0, geo, actor, PENDING), position)
+        verdict = look_up(table, key, misses, control)
+        if verdict == -1:
+            status = np.int64(MISSED)
+        else:
+            violated |= verdict
+    return violated ^ geo[SOUGHT] if status == OK else status
+
+
+@inlined
+def borrowed(tables):
+    """Return the tables with every array borrowed; see `borrow`."""
+    return Tables(
+        borrow(tables.geo),
+        borrow(tables.table),
+        borrow(tables.code),
+        borrow(tables.cons),
+        borrow(tables.dec),
+        borrow(tables.ren),
+        borrow(tables.perms),
+        borrow(tables.progress),
+    )

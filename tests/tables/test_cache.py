@@ -1,0 +1,118 @@
+"""Compiled kernels are kept, and compiled anew where they cannot be used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.tables import cache
+from tests.conftest import ROOT
+
+STORE = """
+import numpy as np
+from antecede.checker.tables import kernels
+table = np.full(16, -1, np.int64)
+kernels.store(table, np.array([5]), np.array([7]))
+print(sorted(set(table.tolist())))
+print("compiled" if kernels.store.stats.cache_misses else "kept")
+"""
+"""A small kernel, which is compiled in a second."""
+
+
+def run(folder: Path) -> tuple[list[str], str]:
+    """Use a kernel in another process; return what it printed and what it said on the side."""
+    done = subprocess.run(
+        [sys.executable, "-c", STORE],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    table, how = done.stdout.splitlines()
+    assert "[-1, 5, 7]" == table
+    return how.split(), done.stderr
+
+
+def truncated(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def changed(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize(("kind", "damage"), [("nbi", truncated), ("nbc", changed)])
+def test_a_damaged_kernel_is_compiled_anew_and_that_is_said(
+    kept: Path, tmp_path: Path, kind: str, damage: object
+) -> None:
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    (file,) = tmp_path.rglob(f"entries.store-*.{kind}")
+    assert callable(damage)
+    damage(file)
+
+    how, said = run(tmp_path)
+
+    assert ["compiled"] == how
+    assert f"is compiled anew: {file} is damaged" in said
+    assert (["kept"], "") == run(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a compiled kernel in it."""
+    folder = tmp_path_factory.mktemp("kept")
+    assert (["compiled"], "") == run(folder)
+    return folder
+
+
+def test_a_kernel_is_compiled_once(kept: Path) -> None:
+    assert (["kept"], "") == run(kept)
+
+
+def test_where_nothing_can_be_kept_kernels_work_and_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+
+    how, said = run(tmp_path / "file")
+
+    assert ["compiled"] == how
+    assert 1 == len(said.splitlines())
+    assert "cannot be kept" in said
+    assert "NUMBA_CACHE_DIR" in said
+
+
+def test_an_edit_of_any_kernel_is_an_edit_of_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Kernels contain those that they call; Numba looks at the file of the outermost one only."""
+    sources = tmp_path / "kernels"
+    shutil.copytree(cache._SOURCES, sources, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "_SOURCES", sources)
+    cache.digest.cache_clear()
+    before = cache.digest()
+    for file in sorted(sources.glob("*.py")):
+        file.write_text(file.read_text() + "# edited\n")
+        cache.digest.cache_clear()
+        before, earlier = cache.digest(), before
+        assert earlier != before, file
+    cache.digest.cache_clear()
+
+
+def test_kernels_that_nobody_used_for_long_are_removed(tmp_path: Path) -> None:
+    old, recent, own = (tmp_path / f"kernels-{name}" for name in ("old", "recent", "own"))
+    for folder in (old, recent, own):
+        folder.mkdir()
+    os.utime(old, (0, 0))
+    os.utime(own, (0, 0))
+
+    cache._remove_old(tmp_path, own)
+
+    assert {recent, own} == set(tmp_path.iterdir())
