@@ -746,7 +746,7 @@ def simulate_command(
     found = simulations.run(
         grid,
         Path(output),
-        simulations.runner(place, workers, master, log=spark_log),
+        simulations.place_of(place, workers, master, log=spark_log),
         twins=not own_handlers,
         quiet=quiet,
     )

@@ -20,10 +20,10 @@ LEFT, RIGHT, TOP, BOTTOM = 62.0, 14.0, 34.0, 48.0
 SIZE = 12.0
 LEGEND_LINE = 22.0
 
-_INKS = ("chain", "late", "mode", "green", "shade", "ink", "muted")
-_LIGHT = {**LIGHT, "green": "#1a7f37"}
-_DARK = {**DARK, "green": "#57d17a"}
-_DASHES = ("none", "7 3", "2 3", "9 3 2 3", "4 4", "1 4", "12 4")
+_INKS = ("chain", "late", "mode", "green", "shade", "ink", "brown", "pink", "teal", "muted")
+_LIGHT = {**LIGHT, "green": "#1a7f37", "brown": "#8a6100", "pink": "#bf3989", "teal": "#0b7285"}
+_DARK = {**DARK, "green": "#57d17a", "brown": "#d9a521", "pink": "#ff8ac7", "teal": "#4fd0e0"}
+_DASHES = ("none", "7 3", "2 3", "9 3 2 3", "4 4", "1 4", "12 4", "none", "7 3", "2 3")
 
 
 @frozen
@@ -130,7 +130,7 @@ class Chart:
         return (
             tag(
                 "svg",
-                tag("style", Markup(_style())),
+                tag("style", Markup(style())),
                 tag("title", self.title),
                 tag("rect", class_="paper", width=wide, height=high),
                 tag("text", self.title, class_="title", x=14.0, y=24.0),
@@ -267,8 +267,9 @@ def _line(series: Series, look: int, across: _Scale, up: _Scale) -> Iterator[Mar
 
 
 def _mark(look: int, x: float, y: float) -> Markup:
-    """Return a mark of its own for each of the first seven series."""
-    if look % 7 == 0:
+    """Return a mark of its own for each of the first ten series."""
+    look %= 10
+    if look == 0:
         return tag("circle", class_="mark", cx=x, cy=y, r=3.6)
     corners = {
         1: ((-3.4, -3.4), (3.4, -3.4), (3.4, 3.4), (-3.4, 3.4)),
@@ -277,7 +278,10 @@ def _mark(look: int, x: float, y: float) -> Markup:
         4: ((0, 4.4), (4.2, -3.2), (-4.2, -3.2)),
         5: ((-4.4, -1.4), (4.4, -1.4), (4.4, 1.4), (-4.4, 1.4)),
         6: ((-1.4, -4.4), (1.4, -4.4), (1.4, 4.4), (-1.4, 4.4)),
-    }[look % 7]
+        7: ((-4, 0), (-2, -3.5), (2, -3.5), (4, 0), (2, 3.5), (-2, 3.5)),
+        8: ((0, -5.5), (2, 0), (0, 5.5), (-2, 0)),
+        9: ((-5.5, 0), (0, -2), (5.5, 0), (0, 2)),
+    }[look]
     points = " ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in corners)
     return tag("polygon", class_="mark", points=points)
 
@@ -314,7 +318,8 @@ def _paint(colours: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _style() -> str:
+def style() -> str:
+    """Return the style sheet of charts."""
     dark = _paint(_DARK)
     return (
         f"{_SHAPE}{_paint(_LIGHT)}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -18,16 +19,16 @@ from antecede.checker.simulate.experiment import (
     gave_up,
     here,
     missing,
-    on_spark,
     rows_of,
     runs_of,
 )
 from antecede.checker.simulate.figures import Grid, combined, figure_named
 from antecede.checker.simulate.rows import KEYS
 from antecede.checker.simulate.scenario import Scenario, parsed
+from antecede.checker.simulate.statistics import Summary
 from antecede.checker.sweep.kept import Row
 
-__all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grid_of", "run", "runner"]
+__all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grid_of", "place_of", "run"]
 
 NEVER_NULL = len(KEYS)
 """How many of the columns of PARQUET every row has."""
@@ -101,22 +102,42 @@ def grid_of(
     return evolve(grid, scenarios=tuple(scenarios), protocols=tuple(protocols) or grid.protocols)
 
 
-def runner(place: str, workers: int | None, master: str | None, *, log: bool) -> Runner:
-    """Return what does runs, here or on Spark.
+@frozen(eq=False)
+class Place:
+    """Where things are computed.
+
+    Attributes:
+        runs: does runs.
+        summary: rows that came out right -> their medians.
+    """
+
+    runs: Runner
+    summary: Callable[[Sequence[Row]], AbstractContextManager[Summary]]
+
+
+def place_of(name: str, workers: int | None, master: str | None, *, log: bool) -> Place:
+    """Return the place that options describe.
 
     Raises:
         InputError: options that do not fit together.
     """
-    if place == "spark":
+    if name == "spark":
         if workers is not None:
             raise InputError("--workers is for --on here; on Spark it is a run per core")
-        return partial(on_spark, master=master, log=log)
+        # It needs a package that is optional.
+        from antecede.checker.simulate import onspark
+
+        return Place(
+            partial(onspark.runs, master=master, log=log),
+            partial(onspark.summary, master=master, log=log),
+        )
     if master is not None or log:
         raise InputError("--master and --spark-log are for --on spark")
-    return partial(here, workers=workers or os.cpu_count() or 1)
+    processes = workers or os.cpu_count() or 1
+    return Place(partial(here, workers=processes), lambda rows: nullcontext(Summary(rows)))
 
 
-def run(grid: Grid, file: Path, does: Runner, *, twins: bool, quiet: bool) -> Found:
+def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Found:
     """Do what is missing of a grid, and report all of it.
 
     Raises:
@@ -125,7 +146,7 @@ def run(grid: Grid, file: Path, does: Runner, *, twins: bool, quiet: bool) -> Fo
     runs = runs_of(grid, twins=twins)
     left = missing(runs, file)
     live, failed = report.Live(left), []
-    for row in experiment(runs, does, file):
+    for row in experiment(runs, place.runs, file):
         if row["error"] is not None:
             failed.append(row)
         if not quiet:
@@ -138,7 +159,9 @@ def run(grid: Grid, file: Path, does: Runner, *, twins: bool, quiet: bool) -> Fo
     right = [row for row in rows if row["error"] is None]
     parts = [f"{len(runs):,} runs, {len(runs) - left:,} of them from {file}"]
     parts += report.wrong(wrong + lost)
-    parts += [report.table(right, grid)] if right else []
+    if right:
+        with place.summary(right) as said:
+            parts.append(report.table(said, grid))
     parts += report.controls(right)
     return Found(rows, "\n\n".join(parts), WRONG if wrong else CLUSTER_FAILED if lost else 0)
 

@@ -1,16 +1,11 @@
-"""Runs a grid here or on Spark, keeping each row as soon as it is there."""
+"""Runs a grid, keeping each row as soon as it is there."""
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from attrs import evolve
-
-from antecede.checker.errors import AntecedeError, ClusterError
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.rows import KEYS, Asked, asked, row_of
@@ -76,36 +71,7 @@ def gave_up(row: Row) -> bool:
 
 
 def here(runs: Sequence[Asked], workers: int) -> Iterator[Row]:
-    """Do runs in this process, or in several of this machine."""
+    """Do runs in this process, or in several of this machine, in their order."""
     if workers == 1:
         return map(row_of, runs)
     return in_processes(row_of, runs, workers)
-
-
-def on_spark(runs: Sequence[Asked], master: str | None, log: bool) -> Iterator[Row]:
-    """Do runs in the executors of a Spark cluster, a task per run."""
-    # It needs a package that is optional, and minutes to start.
-    from antecede.checker.spark.pool import scattered
-
-    asked_for = [(run, _found_anywhere(run)) for run in runs]
-    for (run, _), found in scattered(partial(_row_or_traceback), asked_for, master, log=log):
-        if isinstance(found, str):
-            raise AntecedeError(f"a run of {run.protocol} failed on an executor:\n{found}")
-        if isinstance(found, ClusterError):
-            yield {**run.columns, **dict.fromkeys(RESULTS), "error": f"{GAVE_UP}{found}"}
-        else:
-            yield {**found, **run.columns}
-
-
-def _row_or_traceback(pair: tuple[Asked, Asked]) -> Row | str:
-    """Return the row of the second run, which is the first one as executors find it."""
-    try:
-        return row_of(pair[1])
-    except Exception:
-        return traceback.format_exc()
-
-
-def _found_anywhere(run: Asked) -> Asked:
-    """Return `run` with the whole path of a protocol that is a file."""
-    path, ending, name = run.protocol.partition(".py")
-    return evolve(run, protocol=f"{Path(path + ending).resolve()}{name}") if ending else run

@@ -9,13 +9,24 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.simulate.scenario import MS, Scenario
+from antecede.checker.simulate.tornado import KEY_NUMBERS
 
-MS = 1_000_000
 K = 1_000
 
 CYKAS_BASE = Scenario(actors=100, messages=100, bandwidth=50 * K, delay=5 * MS)
 """What sections 5.3 and 5.4 of the Cykas paper keep fixed."""
+
+HYBRID_BASE = Scenario(
+    actors=16,
+    messages=30,
+    bandwidth=1_000 * K,
+    delay=5 * MS,
+    jitter=1 * MS,
+    order="fifo",
+    interval=10 * MS,
+)
+"""A small cluster: enough bandwidth, some jitter, and order, which Newtop and trees need."""
 
 
 @frozen
@@ -45,59 +56,171 @@ def combined(base: Scenario, axes: Mapping[str, Sequence[Any]]) -> tuple[Scenari
 
 
 @frozen
-class Figure:
-    """A paper's figure.
+class Part:
+    """Every combination of some values, and how `--quick` makes it smaller."""
 
-    Attributes:
-        grid: as the paper has it.
-        quick: what is made smaller for `--quick`, and to what.
-        quick_axes: the axes that are made shorter.
-    """
-
-    title: str
-    protocols: tuple[str, ...]
     base: Scenario
     axes: Mapping[str, Sequence[Any]]
     quick: Mapping[str, Any] = field(factory=dict)
     quick_axes: Mapping[str, Sequence[Any]] = field(factory=dict)
 
-    def grid(self, name: str, seeds: int | None, *, quick: bool) -> Grid:
-        """Return what to run."""
-        base = evolve(self.base, **self.quick) if quick else self.base
-        axes = {**self.axes, **self.quick_axes} if quick else self.axes
-        default = 3 if quick else 30
-        return Grid(name, self.title, self.protocols, combined(base, axes), seeds or default)
+    def scenarios(self, *, quick: bool) -> tuple[Scenario, ...]:
+        """Return the combinations."""
+        if not quick:
+            return combined(self.base, self.axes)
+        return combined(evolve(self.base, **self.quick), {**self.axes, **self.quick_axes})
 
+    def has(self, scenario: Scenario) -> bool:
+        """Return whether a scenario is one of the combinations, quick or not."""
+        return any(scenario in self.scenarios(quick=quick) for quick in (False, True))
+
+
+@frozen
+class Figure:
+    """A figure of a paper, or one that it owes.
+
+    Attributes:
+        title: what it is about.
+        protocols: who runs.
+        parts: on what.
+        points: on what more.
+        seeds: how many programs, unless somebody says otherwise.
+    """
+
+    title: str
+    protocols: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    points: tuple[Scenario, ...] = ()
+    seeds: int = 30
+
+    def grid(self, name: str, seeds: int | None, *, quick: bool) -> Grid:
+        """Return what to run; a scenario that several parts have is run once."""
+        found = dict.fromkeys(s for part in self.parts for s in part.scenarios(quick=quick))
+        for point in self.points:
+            small: dict[str, Any] = {"actors": 30, "messages": 20}
+            found[evolve(point, **small) if quick else point] = None
+        default = 3 if quick else self.seeds
+        return Grid(name, self.title, self.protocols, tuple(found), seeds or default)
+
+
+def _points(of: str) -> tuple[Scenario, ...]:
+    """Return the scenarios of the key numbers that are about a protocol."""
+    return tuple(s for key in KEY_NUMBERS.values() if key.of == of for s in key.scenarios())
+
+
+_PATTERNS = {"workload": ("random", "requests")}
+_SMALL = {"actors": 8, "messages": 10}
+
+HYBRID: Mapping[str, Part] = {
+    "load": Part(
+        HYBRID_BASE,
+        {**_PATTERNS, "interval": (5 * MS, 10 * MS, 20 * MS, 50 * MS, 100 * MS)},
+        _SMALL,
+        {"interval": (5 * MS, 20 * MS, 100 * MS)},
+    ),
+    "handling": Part(
+        evolve(HYBRID_BASE, interval=50 * MS),
+        {**_PATTERNS, "handling": (0, MS // 2, 1 * MS, 2 * MS, 4 * MS)},
+        _SMALL,
+        {"handling": (0, 2 * MS)},
+    ),
+    "size": Part(
+        evolve(HYBRID_BASE, interval=50 * MS, messages=20),
+        {**_PATTERNS, "actors": (8, 16, 32)},
+        {"messages": 10},
+        {"actors": (4, 8)},
+    ),
+    "distance": Part(
+        evolve(HYBRID_BASE, interval=0),
+        {**_PATTERNS, "delay": (MS // 2, 1 * MS, 2 * MS, 5 * MS, 10 * MS, 20 * MS)},
+        _SMALL,
+        {"delay": (1 * MS, 5 * MS, 20 * MS)},
+    ),
+}
+"""What the hybrid paper's section 6 asks for: how protocols bear load, handling, size, distance."""
 
 FIGURES: Mapping[str, Figure] = {
     "cykas-4": Figure(
-        title="Cykas paper, Figure 4: execution time against processes per kB/s",
-        protocols=("rst", "cykas", "mfss"),
-        base=evolve(CYKAS_BASE, interval=0),
-        axes={
-            "actors": (25, 50, 100, 200, 500),
-            "bandwidth": (20 * K, 100 * K, 1_000 * K, 10_000 * K),
-        },
-        quick={"messages": 30},
-        quick_axes={"actors": (25, 50, 100)},
+        "Cykas paper, Figure 4: execution time against processes per kB/s",
+        ("rst", "cykas", "mfss"),
+        (
+            Part(
+                evolve(CYKAS_BASE, interval=0),
+                {
+                    "actors": (25, 50, 100, 200, 500),
+                    "bandwidth": (20 * K, 100 * K, 1_000 * K, 10_000 * K),
+                },
+                {"messages": 30},
+                {"actors": (25, 50, 100)},
+            ),
+        ),
     ),
     "cykas-5": Figure(
-        title="Cykas paper, Figure 5: speedup of Cykas over MFSS against the length of jobs",
-        protocols=("cykas", "mfss"),
-        base=evolve(CYKAS_BASE, job_share=0.1),
-        axes={
-            "interval": (1 * MS, 10 * MS, 100 * MS, 1_000 * MS),
-            "job_length": (MS // 2, 5 * MS, 12 * MS + MS // 2, 25 * MS, 50 * MS),
-        },
-        quick={"actors": 50, "messages": 30},
+        "Cykas paper, Figure 5: speedup of Cykas over MFSS against the length of jobs",
+        ("cykas", "mfss"),
+        (
+            Part(
+                evolve(CYKAS_BASE, job_share=0.1),
+                {
+                    "interval": (1 * MS, 10 * MS, 100 * MS, 1_000 * MS),
+                    "job_length": (MS // 2, 5 * MS, 12 * MS + MS // 2, 25 * MS, 50 * MS),
+                },
+                {"actors": 50, "messages": 30},
+            ),
+        ),
     ),
     "cykas-6": Figure(
-        title="Cykas paper, Figure 6: speedup of Cykas over MFSS against the share of hotspots",
-        protocols=("cykas", "mfss"),
-        base=evolve(CYKAS_BASE, interval=10 * MS, job_length=25 * MS, job_lengths="normal"),
-        axes={"job_share": (0.0, 0.1), "hotspots": (0.0, 0.05, 0.1, 0.2)},
-        quick={"actors": 50, "messages": 40},
-        quick_axes={"hotspots": (0.0, 0.1, 0.2)},
+        "Cykas paper, Figure 6: speedup of Cykas over MFSS against the share of hotspots",
+        ("cykas", "mfss"),
+        (
+            Part(
+                evolve(CYKAS_BASE, interval=10 * MS, job_length=25 * MS, job_lengths="normal"),
+                {"job_share": (0.0, 0.1), "hotspots": (0.0, 0.05, 0.1, 0.2)},
+                {"actors": 50, "messages": 40},
+                {"hotspots": (0.0, 0.1, 0.2)},
+            ),
+        ),
+    ),
+    "tornado": Figure(
+        "Assumptions behind Figures 5 and 6 of the Cykas paper, each changed alone",
+        ("cykas", "mfss"),
+        points=_points("cykas"),
+        seeds=10,
+    ),
+    "tornado-4": Figure(
+        "Assumptions behind Figure 4 of the Cykas paper, each changed alone",
+        ("mfss", "rst"),
+        points=_points("mfss"),
+        seeds=10,
+    ),
+    "hybrid": Figure(
+        "Hybrid paper, section 6: the evaluation that it leaves to others",
+        (
+            "unordered",
+            "mfss",
+            "cykas",
+            "rst",
+            "ks",
+            "newtop-null",
+            "tree-star",
+            "tree",
+            "hybrid-basic",
+            "hybrid-sps",
+        ),
+        tuple(HYBRID.values()),
+        seeds=10,
+    ),
+    "hybrid-broadcast": Figure(
+        "Hybrid paper, section 6: the same for broadcasts",
+        ("unordered", "cbcast", "rst", "ks", "newtop-null", "hybrid-multicast"),
+        (
+            Part(
+                evolve(HYBRID_BASE, workload="broadcast", messages=10),
+                {"interval": (20 * MS, 50 * MS, 100 * MS, 200 * MS)},
+                {"actors": 6, "messages": 4},
+            ),
+        ),
+        seeds=10,
     ),
 }
 

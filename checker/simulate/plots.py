@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from attrs import frozen
 
 from antecede.checker.errors import InputError
+from antecede.checker.simulate import tornado
 from antecede.checker.simulate.chart import Axis, Chart, Panel, Point, Series
-from antecede.checker.simulate.figures import Grid
-from antecede.checker.simulate.scenario import Scenario, written
-from antecede.checker.simulate.statistics import Cell, Estimate, cell_of, medians, speedups
+from antecede.checker.simulate.figures import HYBRID, Grid
+from antecede.checker.simulate.scenario import MS, Scenario, written
+from antecede.checker.simulate.statistics import (
+    CONTROL_EACH,
+    THROUGHPUT,
+    Cell,
+    Estimate,
+    added,
+    cell_of,
+    medians,
+    speedups,
+)
 from antecede.checker.sweep.kept import Row
 
-MS, SECOND = 1e6, 1e9
+SECOND = 1e9
 
 SPEEDUPS = {"execution_ns": "execution time", "job_start_ns": "average job start time"}
 
@@ -25,7 +38,8 @@ def drawn(grid: Grid, rows: Sequence[Row]) -> dict[str, str]:
     right = [row for row in rows if row["error"] is None]
     if not right:
         raise InputError("there is nothing to draw: no run came out right")
-    return {grid.name: _DRAWERS[grid.name](grid, right).svg()}
+    drawers = _DRAWERS[grid.name]
+    return {name: draw(grid, right) for name, draw in drawers.items()}
 
 
 def seeds_of(rows: Iterable[Row]) -> str:
@@ -42,7 +56,7 @@ def point(x: float, found: Estimate, scale: float = 1.0) -> Point:
     return Point(x, found.median / scale, found.low / scale, found.high / scale)
 
 
-def _figure_4(grid: Grid, rows: Sequence[Row]) -> Chart:
+def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
     found = medians(rows, "execution_ns")
 
     def ratio(scenario: Scenario) -> float:
@@ -68,7 +82,7 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> Chart:
     panels = [panel("", grid.scenarios)] + [
         panel(f"{n} processes", [s for s in grid.scenarios if s.actors == n]) for n in sizes
     ]
-    return Chart(grid.title, tuple(panels), seeds_of(rows), across=3, alike=True)
+    return Chart(grid.title, tuple(panels), seeds_of(rows), across=3, alike=True).svg()
 
 
 def _speedup_series(
@@ -78,7 +92,7 @@ def _speedup_series(
     return Series(name, tuple(point(x, found[cell]) for x, cell in points if cell in found))
 
 
-def _figure_5(grid: Grid, rows: Sequence[Row]) -> Chart:
+def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
     panels = []
     for interval in dict.fromkeys(s.interval for s in grid.scenarios):
         chosen = [s for s in grid.scenarios if s.interval == interval]
@@ -95,10 +109,10 @@ def _figure_5(grid: Grid, rows: Sequence[Row]) -> Chart:
                 level=1.0,
             )
         )
-    return Chart(grid.title, tuple(panels), seeds_of(rows), alike=True)
+    return Chart(grid.title, tuple(panels), seeds_of(rows), alike=True).svg()
 
 
-def _figure_6(grid: Grid, rows: Sequence[Row]) -> Chart:
+def _figure_6(grid: Grid, rows: Sequence[Row]) -> str:
     series = []
     for share in dict.fromkeys(s.job_share for s in grid.scenarios):
         chosen = [s for s in grid.scenarios if s.job_share == share]
@@ -112,11 +126,164 @@ def _figure_6(grid: Grid, rows: Sequence[Row]) -> Chart:
         tuple(series),
         level=1.0,
     )
-    return Chart(grid.title, (panel,), seeds_of(rows))
+    return Chart(grid.title, (panel,), seeds_of(rows)).svg()
 
 
-_DRAWERS: Mapping[str, Callable[[Grid, Sequence[Row]], Chart]] = {
-    "cykas-4": _figure_4,
-    "cykas-5": _figure_5,
-    "cykas-6": _figure_6,
+def _tornado(_grid: Grid, rows: Sequence[Row]) -> str:
+    return tornado.drawn(rows, seeds_of(rows))
+
+
+Found: TypeAlias = Mapping[tuple[str, Cell], Estimate]
+
+
+@frozen
+class Question:
+    """A picture of the hybrid evaluation: what grows with what.
+
+    Attributes:
+        title: the question.
+        x: label of the horizontal axis.
+        along: scenario -> its place on it.
+        measures: title -> what to draw, with the scale that it is divided by.
+        y: label of the vertical axis.
+        part: of HYBRID, or None for all points.
+        least: what is less is drawn there, for axes are logarithmic.
+        control: `unordered` is drawn, too.
+    """
+
+    title: str
+    x: str
+    along: Callable[[Scenario], float]
+    measures: Mapping[str, Callable[[Sequence[Row]], Found]]
+    y: str
+    part: str | None
+    scale: float = 1.0
+    least: float = 0.1
+    control: bool = False
+
+    def draw(self, grid: Grid, rows: Sequence[Row]) -> str:
+        """Return the picture: a panel per workload and measure.
+
+        Raises:
+            InputError: none of the grid's points belong to it.
+        """
+        part = None if self.part is None else HYBRID[self.part]
+        points = [s for s in grid.scenarios if part is None or part.has(s)]
+        if not points:
+            raise InputError("--svg draws the figure's own points; leave parameters as they are")
+        panels = [
+            Panel(
+                f"{workload}: {name}",
+                Axis(self.x, log=True, ticks=tuple(sorted({self.along(s) for s in points}))),
+                Axis(self.y, log=True),
+                self._series(grid, measure(rows), [s for s in points if s.workload == workload]),
+            )
+            for workload in dict.fromkeys(s.workload for s in points)
+            for name, measure in self.measures.items()
+        ]
+        across = 4 if len(panels) > 2 else 2
+        note = f"{seeds_of(rows)}; what is less than {self.least:g} stands at {self.least:g}"
+        return Chart(self.title, tuple(panels), note, across, alike=True).svg()
+
+    def _series(self, grid: Grid, found: Found, points: Sequence[Scenario]) -> tuple[Series, ...]:
+        shown = [p for p in grid.protocols if p != "unordered" or self.control]
+        return tuple(
+            Series(
+                protocol,
+                tuple(
+                    self._point(self.along(s), found[protocol, cell_of(s)])
+                    for s in sorted(points, key=self.along)
+                    if (protocol, cell_of(s)) in found
+                ),
+            )
+            for protocol in shown
+        )
+
+    def _point(self, x: float, found: Estimate) -> Point:
+        made = point(x, found, self.scale)
+        y, low, high = (
+            None if v is None else max(v, self.least) for v in (made.y, made.low, made.high)
+        )
+        assert y is not None
+        return Point(x, y, low, high)
+
+
+def _added(measure: str) -> Callable[[Sequence[Row]], Found]:
+    return lambda rows: added(rows, measure, "unordered")
+
+
+def _median(measure: str) -> Callable[[Sequence[Row]], Found]:
+    return lambda rows: medians(rows, measure)
+
+
+_LATENCY = {"median": _added("latency_p50_ns"), "99th percentile": _added("latency_p99_ns")}
+_ADDED = "added latency, ms"
+
+QUESTIONS: Mapping[str, Question] = {
+    "hybrid-latency": Question(
+        "How much later than without causal order is a message delivered, under what load?",
+        "interval between a process' sends, ms",
+        lambda s: s.interval / MS,
+        _LATENCY,
+        _ADDED,
+        "load",
+        MS,
+    ),
+    "hybrid-handling": Question(
+        "And if every delivery keeps its process busy for a while? (round trip 10 to 12 ms)",
+        "handling of a message, ms (0.25: none)",
+        lambda s: max(s.handling / MS, 0.25),
+        _LATENCY,
+        _ADDED,
+        "handling",
+        MS,
+    ),
+    "hybrid-control": Question(
+        "How many bytes beside the payload does a message cost?",
+        "processes",
+        lambda s: s.actors,
+        {"control bytes": _median(CONTROL_EACH)},
+        "bytes per message",
+        "size",
+        control=True,
+    ),
+    "hybrid-buffers": Question(
+        "How many messages does a process hold back at most, before sending and after receiving?",
+        "interval between a process' sends, ms",
+        lambda s: s.interval / MS,
+        {"to send": _median("sender_buffer"), "received": _median("receiver_buffer")},
+        "messages",
+        "load",
+        least=0.5,
+    ),
+    "hybrid-throughput": Question(
+        "How many messages a second, if all are sent at once and the round trip grows?",
+        "propagation delay, ms",
+        lambda s: s.delay / MS,
+        {"throughput": _median(THROUGHPUT)},
+        "deliveries per second",
+        "distance",
+        control=True,
+    ),
+}
+"""Picture -> the question that it answers."""
+
+_BROADCAST = Question(
+    "Broadcasts: how much later than without causal order?",
+    "interval between a process' sends, ms",
+    lambda s: s.interval / MS,
+    _LATENCY,
+    _ADDED,
+    None,
+    MS,
+)
+
+_DRAWERS: Mapping[str, Mapping[str, Callable[[Grid, Sequence[Row]], str]]] = {
+    "cykas-4": {"cykas-4": _figure_4},
+    "cykas-5": {"cykas-5": _figure_5},
+    "cykas-6": {"cykas-6": _figure_6},
+    "tornado": {"tornado": _tornado},
+    "tornado-4": {"tornado-4": _tornado},
+    "hybrid": {name: question.draw for name, question in QUESTIONS.items()},
+    "hybrid-broadcast": {"hybrid-broadcast": _BROADCAST.draw},
 }

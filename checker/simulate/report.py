@@ -12,7 +12,13 @@ from attrs import define, field
 
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import written
-from antecede.checker.simulate.statistics import Estimate, cell_of, medians, speedups, varied
+from antecede.checker.simulate.statistics import (
+    CONTROL_EACH,
+    Estimate,
+    Summary,
+    cell_of,
+    varied,
+)
 from antecede.checker.sweep.kept import Row
 
 COLUMNS = {
@@ -93,18 +99,16 @@ def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
     ]
 
 
-def table(rows: Sequence[Row], grid: Grid) -> str:
+def table(said: Summary, grid: Grid) -> str:
     """Return a line per point and protocol: medians over the seeds, with their 95 % intervals."""
     axes = varied(grid.scenarios)
-    measures = [m for m in COLUMNS if any(row[m] is not None for row in rows)]
-    found = {measure: medians(rows, measure) for measure in measures}
+    found = {measure: said.medians(measure) for measure in COLUMNS}
+    measures = [measure for measure in COLUMNS if found[measure]]
     first, *others = grid.protocols
-    faster = {other: speedups(rows, "execution_ns", first, other) for other in others}
+    faster = {other: said.speedups("execution_ns", first, other) for other in others}
     head = [*axes, "protocol", *(f"{COLUMNS[m]}, ms" for m in measures), "control B/message"]
     lines = [[*head, *(f"{first} over {other}" for other in others)]]
-    control = medians(
-        [{**row, "each": row["control_bytes"] / row["messages_sent"]} for row in rows], "each"
-    )
+    control = said.medians(CONTROL_EACH)
     for scenario in grid.scenarios:
         cell = cell_of(scenario)
         for protocol in grid.protocols:

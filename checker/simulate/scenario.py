@@ -16,6 +16,9 @@ from attrs import frozen
 
 from antecede.checker.errors import InputError, unknown
 
+MS = 10**6
+"""A millisecond."""
+
 NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 MULTIPLES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 UNLIMITED = 0

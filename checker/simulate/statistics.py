@@ -20,6 +20,11 @@ from antecede.checker.sweep.kept import Row
 
 LEVEL = 0.95
 
+CONTROL_EACH = "control_bytes_each"
+THROUGHPUT = "throughput"
+"""Measures beside a row's own: bytes without payload per message that is causal-sent; and
+deliveries per second, up to the last one."""
+
 Cell: TypeAlias = tuple[Any, ...]
 """The values of all fields of a scenario: one point of a figure."""
 
@@ -68,12 +73,23 @@ def cell_of(row: Row | Scenario) -> Cell:
     return tuple(row[name] for name in FIELDS)
 
 
+def value(row: Row, measure: str) -> float | None:
+    """Return a measure of a row."""
+    if measure == CONTROL_EACH:
+        return float(row["control_bytes"] / row["messages_sent"])
+    if measure == THROUGHPUT:
+        return float(row["deliveries"] / row["last_delivery_ns"] * 1e9)
+    found: float | None = row[measure]
+    return found
+
+
 def medians(rows: Sequence[Row], measure: str) -> dict[tuple[str, Cell], Estimate]:
     """Return, per protocol and point, the median of a measure over the seeds."""
     values: dict[tuple[str, Cell], list[float]] = defaultdict(list)
     for row in rows:
-        if row[measure] is not None:
-            values[row["protocol"], cell_of(row)].append(row[measure])
+        measured = value(row, measure)
+        if measured is not None:
+            values[row["protocol"], cell_of(row)].append(measured)
     return {key: found for key, listed in values.items() if (found := estimate(listed))}
 
 
@@ -102,6 +118,40 @@ def _ratios(rows: Sequence[Row], measure: str, of: str, over: str) -> dict[Cell,
         if len(pair) == 2 and pair[of]:
             found[cell][seed] = pair[over] / pair[of]
     return found
+
+
+@frozen(eq=False)
+class Summary:
+    """What rows say, computed here; `checker.simulate.onspark` computes the same on a cluster.
+
+    Attributes:
+        rows: of runs that came out right.
+    """
+
+    rows: Sequence[Row]
+
+    def medians(self, measure: str) -> dict[tuple[str, Cell], Estimate]:
+        """See `medians`."""
+        return medians(self.rows, measure)
+
+    def speedups(self, measure: str, of: str, over: str) -> dict[Cell, Estimate]:
+        """See `speedups`."""
+        return speedups(self.rows, measure, of, over)
+
+
+def added(rows: Sequence[Row], measure: str, over: str) -> dict[tuple[str, Cell], Estimate]:
+    """Return, per protocol and point, the median of how much more it takes than `over`.
+
+    Each difference is of two runs of the same program.
+    """
+    base = {(cell_of(row), row["seed"]): row[measure] for row in rows if row["protocol"] == over}
+    found: dict[tuple[str, Cell], list[float]] = defaultdict(list)
+    for row in rows:
+        cell = cell_of(row)
+        other = base.get((cell, row["seed"]))
+        if other is not None and row[measure] is not None:
+            found[row["protocol"], cell].append(row[measure] - other)
+    return {key: made for key, values in found.items() if (made := estimate(values))}
 
 
 def varied(scenarios: Iterable[Scenario | Mapping[str, Any]]) -> tuple[str, ...]:
