@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import permutations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from attrs import define, evolve, field
 
@@ -25,9 +25,7 @@ from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
 from antecede.checker.semantics.transition import network_sent
 from antecede.checker.tables import kernels
-
-if TYPE_CHECKING:
-    from antecede.checker.tables.tabulate import Tabulation
+from antecede.checker.tables.components import Components
 
 Permutation: TypeAlias = tuple[int, ...]
 """Where each actor goes: p[i] is the new name of actor i."""
@@ -65,14 +63,14 @@ def _renamed(actor: int, p: Permutation) -> int:
     return p[actor] if 0 <= actor < len(p) else actor
 
 
-def why_not(tabulation: Tabulation) -> str | None:
+def why_not(components: Components) -> str | None:
     """Return why the system has no usable symmetry, as far as that shows in advance."""
-    system = tabulation.system
+    system = components.system
     if not system.workload.symmetric:
         return f"the workload {system.workload.kind} names actors"
     if system.network.budget is not None:
         return "the losses are counted for all actors together"
-    if tabulation.full:
+    if components.full:
         return "the full history is meant to count every state"
     return None
 
@@ -82,7 +80,7 @@ class Symmetry:
     """The renamings of one system's components, learned along with its tables.
 
     Attributes:
-        tabulation: whose components are renamed.
+        components: what is renamed.
         group: all permutations, the identity first.
         index: the place of each in `group`.
         composed: at [k][j] the place of group[j] after group[k].
@@ -91,7 +89,7 @@ class Symmetry:
         learned: calls that were related to their renamings, and these renamings.
     """
 
-    tabulation: Tabulation
+    components: Components
     group: list[Permutation] = field(init=False)
     index: dict[Permutation, int] = field(init=False)
     composed: list[list[int]] = field(init=False)
@@ -101,11 +99,11 @@ class Symmetry:
 
     def __attrs_post_init__(self) -> None:
         """Relate the initial states."""
-        actors = self.tabulation.system.actors
+        actors = self.components.system.actors
         self.group = group(actors)
         self.index = {p: k for k, p in enumerate(self.group)}
         self.composed = [[self.index[compose(q, p)] for q in self.group] for p in self.group]
-        initial = self.tabulation.initial_states()
+        initial = self.components.initial_states()
         for i in range(actors):
             self._relate_states(i, tuple(initial[p[i]] for p in self.group), "initial states")
 
@@ -121,7 +119,7 @@ class Symmetry:
 
     def learn_send(self, actor: int, state: int, message: Message, step: Step) -> None:
         """Relate a causal_send to its renamings."""
-        system = self.tabulation.system
+        system = self.components.system
 
         if (actor, state, message) in self.learned:
             return
@@ -130,14 +128,14 @@ class Symmetry:
             self.learned.add((p[actor], image, renamed_message(message, p)))
 
         def run(p: Permutation, renamed: int) -> Step:
-            value = self.tabulation.states[p[actor]].values[renamed]
+            value = self.components.states[p[actor]].values[renamed]
             return system.handlers.causal_send(value, renamed_message(message, p))
 
         self._learn(actor, state, step, run, "causal_send")
 
     def learn_receive(self, actor: int, state: int, src: int, packet: Packet, step: Step) -> None:
         """Relate a receive to its renamings."""
-        t = self.tabulation
+        t = self.components
         if (actor, state, src, packet) in self.learned:
             return
         images = self.packets[t.channel_of[src, actor], packet]
@@ -152,7 +150,7 @@ class Symmetry:
 
     def learn_timeout(self, actor: int, state: int, step: Step | None) -> None:
         """Relate a timeout to its renamings."""
-        t = self.tabulation
+        t = self.components
         rows = self.states[actor, state]
         steps = [t.timeout_step(p[actor], rows[k]) for k, p in enumerate(self.group)]
         if step is None or None in steps:
@@ -175,7 +173,7 @@ class Symmetry:
         run: Callable[[Permutation, int], Step],
         what: str,
     ) -> None:
-        t = self.tabulation
+        t = self.components
         rows = self.states[actor, state]
         steps = [step] + [run(p, rows[k]) for k, p in enumerate(self.group) if k > 0]
         where = f"results of {what}"
@@ -197,7 +195,7 @@ class Symmetry:
         Sends to different actors are independent of each other but for that: packets are related
         channel by channel (see `_relate_sends`), and the order across channels decides the stamps.
         """
-        if self.tabulation.oracle.network_send is None:
+        if self.components.oracle.network_send is None:
             return
         first = network_sent(actor, steps[0])
         for p, other in zip(self.group, steps, strict=True):
@@ -207,7 +205,7 @@ class Symmetry:
                 )
 
     def _relate_sends(self, actor: int, steps: list[Step], where: str) -> None:
-        actors = range(self.tabulation.system.actors)
+        actors = range(self.components.system.actors)
         for dst in actors:
             rows = [
                 [packet for d, packet in s.sends if d == p[dst]]
@@ -219,7 +217,7 @@ class Symmetry:
                 self._relate_packets(actor, dst, images, where)
 
     def _relate_packets(self, src: int, dst: int, images: tuple[Packet, ...], where: str) -> None:
-        channel_of = self.tabulation.channel_of
+        channel_of = self.components.channel_of
         if (src, dst) not in channel_of:
             return
         if self.packets.get((channel_of[src, dst], images[0])) == images:
@@ -232,7 +230,7 @@ class Symmetry:
 
     def renamed_column(self, p: int, column: int, actor: int, value: int) -> int:
         """Return the number of a column of `actor` after renaming by group[p]."""
-        t, permutation = self.tabulation, self.group[p]
+        t, permutation = self.components, self.group[p]
         target = permutation[actor]
         if column == kernels.STATE:
             return self.states[actor, value][p]
@@ -247,7 +245,7 @@ class Symmetry:
         return self._renamed_channel(p, column - kernels.CHANNELS, actor, value)
 
     def _renamed_channel(self, p: int, place: int, actor: int, value: int) -> int:
-        t, permutation = self.tabulation, self.group[p]
+        t, permutation = self.components, self.group[p]
         src, dst = [pair for pair in t.channels if pair[0] == actor][place]
         old = t.channel_of[src, dst]
         new = t.channel_of[permutation[src], permutation[dst]]
@@ -287,7 +285,7 @@ class Symmetry:
 
     def _renamed_mask(self, mask: int, p: Permutation) -> int:
         """Rename a mask of (sender, number, destination); see `checker.semantics.history`."""
-        system = self.tabulation.system
+        system = self.components.system
         actors, most = system.actors, system.workload.most
         renamed = 0
         while mask:

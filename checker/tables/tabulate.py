@@ -1,9 +1,8 @@
 """Tabulated exploration: a system's pure functions as tables, filled on demand.
 
-Components of a state (an actor's state, its workload position, the two parts of its ghost, the
-content of a channel) are interned: equal values get one number. A table entry is made by calling
-the protocol, the network kind, the workload or the oracle once per distinct argument; the kernels
-then work on numbers alone.
+Components of a state are numbered (see `checker.tables.components`). A table entry is made by
+calling the protocol, the network kind, the workload or the oracle once per distinct argument; the
+kernels then work on numbers alone.
 
 The `full` history is tabulated as `clocks` plus two sequences of records per actor (deliveries; the
 stamps of its own messages), whose numbers need no Python call.
@@ -12,30 +11,26 @@ stamps of its own messages), whose numbers need no Python call.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.errors import AntecedeError, CapacityError, ProtocolError
-from antecede.checker.model import Delivery, Message, Packet, State, Step
-from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
+from antecede.checker.errors import AntecedeError, CapacityError
+from antecede.checker.model import Delivery, Message, Packet, Step
+from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.transition import (
-    System,
     initial_state,
     network_sent,
 )
 from antecede.checker.semantics.workload import ARM
 from antecede.checker.tables import kernels
+from antecede.checker.tables.components import Components
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.tables.symmetry import Symmetry
 
 Words = np.ndarray[Any, np.dtype[np.int64]]
 
-
-MOST_PROPERTIES = 30
-"""An entry has room for so many, and for one that stands for a handler that raised."""
 
 MOST_KINDS = 1 << 10
 """Kinds of transitions that the kernels count."""
@@ -52,82 +47,23 @@ class SelfPacketError(AntecedeError):
     """An actor sends itself a packet, and there is no channel for it; begin again with one."""
 
 
-@define
-class Interner:
-    """Numbers distinct values 0, 1, 2, … in the order in which they are met.
-
-    Attributes:
-        what: the values, for messages.
-        share: a number has only this part of its room in a key.
-    """
-
-    what: str
-    share: int = 1
-    numbers: dict[Hashable, int] = field(factory=dict)
-    values: list[Any] = field(factory=list)
-
-    def number(self, value: Hashable) -> int:
-        """Return the number of `value`, a new one if it has none.
-
-        Raises:
-            CapacityError: there are more distinct values than a key has room for.
-            ProtocolError: the value differs from itself.
-        """
-        known = self.numbers.get(value)
-        if known is not None:
-            return known
-        number, limit = len(self.values), kernels.NUMBER_LIMIT // self.share
-        if number >= limit:
-            raise CapacityError(
-                f"more than {limit:,} distinct values of {self.what}; "
-                "the plain engine (--engine plain) has no such limit"
-            )
-        if value != value:
-            raise ProtocolError(
-                f"{value!r}, one of the {self.what}, is not equal to itself (does it hold NaN?), "
-                "so no state with it is ever met again"
-            )
-        self.numbers[value] = number
-        self.values.append(value)
-        return number
-
-
 @define(eq=False)
-class Tabulation:
+class Tabulation(Components):
     """The tables of one system.
 
     Attributes:
-        self_channels: actors may send packets to themselves.
         table, code: as in `kernels.Tables`.
         most_choices: per kind and column of a key, the most transitions that an entry offers.
         kinds: names of the kinds of transitions, such as `receive Ack`.
         filled: what `fill` stored, keys and values; kept where somebody else wants it, too.
-        calls: how often the protocol was called.
         symmetry: learns renamings along with the tables; None without symmetry.
         grading: learns along with the tables whether every state has one depth only.
         seconds: spent in `fill`.
     """
 
-    system: System
-    self_channels: bool = False
-    oracle: Oracle = field(init=False)
-    channels: list[tuple[int, int]] = field(init=False)
-    channel_of: dict[tuple[int, int], int] = field(init=False)
-    states: list[Interner] = field(init=False)
-    positions: list[Interner] = field(init=False)
-    knows: list[Interner] = field(init=False)
-    pending: list[Interner] = field(init=False)
-    contents: list[Interner] = field(init=False)
-    bundles: list[Interner] = field(init=False)
-    messages: Interner = field(init=False)
-    sent: Interner = field(init=False)
-    stamps: Interner = field(init=False)
-    records: Interner = field(init=False)
-    sequences: dict[int, int] = field(factory=dict)
     most_choices: dict[int, int] = field(factory=dict)
     kinds: list[str] = field(factory=list)
     judgements: Words = field(init=False)
-    steps: dict[Hashable, Step] = field(factory=dict)
     table: Words = field(init=False)
     entries: int = 0
     filled: list[tuple[Words, Words]] | None = None
@@ -135,7 +71,6 @@ class Tabulation:
     used_code: int = 0
     symmetry: Symmetry | None = None
     grading: Grading = field(factory=Grading)
-    calls: int = 0
     seconds: float = 0.0
 
     def __attrs_post_init__(self) -> None:
@@ -144,65 +79,10 @@ class Tabulation:
         Raises:
             CapacityError: the system has more actors or properties than there is room for.
         """
-        system = self.system
-        _refuse_too_many("actors", system.actors, kernels.MOST_ACTORS)
-        _refuse_too_many("properties", len(system.properties), MOST_PROPERTIES)
-        actors = range(system.actors)
-        self.oracle = _tabulated_oracle(system)
-        self.channels = [(i, j) for i in actors for j in actors if i != j or self.self_channels]
-        self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
-        self.states = [Interner(f"states of actor {i}") for i in actors]
-        self.positions = [Interner(f"workload positions of actor {i}") for i in actors]
-        self.knows = [Interner(f"causal pasts of actor {i}") for i in actors]
-        self.pending = [Interner(f"undelivered messages of actor {i}") for i in actors]
-        self.contents = [Interner(f"channel {i} to {j}") for i, j in self.channels]
-        self.bundles = [Interner(f"sends from {i} to {j}") for i, j in self.channels]
-        self.messages = Interner("messages", share=system.actors)
-        self.sent = Interner("messages with their stamps")
-        self.stamps = Interner("stamps")
-        self.records = Interner("recorded stamps")
-        self.records.number(None)
-        for content in self.contents:
-            content.number(())
+        super().__attrs_post_init__()
         self.judgements = self._judge_deliveries()
         self.table = np.full(2 << 14, -1, np.int64)
         self.code = np.empty(1 << 14, np.int64)
-
-    @property
-    def full(self) -> bool:
-        """The history also records sequences."""
-        return self.system.oracle.name == "full"
-
-    def columns(self, state: State) -> list[list[int]]:
-        """Return, per actor, the numbers of its columns, for a state without records."""
-        rows = []
-        for i in range(self.system.actors):
-            row = [
-                self.states[i].number(state.actors[i]),
-                self.positions[i].number(state.workload[i]),
-                *self._ghost_numbers(i, state.history[i]),
-                0,
-                0,
-                state.losses if i == 0 else 0,
-            ]
-            for k, (src, dst) in enumerate(self.channels):
-                if src == i:
-                    content = state.channels[src * self.system.actors + dst]
-                    row.append(self.contents[k].number(content))
-            rows.append(row)
-        return rows
-
-    def initial_states(self) -> list[int]:
-        """Return the number of each actor's initial state."""
-        states = initial_state(self.system).actors
-        return [self.states[i].number(state) for i, state in enumerate(states)]
-
-    def _ghost_numbers(self, actor: int, ghost: Ghost) -> tuple[int, int]:
-        """Return the numbers of the two parts of a ghost: what it knows, what is pending."""
-        return (
-            self.knows[actor].number(evolve(ghost, pending=())),
-            self.pending[actor].number(ghost.pending),
-        )
 
     def start(self) -> list[list[int]]:
         """Return the columns of the initial state."""
@@ -291,16 +171,6 @@ class Tabulation:
                 raise CapacityError(f"more than {MOST_KINDS:,} classes of packets")
             self.kinds.append(name)
         return self.kinds.index(name)
-
-    def shown(self, state: Any) -> int:
-        """Return the bit set of invariants that `state` violates and witnesses that it shows."""
-        bits = 0
-        for rank, prop in enumerate(self.system.properties):
-            if prop.invariant is not None and not prop.invariant(state):
-                bits |= 1 << rank
-            if prop.witness is not None and prop.witness(state):
-                bits |= 1 << rank
-        return bits
 
     def progress(self, actor: int, positions: Words, pending: Words) -> Words:
         """Return the progress that one actor's positions and undelivered messages stand for.
@@ -428,16 +298,6 @@ class Tabulation:
         images = self.symmetry.states[actor, state]
         return min((p[actor], image) for p, image in zip(self.symmetry.group, images, strict=True))
 
-    def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
-        """Call `receive` once per distinct argument, whatever else is in the channel."""
-        memo = (actor, state, src, packet)
-        if memo not in self.steps:
-            self.calls += 1
-            self.steps[memo] = self.system.handlers.receive(
-                self.states[actor].values[state], src, packet
-            )
-        return self.steps[memo]
-
     def _fill_timeout(self, actor: int, state: int, _unused: int) -> int:
         """Entry of TIMEOUT: at most one alternative, as for RECEIVE; -1: content unchanged."""
         step = self.timeout_step(actor, state)
@@ -457,11 +317,6 @@ class Tabulation:
                 *self._step_codes(actor, step),
             ]
         )
-
-    def timeout_step(self, actor: int, state: int) -> Step | None:
-        """Call `timeout`."""
-        self.calls += 1
-        return self.system.handlers.timeout(self.states[actor].values[state])
 
     def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
         """Entry of LOSE: per envelope, as for RECEIVE; -1: the state is unchanged."""
@@ -598,26 +453,6 @@ class Tabulation:
                 if prop.at_delivery is not None and not prop.at_delivery(delivery):
                     bad[judgement] |= 1 << rank
         return bad
-
-
-def _refuse_too_many(things: str, count: int, most: int) -> None:
-    if count > most:
-        raise CapacityError(
-            f"the local engine has room for {most} {things}, and there are {count}; "
-            "the plain engine (--engine plain) has no such limit"
-        )
-
-
-def _tabulated_oracle(system: System) -> Oracle:
-    name = "clocks" if system.oracle.name == "full" else system.oracle.name
-    return oracle_named(
-        name,
-        system.actors,
-        system.workload.most,
-        self_sends=system.workload.self_sends,
-        track_order=any(p.needs_order for p in system.properties),
-        clock_at=system.question.clock_at,
-    )
 
 
 _FILLERS = {

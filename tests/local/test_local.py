@@ -26,9 +26,10 @@ from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels, layout
 from antecede.checker.tables import visited as visited_sets
+from antecede.checker.tables.components import Interner
 from antecede.checker.tables.layout import Layout, pack_widths, spread
 from antecede.checker.tables.symmetry import Symmetry
-from antecede.checker.tables.tabulate import Interner, Tabulation
+from antecede.checker.tables.tabulate import Tabulation
 from antecede.checker.tables.visited import Visited
 from antecede.properties import DEFAULT
 from antecede.protocols.cykas import CYKAS

@@ -1,0 +1,201 @@
+"""The components of a system's states, numbered: equal values get one number.
+
+Components are an actor's state, its workload position, the two parts of its ghost and the content
+of a channel. What the protocol says about them is asked once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from attrs import define, evolve, field
+
+from antecede.checker.errors import CapacityError, ProtocolError
+from antecede.checker.model import Packet, State, Step
+from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
+from antecede.checker.semantics.transition import System, initial_state
+from antecede.checker.tables import kernels
+
+MOST_PROPERTIES = 30
+"""An entry has room for so many, and for one that stands for a handler that raised."""
+
+
+@define
+class Interner:
+    """Numbers distinct values 0, 1, 2, … in the order in which they are met.
+
+    Attributes:
+        what: the values, for messages.
+        share: a number has only this part of its room in a key.
+    """
+
+    what: str
+    share: int = 1
+    numbers: dict[Hashable, int] = field(factory=dict)
+    values: list[Any] = field(factory=list)
+
+    def number(self, value: Hashable) -> int:
+        """Return the number of `value`, a new one if it has none.
+
+        Raises:
+            CapacityError: there are more distinct values than a key has room for.
+            ProtocolError: the value differs from itself.
+        """
+        known = self.numbers.get(value)
+        if known is not None:
+            return known
+        number, limit = len(self.values), kernels.NUMBER_LIMIT // self.share
+        if number >= limit:
+            raise CapacityError(
+                f"more than {limit:,} distinct values of {self.what}; "
+                "the plain engine (--engine plain) has no such limit"
+            )
+        if value != value:
+            raise ProtocolError(
+                f"{value!r}, one of the {self.what}, is not equal to itself (does it hold NaN?), "
+                "so no state with it is ever met again"
+            )
+        self.numbers[value] = number
+        self.values.append(value)
+        return number
+
+
+@define(eq=False)
+class Components:
+    """The components of one system.
+
+    Attributes:
+        self_channels: actors may send packets to themselves.
+        channels, channel_of: (source, destination) of each channel, and the number of each.
+        sequences: per column of records of an actor, how many are numbered.
+        steps: what `receive` returned for (actor, state, source, packet).
+        calls: how often the protocol was called.
+    """
+
+    system: System
+    self_channels: bool = False
+    oracle: Oracle = field(init=False)
+    channels: list[tuple[int, int]] = field(init=False)
+    channel_of: dict[tuple[int, int], int] = field(init=False)
+    states: list[Interner] = field(init=False)
+    positions: list[Interner] = field(init=False)
+    knows: list[Interner] = field(init=False)
+    pending: list[Interner] = field(init=False)
+    contents: list[Interner] = field(init=False)
+    bundles: list[Interner] = field(init=False)
+    messages: Interner = field(init=False)
+    sent: Interner = field(init=False)
+    stamps: Interner = field(init=False)
+    records: Interner = field(init=False)
+    sequences: dict[int, int] = field(factory=dict)
+    steps: dict[Hashable, Step] = field(factory=dict)
+    calls: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        """Number what every state has.
+
+        Raises:
+            CapacityError: the system has more actors or properties than there is room for.
+        """
+        system = self.system
+        _refuse_too_many("actors", system.actors, kernels.MOST_ACTORS)
+        _refuse_too_many("properties", len(system.properties), MOST_PROPERTIES)
+        actors = range(system.actors)
+        self.oracle = _tabulated_oracle(system)
+        self.channels = [(i, j) for i in actors for j in actors if i != j or self.self_channels]
+        self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
+        self.states = [Interner(f"states of actor {i}") for i in actors]
+        self.positions = [Interner(f"workload positions of actor {i}") for i in actors]
+        self.knows = [Interner(f"causal pasts of actor {i}") for i in actors]
+        self.pending = [Interner(f"undelivered messages of actor {i}") for i in actors]
+        self.contents = [Interner(f"channel {i} to {j}") for i, j in self.channels]
+        self.bundles = [Interner(f"sends from {i} to {j}") for i, j in self.channels]
+        self.messages = Interner("messages", share=system.actors)
+        self.sent = Interner("messages with their stamps")
+        self.stamps = Interner("stamps")
+        self.records = Interner("recorded stamps")
+        self.records.number(None)
+        for content in self.contents:
+            content.number(())
+
+    @property
+    def full(self) -> bool:
+        """The history also records sequences."""
+        return self.system.oracle.name == "full"
+
+    def columns(self, state: State) -> list[list[int]]:
+        """Return, per actor, the numbers of its columns, for a state without records."""
+        rows = []
+        for i in range(self.system.actors):
+            row = [
+                self.states[i].number(state.actors[i]),
+                self.positions[i].number(state.workload[i]),
+                *self._ghost_numbers(i, state.history[i]),
+                0,
+                0,
+                state.losses if i == 0 else 0,
+            ]
+            for k, (src, dst) in enumerate(self.channels):
+                if src == i:
+                    content = state.channels[src * self.system.actors + dst]
+                    row.append(self.contents[k].number(content))
+            rows.append(row)
+        return rows
+
+    def initial_states(self) -> list[int]:
+        """Return the number of each actor's initial state."""
+        states = initial_state(self.system).actors
+        return [self.states[i].number(state) for i, state in enumerate(states)]
+
+    def _ghost_numbers(self, actor: int, ghost: Ghost) -> tuple[int, int]:
+        """Return the numbers of the two parts of a ghost: what it knows, what is pending."""
+        return (
+            self.knows[actor].number(evolve(ghost, pending=())),
+            self.pending[actor].number(ghost.pending),
+        )
+
+    def shown(self, state: Any) -> int:
+        """Return the bit set of invariants that `state` violates and witnesses that it shows."""
+        bits = 0
+        for rank, prop in enumerate(self.system.properties):
+            if prop.invariant is not None and not prop.invariant(state):
+                bits |= 1 << rank
+            if prop.witness is not None and prop.witness(state):
+                bits |= 1 << rank
+        return bits
+
+    def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
+        """Call `receive` once per distinct argument, whatever else is in the channel."""
+        memo = (actor, state, src, packet)
+        if memo not in self.steps:
+            self.calls += 1
+            self.steps[memo] = self.system.handlers.receive(
+                self.states[actor].values[state], src, packet
+            )
+        return self.steps[memo]
+
+    def timeout_step(self, actor: int, state: int) -> Step | None:
+        """Call `timeout`."""
+        self.calls += 1
+        return self.system.handlers.timeout(self.states[actor].values[state])
+
+
+def _refuse_too_many(things: str, count: int, most: int) -> None:
+    if count > most:
+        raise CapacityError(
+            f"the local engine has room for {most} {things}, and there are {count}; "
+            "the plain engine (--engine plain) has no such limit"
+        )
+
+
+def _tabulated_oracle(system: System) -> Oracle:
+    name = "clocks" if system.oracle.name == "full" else system.oracle.name
+    return oracle_named(
+        name,
+        system.actors,
+        system.workload.most,
+        self_sends=system.workload.self_sends,
+        track_order=any(p.needs_order for p in system.properties),
+        clock_at=system.question.clock_at,
+    )
