@@ -17,7 +17,6 @@ from attrs import evolve, frozen
 
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Lose, Message, Receive, State, Transition
-from antecede.checker.paths.path import for_replay
 from antecede.checker.semantics.marked import follows, marked_oracle
 from antecede.checker.semantics.transition import (
     System,
@@ -27,6 +26,7 @@ from antecede.checker.semantics.transition import (
     successor,
 )
 from antecede.checker.semantics.values import field_names
+from antecede.checker.semantics.workload import workload_from
 
 
 def renamed(value: Any, names: Mapping[Message, Message]) -> Any:
@@ -53,20 +53,28 @@ def _remade(value: Any, fields: Mapping[str, Any]) -> Any:
 
 
 def anonymous_system(system: System) -> System:
-    """Return the system in which one message is followed."""
-    return evolve(system, oracle=marked_oracle(track_order=True))
+    """Return the system in which one message is followed and positions do not count."""
+    workload = workload_from(system.workload.text, system.actors, 1)
+    return evolve(system, oracle=marked_oracle(track_order=True), workload=workload)
 
 
-def numbered(system: System, transitions: Iterable[Transition]) -> tuple[Transition, ...]:
+def numbered(
+    system: System, plain: System, transitions: Iterable[Transition]
+) -> tuple[Transition, ...]:
     """Return the transitions of an anonymous run with the messages numbered per sender.
 
     Of packets that differ only in their messages' numbers the first is received, in the channel's
     order.
 
+    Args:
+        system: the anonymous one.
+        plain: the same one with counted messages.
+        transitions: of `system`, from its initial state.
+
     Raises:
         ReplayError: the handlers tell messages apart, so the counted system cannot follow.
     """
-    plain, names = for_replay(system), dict[Message, Message]()
+    names = dict[Message, Message]()
     state, counted, found = initial_state(system), initial_state(plain), list[Transition]()
     for number, transition in enumerate(transitions, 1):
         if isinstance(transition, CausalSend):
@@ -123,14 +131,19 @@ def anonymous(
 ) -> tuple[Transition, ...]:
     """Return a numbered run as the anonymous system takes it, with `victim` the marked message.
 
+    Args:
+        system: the one that counts messages.
+        transitions: of it.
+        victim: the message that is followed.
+
     Raises:
         ReplayError: a transition is not enabled there.
     """
-    hidden, plain, names = anonymous_system(system), for_replay(system), dict[Message, Message]()
-    state, counted, found = initial_state(hidden), initial_state(plain), list[Transition]()
+    hidden, names = anonymous_system(system), dict[Message, Message]()
+    state, counted, found = initial_state(hidden), initial_state(system), list[Transition]()
     for number, told in enumerate(transitions, 1):
         if isinstance(told, CausalSend):
-            message = next_message(plain, counted, told)
+            message = next_message(system, counted, told)
             send = evolve(told, marked=message == victim)
             names[message] = next_message(hidden, state, send)
             transition: Transition = send
@@ -140,7 +153,7 @@ def anonymous(
             raise ReplayError(f"step {number} of the endless run is not enabled there")
         found.append(transition)
         state = successor(hidden, state, transition).state
-        counted = successor(plain, counted, told).state
+        counted = successor(system, counted, told).state
     return tuple(found)
 
 

@@ -22,6 +22,7 @@ from antecede.checker.model import (
     Timeout,
     Transition,
 )
+from antecede.checker.paths.endless import numbered
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import (
@@ -63,14 +64,36 @@ class PathStep:
         return tuple(ghost.knows for ghost in self.state.history)
 
 
+@frozen
+class Loop:
+    """How a path goes on for ever.
+
+    Attributes:
+        after: how many steps come before those that repeat; all of them if nothing can happen
+            any more.
+        message: what is never delivered.
+        ending: one of `checker.search.fairness.ENDINGS`.
+    """
+
+    after: int
+    message: Message
+    ending: str
+
+
 @frozen(eq=False)
 class Path:
-    """A replayed path. `violates` names the property that it shows violated (None: none)."""
+    """A replayed path.
+
+    Attributes:
+        violates: the property that it shows violated (None: none).
+        loop: the last steps repeat for ever, if it has one.
+    """
 
     system: System
     initial: State
     steps: tuple[PathStep, ...]
     violates: str | None = None
+    loop: Loop | None = None
 
     @property
     def length(self) -> int:
@@ -106,9 +129,13 @@ def for_replay(system: System) -> System:
 def replay(system: System, transitions: Iterable[Transition]) -> Path:
     """Run `transitions` from the initial state.
 
+    Those of a system that follows one message are told with all messages numbered.
+
     Raises:
         ReplayError: a transition is not enabled where it stands; names the step.
     """
+    if system.oracle.number is not None:
+        transitions = numbered(system, for_replay(system), transitions)
     return replay_keys(system, map(transition_key, transitions))
 
 

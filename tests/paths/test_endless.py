@@ -7,13 +7,14 @@ import pytest
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Message, Receive, Transition
 from antecede.checker.paths.endless import anonymous, checked_cycle, numbered, renamed
-from antecede.checker.paths.path import replay
+from antecede.checker.paths.path import for_replay, replay
 from antecede.checker.search.fairness import Lasso, graph_of, lasso
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.protocols.cykas import Normal
 from tests.semantics.test_marked import system
 
 CYKAS = system("cykas", "endless:1:[[1,2],[2],[0]]")
+PLAIN = for_replay(CYKAS)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_messages_are_replaced_wherever_they_stand() -> None:
 
 
 def test_a_lasso_is_told_with_numbered_messages(run: Lasso) -> None:
-    told = replay(CYKAS, numbered(CYKAS, run.stem + run.cycle))
+    told = replay(PLAIN, numbered(CYKAS, PLAIN, run.stem + run.cycle))
     assert len(run.stem) + len(run.cycle) == told.length
     assert [(0, 1), (0, 2), (2, 1), (0, 3), (0, 4)] == [(m.sender, m.number) for m in told.messages]
     assert Message(2, 1, (0,)) in {p.message for ghost in told.last.history for p in ghost.pending}
@@ -39,7 +40,7 @@ def test_a_lasso_is_told_with_numbered_messages(run: Lasso) -> None:
 
 def test_a_told_run_is_turned_back(run: Lasso) -> None:
     transitions = run.stem + run.cycle
-    assert transitions == anonymous(CYKAS, numbered(CYKAS, transitions), Message(2, 1, (0,)))
+    assert transitions == anonymous(PLAIN, numbered(CYKAS, PLAIN, transitions), Message(2, 1, (0,)))
 
 
 def test_the_cycle_is_run_twice_and_returns(run: Lasso) -> None:
