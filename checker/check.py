@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, starvation
 from antecede.checker.engine import explorer_for, kernels_are_compiled
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError, ReplayError
 from antecede.checker.memory import shortage
@@ -129,7 +129,10 @@ def check(
     explored = self_checking(system, selfcheck)
     keep_running()
     try:
-        result = _explored(system, explored, options, bounds, watch)
+        if system.workload.buffer is None:
+            result = _explored(system, explored, options, bounds, watch)
+        else:
+            result = _endless(system, explored, options, bounds, watch)
     except ProtocolError as error:
         result = _failed(system, error)
     except ReplayError as error:
@@ -162,6 +165,36 @@ def _explored(
         except KeyboardInterrupt as end:
             return _unstarted(system, f"{interrupts.reason_of(end)}, before the search began")
         return explore(system, explorer, bounds, watch)
+
+
+def _endless(
+    system: System,
+    self_checking: System,
+    options: Options,
+    bounds: Bounds,
+    watch: Callable[[Progress], None],
+) -> Result:
+    """Explore a workload without end, in plain Python."""
+    starvation.refuse(options)
+    plain, began = evolve(options, engine="plain"), time.monotonic()
+
+    def tick(states: int) -> None:
+        if states % 256:
+            return
+        seconds = time.monotonic() - began
+        if (reason := interrupts.wanted()) is not None:
+            raise CapacityError(reason)
+        if bounds.max_seconds is not None and seconds >= bounds.max_seconds:
+            raise CapacityError(f"--max-seconds {bounds.max_seconds:g} reached")
+        if bounds.max_memory is not None and memory_bytes() >= bounds.max_memory:
+            raise CapacityError(f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached")
+
+    return starvation.explored(
+        system,
+        bounds,
+        lambda _system, part: _explored(system, self_checking, plain, part, watch),
+        tick,
+    )
 
 
 def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:

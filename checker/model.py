@@ -175,7 +175,7 @@ class Delivery:
 
 @frozen(eq=False)
 class Property:
-    """A property; exactly one of the seven functions is given.
+    """A property; exactly one of the seven functions is given, or it is about fair runs.
 
     Attributes:
         name: as on the command line and in results.
@@ -189,6 +189,7 @@ class Property:
         at_end: does one actor at a final state respect it, given whether its application has
             come to the end of its workload?
         ending: is there a final state at which that is, for every actor, as it is looked for?
+        fair: no fair run without end leaves a message undelivered; see `checker.search.fairness`.
         needs_order: the history must track which messages were overtaken per channel.
     """
 
@@ -201,6 +202,7 @@ class Property:
     recoverable: Callable[[tuple[Message, ...]], bool] | None = None
     at_end: Callable[[bool], bool] | None = None
     ending: Callable[[bool], bool] | None = None
+    fair: bool = False
     needs_order: bool = False
 
     @property
@@ -215,7 +217,9 @@ class Property:
 
     @property
     def kind(self) -> str:
-        """`safety`, `final`, `reachability` or `recovery`."""
+        """`safety`, `final`, `reachability`, `recovery` or `fairness`."""
+        if self.fair:
+            return "fairness"
         if self.recoverable is not None:
             return "recovery"
         if self.sought:

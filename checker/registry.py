@@ -85,9 +85,14 @@ def property_names() -> tuple[str, ...]:
     return tuple(importlib.import_module("antecede.properties").REGISTRY)
 
 
-def default_properties() -> tuple[str, ...]:
-    """Return the names of the properties checked when none is asked for."""
-    default: tuple[str, ...] = importlib.import_module("antecede.properties").DEFAULT
+def default_properties(*, endless: bool = False) -> tuple[str, ...]:
+    """Return the names of the properties checked when none is asked for.
+
+    Args:
+        endless: the application never stops.
+    """
+    package = importlib.import_module("antecede.properties")
+    default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
     return default
 
 

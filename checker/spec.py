@@ -11,17 +11,18 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError, unknown
-from antecede.checker.model import Protocol
+from antecede.checker.model import Property, Protocol
 from antecede.checker.reading import text_in
 from antecede.checker.registry import default_properties, property_named, protocol_named
 from antecede.checker.search.options import SEARCHES
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
-from antecede.checker.semantics.history import HISTORIES, oracle_named
+from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
+from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import SUMMARIES, split, workload_from
+from antecede.checker.semantics.workload import SUMMARIES, Workload, split, workload_from
 from antecede.checker.settings import check_text, checked, is_kind, kind_named, settings_of, shown
 
 COUNT_KEYS = ("unique_states", "total_states", "depth", "final_states")
@@ -80,7 +81,8 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         protocol = protocol.on_request(workload.requests)
     if spec.sends == "split":
         workload = split(workload)
-    names = dict.fromkeys(spec.properties or default_properties())
+    endless = workload.buffer is not None
+    names = dict.fromkeys(spec.properties or default_properties(endless=endless))
     properties = tuple(guarded(protocol, property_named(name, protocol)) for name in names)
     return System(
         protocol=protocol,
@@ -88,16 +90,37 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         messages=workload.most,
         network=network_named(spec.network, retransmits=protocol.timeout is not None),
         workload=workload,
-        oracle=oracle_named(
+        oracle=_oracle(spec, workload, properties),
+        properties=properties,
+    )
+
+
+def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) -> Oracle:
+    """Return the history; without an end only one message can be followed."""
+    track_order = any(p.needs_order for p in properties)
+    if workload.buffer is None:
+        for prop in properties:
+            if prop.fair:
+                raise InputError(
+                    f"{prop.name} is about applications that never stop; give --workload endless:1"
+                )
+        return oracle_named(
             spec.history,
             spec.actors,
             workload.most,
             self_sends=workload.self_sends,
-            track_order=any(p.needs_order for p in properties),
+            track_order=track_order,
             clock_at=spec.clock_at,
-        ),
-        properties=properties,
-    )
+        )
+    if spec.clock_at != "causal-send":
+        raise InputError("endless workloads need --clock-at causal-send")
+    for prop in properties:
+        if prop.final or prop.recoverable is not None or prop.ending is not None:
+            raise InputError(
+                f"{prop.name} is about runs that end, and the workload is endless; give "
+                f"{', '.join(default_properties(endless=True))}, or an invariant or witness"
+            )
+    return marked_oracle(track_order=track_order)
 
 
 def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:

@@ -12,6 +12,7 @@ REGISTRY = {
     "can-deliver": "antecede.properties.can_deliver:CAN_DELIVER",
     "finishes": "antecede.properties.finishes:FINISHES",
     "can-finish": "antecede.properties.can_finish:CAN_FINISH",
+    "no-starvation": "antecede.properties.no_starvation:NO_STARVATION",
 }
 
 DECLARED = {
@@ -20,3 +21,6 @@ DECLARED = {
 }
 
 DEFAULT = ("causal-delivery", "integrity", "all-delivered")
+
+ENDLESS = ("causal-delivery", "integrity", "no-starvation")
+"""The same where the application never stops, so that there are no final states."""

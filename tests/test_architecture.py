@@ -25,7 +25,7 @@ ROOMS = (
     ("tables",),
     ("local",),
     ("spark",),
-    ("spec", "engine", "check"),
+    ("spec", "engine", "starvation", "check"),
     ("report",),
     ("formats",),
     ("explore", "claims", "sweep", "audit", "simulate", "prove", "testing", "pytest_plugin"),

@@ -22,7 +22,7 @@ import networkx
 from attrs import define, field, frozen
 
 from antecede.checker.model import CausalSend, Receive, State, Timeout, Transition
-from antecede.checker.semantics.marked import follows, may_mark
+from antecede.checker.semantics.marked import follows, is_over
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 Tick = Callable[[int], None]
@@ -112,7 +112,7 @@ def graph_of(
         if most is not None and here >= most:
             break
         graph.expanded += 1
-        if is_over(state):
+        if is_over(state.history):
             continue
         for transition in enabled(system, state):
             after = successor(system, state, transition).state
@@ -123,11 +123,6 @@ def graph_of(
                 graph.parents.append((here, transition))
             graph.edges[here].append((transition, number))
     return graph
-
-
-def is_over(state: State) -> bool:
-    """Return whether the marked message was delivered everywhere."""
-    return not may_mark(state.history) and not follows(state.history)
 
 
 def lasso(graph: StateGraph, tick: Tick = lambda _states: None) -> Lasso | None:
@@ -263,13 +258,13 @@ def _back(came: dict[_At, tuple[_At, Transition] | None], at: _At) -> tuple[Tran
 
 def ending_of(graph: StateGraph, start: int, *, strong: bool) -> str:
     """Return which of ENDINGS the message comes to that is undelivered in `start`."""
-    if not any(is_over(graph.states[k]) for k in _reachable(graph.edges, start)):
+    if not any(is_over(graph.states[k].history) for k in _reachable(graph.edges, start)):
         return "stuck"
     quiet: Edges = [
         [(t, k) for t, k in row if not isinstance(t, CausalSend)] for row in graph.edges
     ]
     after = _reachable(quiet, start)
-    undelivered = {k for k in after if not is_over(graph.states[k])}
+    undelivered = {k for k in after if not is_over(graph.states[k].history)}
     rests = any(not quiet[k] for k in undelivered)
     goes_on = any(fair_components(quiet, undelivered, strong=strong, sends=False))
     return "waiting" if rests or goes_on else "starved"

@@ -211,7 +211,7 @@ def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
     if prop.name in explorer.found:
         return Verdict.HOLDS if prop.sought else Verdict.VIOLATED
     if (
-        not complete or prop.recoverable is not None
-    ):  # for that see checker.semantics.recoverability
+        not complete or prop.recoverable is not None or prop.fair
+    ):  # judged after the search, on the graph of states
         return Verdict.INCOMPLETE
     return Verdict.VIOLATED if prop.sought else Verdict.HOLDS

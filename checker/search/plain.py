@@ -14,6 +14,7 @@ from antecede.checker.model import Property, State, Transition
 from antecede.checker.paths.path import at_end
 from antecede.checker.search.loop import Found, decided
 from antecede.checker.search.result import Counts
+from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
 
 
@@ -118,6 +119,8 @@ class BreadthFirst(PlainExplorer):
         self.deepest += bool(following)
 
     def _expand(self, state: State, following: list[State]) -> None:
+        if self.system.workload.buffer is not None and is_over(state.history):
+            return  # the message that is followed was delivered: nothing is left to judge
         transitions = enabled(self.system, state)
         if not transitions:
             self._judge_final(state, lambda: self._path_to(state))

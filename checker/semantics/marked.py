@@ -44,6 +44,11 @@ def follows(history: tuple[Ghost, ...]) -> bool:
     return any(entry.message.number == MARKED for ghost in history for entry in ghost.pending)
 
 
+def is_over(history: tuple[Ghost, ...]) -> bool:
+    """Return whether the marked message was delivered everywhere: nothing is left to judge."""
+    return not may_mark(history) and not follows(history)
+
+
 def marked_oracle(*, track_order: bool) -> Oracle:
     """Return the encoding as functions on single ghosts.
 

@@ -1,0 +1,114 @@
+"""Checks of endless workloads: safety and starvation, on ever larger parts of the graph.
+
+The graph may be infinite, because a protocol's own state grows; then a search for safety alone
+would never come to look for a cycle. So both look at the first few thousand states, then at eight
+times as many, until something is violated, everything was explored, or a bound is hit. A cycle
+found in a part is true; HOLDS is said only of the whole.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from attrs import evolve
+
+from antecede.checker.errors import CapacityError, InputError, ReplayError
+from antecede.checker.model import CausalSend, Property
+from antecede.checker.paths.endless import checked_cycle
+from antecede.checker.paths.path import Loop, Path, replay
+from antecede.checker.search.fairness import Lasso, graph_of, lasso
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.result import Result, Verdict, overall
+from antecede.checker.semantics.transition import System
+
+FIRST, FACTOR = 4_000, 8
+"""States of the first part, and how much larger each next one is."""
+
+FAIRNESS = {
+    False: "what can always be received is received, and a timer that stays enabled fires",
+    True: "what can be received again and again is received",
+}
+"""Strong or not -> what is assumed of the network and of timers; nothing of the application."""
+
+Explore = Callable[[System, Bounds], Result]
+
+
+def refuse(options: Options) -> None:
+    """Refuse what endless workloads cannot be combined with.
+
+    Raises:
+        InputError: names the option, and what there is instead.
+    """
+    if options.search != "breadth":
+        raise InputError(
+            f"endless workloads are searched breadth-first, not {options.search}-first"
+        )
+    if options.engine == "spark":
+        raise InputError(
+            "endless workloads are explored in plain Python, on one machine; leave out --engine"
+        )
+
+
+def explored(
+    system: System, bounds: Bounds, explore: Explore, tick: Callable[[int], None]
+) -> Result:
+    """Explore a system with an endless workload, and look for starvation if that is asked for.
+
+    Args:
+        system: what to explore; its history is `marked`.
+        bounds: when to give up.
+        explore: searches the part of the graph within other bounds for violations of safety.
+        tick: called by the search for cycles, with the number of states; raises CapacityError.
+    """
+    prop = next((p for p in system.properties if p.fair), None)
+    if prop is None:
+        return explore(system, bounds)
+    began, most = time.monotonic(), FIRST
+    while True:
+        part = evolve(bounds, max_states=_least(most, bounds.max_states))
+        result = evolve(explore(system, part), seconds=time.monotonic() - began)
+        cut = result.stopped_by == f"--max-states {part.max_states:,} reached"
+        if result.counterexample or result.error or (result.stopped_by and not cut):
+            return result
+        try:
+            found = lasso(graph_of(system, tick, part.max_states if cut else None), tick)
+        except CapacityError as limit:
+            return evolve(result, stopped_by=str(limit))
+        if found is not None:
+            return _starved(system, prop, result, found)
+        if not cut:
+            return _with(result, prop, Verdict.HOLDS)
+        if part.max_states == bounds.max_states:
+            return result
+        most *= FACTOR
+
+
+def _least(most: int, asked: int | None) -> int:
+    return most if asked is None else min(most, asked)
+
+
+def _with(result: Result, prop: Property, verdict: Verdict) -> Result:
+    verdicts = {**result.properties, prop.name: verdict}
+    return evolve(result, properties=verdicts, verdict=overall(verdicts))
+
+
+def _starved(system: System, prop: Property, result: Result, found: Lasso) -> Result:
+    path = confirmed(system, found, prop)
+    return evolve(_with(result, prop, Verdict.VIOLATED), counterexample=path, stopped_by=None)
+
+
+def confirmed(system: System, found: Lasso, prop: Property) -> Path:
+    """Run a lasso in plain Python, its cycle twice, and tell it with numbered messages.
+
+    Raises:
+        ReplayError: it does not go round, or is not fair; then the search is wrong.
+    """
+    checked_cycle(system, found.stem, found.cycle)
+    path = replay(system, found.stem + found.cycle)
+    marked = [isinstance(t, CausalSend) and t.marked for t in found.stem]
+    if True not in marked:
+        raise ReplayError("no message is followed before the cycle")
+    message = path.steps[marked.index(True)].message
+    assert message is not None
+    return evolve(path, violates=prop.name, loop=Loop(len(found.stem), message, found.ending))

@@ -1,0 +1,11 @@
+"""Liveness for applications that never stop: nothing waits for ever."""
+
+from __future__ import annotations
+
+from antecede import Property
+
+NO_STARVATION = Property(
+    name="no-starvation",
+    summary="no fair run without end leaves a message undelivered for ever (endless workloads)",
+    fair=True,
+)
