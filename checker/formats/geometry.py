@@ -51,6 +51,15 @@ class Label:
 
 
 @frozen
+class Bracket:
+    """The steps that repeat for ever: from where to where, and what is said of them."""
+
+    top: float
+    bottom: float
+    text: str
+
+
+@frozen
 class Mark:
     """An event on an actor's line.
 
@@ -154,6 +163,7 @@ class Layout:
         marks: events.
         modes: the kinds of spans besides buffers, drawn or not: the protocol's witnesses.
         undrawn: control packets that are not received, in words.
+        loop: the steps that repeat for ever, if some do.
     """
 
     width: float
@@ -168,6 +178,7 @@ class Layout:
     marks: tuple[Mark, ...]
     modes: tuple[str, ...]
     undrawn: tuple[str, ...]
+    loop: Bracket | None = None
 
 
 _NARROW, _WIDE = frozenset("ijl.,:;|!'()[] -ftr"), frozenset("mwMW@%—…")

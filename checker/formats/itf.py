@@ -35,7 +35,7 @@ DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 def text(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as an ITF file."""
     said = about(path, report)
-    trace = {
+    trace: dict[str, Any] = {
         "#meta": {
             "format": "ITF",
             "format-description": DESCRIPTION,
@@ -48,6 +48,8 @@ def text(path: Path, report: CheckReport | None = None) -> str:
         "vars": list(VARIABLES),
         "states": _states(path),
     }
+    if path.loop is not None and path.repeats:
+        trace["loop"] = path.loop.after
     return json.dumps(trace) + "\n"
 
 

@@ -20,12 +20,20 @@ from attrs import evolve, frozen
 from antecede.checker.check import CheckReport, exit_code_of
 from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
-from antecede.checker.paths.path import Path, PathStep, holds_along, key_text, replay_keys
+from antecede.checker.paths.path import (
+    Loop,
+    Path,
+    PathStep,
+    holds_along,
+    key_text,
+    replay_keys,
+)
 from antecede.checker.reading import json_in, text_in
 from antecede.checker.registry import protocol_names
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Words
 from antecede.checker.search import costs as measures
+from antecede.checker.search.fairness import ENDINGS
 from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.values import canonical, message_in
 from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
@@ -113,8 +121,22 @@ def counterexample_object(path: Path) -> dict[str, Any]:
         "property": path.violates,
         "length": path.length,
         "transitions": [_transition(words, step) for step in path.steps],
-        "explanation": " ".join([explanation.text, *(f"{d}." for d in explanation.details)]),
+        "explanation": " ".join(
+            [explanation.text, *(f"{d.rstrip('.')}." for d in explanation.details)]
+        ),
+        **_loop_object(words, path.loop),
     }
+
+
+def _sentence(detail: str) -> str:
+    return detail if detail.endswith(".") else f"{detail}."
+
+
+def _loop_object(words: Words, loop: Loop | None) -> dict[str, Any]:
+    if loop is None:
+        return {}
+    message = _message(words, loop.message)
+    return {"loop": {"after": loop.after, "message": message, "ending": loop.ending}}
 
 
 def _transition(words: Words, step: PathStep) -> dict[str, Any]:
@@ -169,10 +191,12 @@ class Trace:
     Attributes:
         spec: the question; its properties are the one that is violated, or none.
         keys: of the transitions, as `checker.paths.path` makes them.
+        loop: (after, sender, number, ending) of a run whose last steps repeat for ever.
     """
 
     spec: Spec
     keys: tuple[str, ...]
+    loop: tuple[int, int, int, str] | None = None
 
 
 def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | None]:
@@ -194,7 +218,7 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
     trace = trace_in_file(file, protocol)
     try:
         system = system_of(trace.spec)
-        path = replay_keys(system, trace.keys)
+        path = _looped(replay_keys(system, trace.keys), trace)
     except ReplayError as error:
         raise misfit(file, trace, error) from None
     except InputError as error:
@@ -203,6 +227,18 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
         return path, None
     (prop,) = system.properties
     return (path if holds_along(path, prop) else evolve(path, violates=prop.name)), prop.name
+
+
+def _looped(path: Path, trace: Trace) -> Path:
+    """Return a replayed path, with the steps that repeat for ever if the trace names some."""
+    if trace.loop is None:
+        return path
+    after, sender, number, ending = trace.loop
+    wanted = (m for m in path.messages if (m.sender, m.number) == (sender, number))
+    message = next(wanted, None)
+    if message is None or not 0 <= after <= path.length or ending not in ENDINGS:
+        raise InputError("its loop names no message or step of the run")
+    return evolve(path, loop=Loop(after, message, ending))
 
 
 def misfit(file: str, trace: Trace, error: ReplayError) -> ReplayError:
@@ -245,7 +281,7 @@ def trace_in(content: str, file: str) -> Trace:
     try:
         prop = None if table.get("property", "") is None else _get(table, "property", str)
         keys = (_key(table, number) for number in range(1, len(_transitions(table)) + 1))
-        return Trace(_spec(table, prop), tuple(keys))
+        return Trace(_spec(table, prop), tuple(keys), _loop(table))
     except InputError as error:
         raise type(error)(f"{file}: {error}") from None
 
@@ -289,6 +325,20 @@ def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
     told = [s for s in known if s.name in table or s.choices is None]
     values = {s.name: _get(table, s.name, s.kind) for s in told}
     return Spec(**values, properties=() if prop is None else (prop,))
+
+
+def _loop(table: Mapping[str, Any]) -> tuple[int, int, int, str] | None:
+    """Return which steps of a run repeat for ever, and which message they never deliver."""
+    if table.get("loop") is None:
+        return None
+    loop: Mapping[str, Any] = _get(table, "loop", dict)
+    message = _get(loop, "message", dict, "loop: ")
+    return (
+        _get(loop, "after", int, "loop: "),
+        _get(message, "sender", int, "loop: message: "),
+        _get(message, "number", int, "loop: message: "),
+        _get(loop, "ending", str, "loop: "),
+    )
 
 
 def _found_protocol(reference: str, folder: FilePath) -> str:

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from antecede.checker.check import CheckReport
 from antecede.checker.formats.markup import plain
-from antecede.checker.formats.sequence import Arrow, Line, Note, lines_of
+from antecede.checker.formats.sequence import Arrow, Line, Note, Turn, lines_of
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import actor_name
@@ -43,6 +43,8 @@ def encoded(said: str) -> str:
 
 
 def _written(line: Line, last: int) -> str:
+    if isinstance(line, Turn):
+        return f"loop {encoded(line.text)}" if line.text else "end"
     if isinstance(line, Note):
         over = f"p0,p{last}" if line.actor is None else f"p{line.actor}"
         return f"Note over {over}: {encoded(line.text)}"

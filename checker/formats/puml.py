@@ -10,7 +10,7 @@ import re
 
 from antecede.checker.check import CheckReport
 from antecede.checker.formats.markup import plain
-from antecede.checker.formats.sequence import Arrow, Line, Note, lines_of
+from antecede.checker.formats.sequence import Arrow, Line, Note, Turn, lines_of
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import actor_name
@@ -47,6 +47,8 @@ def _all(path: Path) -> str:
 
 
 def _written(line: Line, everyone: str) -> str:
+    if isinstance(line, Turn):
+        return f"loop {encoded(line.text)}" if line.text else "end"
     if isinstance(line, Note):
         over = everyone if line.actor is None else f"p{line.actor}"
         return f"note over {over}{' ' + WRONG if line.wrong else ''} : {encoded(line.text)}"

@@ -29,6 +29,14 @@ class Note:
 
 
 @frozen
+class Turn:
+    """Where the steps that repeat for ever begin, and where they end (without text)."""
+
+    text: str
+    wrong: bool = False
+
+
+@frozen
 class Arrow:
     """A packet that is received or lost."""
 
@@ -40,7 +48,7 @@ class Arrow:
     wrong: bool = False
 
 
-Line: TypeAlias = Note | Arrow
+Line: TypeAlias = Note | Arrow | Turn
 
 
 def lines_of(path: Path) -> Iterator[Line]:
@@ -48,11 +56,15 @@ def lines_of(path: Path) -> Iterator[Line]:
     words, explanation, flights = Words.of(path), explanation_of(path), flights_of(path)
     pair = _pair(path)
     for step in path.steps:
+        if path.loop is not None and step.number == path.loop.after + 1:
+            yield Turn("for ever")
         if isinstance(step.transition, Receive | Lose):
             yield _arrow(words, step, flights.met[step.number], pair)
         note = _note(words, step, explanation.remarks)
         if note is not None:
             yield note
+    if path.repeats:
+        yield Turn("")
     if flights.in_flight:
         yield Note(None, "Still in flight: " + ", ".join(_travels(words, flights.in_flight)))
     if explanation.text:

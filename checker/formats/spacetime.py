@@ -23,6 +23,7 @@ from antecede.checker.formats.geometry import (
     WIDEST,
     Arrow,
     Box,
+    Bracket,
     Label,
     Layout,
     Mark,
@@ -45,6 +46,7 @@ from antecede.checker.report.prose import (
     actor_name,
     failing,
     listed,
+    loop_text,
     pending,
     waiting,
 )
@@ -113,6 +115,7 @@ class _Planner:
             marks=marks,
             modes=tuple(self._modes()),
             undrawn=tuple(self._undrawn()),
+            loop=self._loop(rows),
         )
 
     # Rows and columns
@@ -136,8 +139,15 @@ class _Planner:
                 )
             )
             top += height
-        self.bottom = top + (34 if self.path.violates == "all-delivered" else 16)
+        self.bottom = top + (34 if self._lost() else 16)
         return tuple(rows)
+
+    def _loop(self, rows: tuple[Row, ...]) -> Bracket | None:
+        """Return what brackets the steps that repeat for ever."""
+        if self.path.loop is None or not self.path.repeats:
+            return None
+        first = rows[self.path.loop.after]
+        return Bracket(first.top + 5, rows[-1].bottom - 5, loop_text(self.path))
 
     def _place_slots(self, step: PathStep) -> int:
         """Give each mark of a step a slot, and return how many there are."""
@@ -275,10 +285,15 @@ class _Planner:
 
     def _is_stuck(self, message: Message) -> bool:
         """Return whether the path is about `message` never being delivered."""
-        if self.path.violates != "all-delivered":
-            return False
-        last = self.path.steps[-1].state
-        return message in undelivered(last, message.sender)
+        return message in self._lost()
+
+    def _lost(self) -> tuple[Message, ...]:
+        """Return the messages of which the path shows that they are never delivered."""
+        if self.path.loop is not None:
+            return (self.path.loop.message,)
+        if self.path.violates != "all-delivered" or not self.path.steps:
+            return ()
+        return tuple(m for m in self.path.messages if m in undelivered(self.path.last, m.sender))
 
     def _missing(self) -> Iterator[Mark]:
         """Return a mark at the end of each line where a message should have been delivered."""
@@ -289,11 +304,9 @@ class _Planner:
 
     def _never(self) -> Iterator[tuple[int, str]]:
         """Return for each actor the messages that a path about lost messages owes it."""
-        if self.path.violates != "all-delivered" or not self.path.steps:
-            return
-        last = self.path.steps[-1].state
+        lost = self._lost()
         for actor in range(self.path.system.actors):
-            owed = [m for m in self.path.messages if actor in pending(last, m)]
+            owed = [m for m in lost if actor in pending(self.path.last, m)]
             if owed:
                 yield actor, f"{listed([self.words.message(m) for m in owed])} never delivered"
 

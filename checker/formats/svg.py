@@ -16,6 +16,7 @@ from antecede.checker.formats.geometry import (
     BUFFER,
     TEXT,
     Arrow,
+    Bracket,
     Label,
     Layout,
     Mark,
@@ -80,6 +81,7 @@ _PAINT = """
 .{at} .late .head, .{at} .late text, .{at} .wrong text, .{at} text.wrong {{ fill: {late}; }}
 .{at} .wrong .diamond {{ fill: {late}; }}
 .{at} .wrong .cross {{ stroke: {paper}; }}
+.{at} .turn {{ stroke: {late}; }}
 .{at} .band {{ stroke: {band}; }}
 .{at} .shade {{ stroke: {shade}; fill: {shade}; }}
 .{at} .mode {{ stroke: {mode}; fill: {mode}; }}
@@ -106,6 +108,7 @@ _SHAPE = """
 .{at} .ring, .{at} .glass {{ stroke-width: 1.7; }}
 .{at} .open {{ stroke-width: 1.3; }}
 .{at} .gap {{ stroke-width: 1.8; stroke-dasharray: 3 2.2; }}
+.{at} .turn {{ fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; }}
 .{at} .cross {{ fill: none; stroke-width: 2; stroke-linecap: round; }}
 .{at} .diamond {{ stroke-width: 1; }}
 .{at} .span rect {{ stroke-width: 0.8; }}
@@ -234,6 +237,8 @@ def _pattern(kind: str, modes: Sequence[str]) -> int:
 def _body(layout: Layout, wide: float, *, inside: bool) -> Iterator[Markup]:
     for row in layout.rows:
         yield _row(row, layout, wide, inside=inside)
+    if layout.loop is not None:
+        yield _bracket(layout.loop, layout.notes)
     for x, name in layout.columns:
         bottom = layout.height - 10
         yield tag("line", class_="life", x1=x, y1=layout.top, x2=x, y2=bottom)
@@ -266,6 +271,22 @@ def _body(layout: Layout, wide: float, *, inside: bool) -> Iterator[Markup]:
             width=wide,
             height=0,
         )
+
+
+def _bracket(loop: Bracket, notes: float) -> Markup:
+    """Return the bracket around the steps that repeat: an arrow from the last back to the first."""
+    left, right = 3.5, 11.0
+    route = f"M{right} {number(loop.bottom)} H{left} V{number(loop.top)} H{right}"
+    tip = f"M{right - 4} {number(loop.top - 3.5)} L{right} {number(loop.top)} "
+    tip += f"L{right - 4} {number(loop.top + 3.5)}"
+    return tag(
+        "g",
+        tag("title", loop.text),
+        tag("path", d=route, class_="turn"),
+        tag("path", d=tip, class_="turn"),
+        tag("text", f"↺ {loop.text}", class_="wrong", x=notes, y=loop.bottom + 22),
+        class_="loop",
+    )
 
 
 def _row(row: Row, layout: Layout, wide: float, *, inside: bool) -> Markup:

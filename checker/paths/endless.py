@@ -112,6 +112,26 @@ def _anonymous(transition: Transition, names: Mapping[Message, Message]) -> Tran
     return transition
 
 
+def goes_round(
+    system: System, transitions: Iterable[Transition], after: int, victim: Message
+) -> bool:
+    """Return whether a numbered run repeats for ever from a step on, and starves a message.
+
+    Args:
+        system: the one that counts messages.
+        transitions: of it, from its initial state.
+        after: how many come before those that repeat.
+        victim: the message.
+    """
+    hidden = anonymous_system(system)
+    try:
+        found = anonymous(system, transitions, victim)
+        checked_cycle(hidden, found[:after], found[after:])
+    except ReplayError:
+        return False
+    return True
+
+
 @frozen(eq=False)
 class Cycle:
     """A run of an anonymous system and where it goes round.
@@ -179,6 +199,8 @@ def checked_cycle(system: System, stem: Iterable[Transition], cycle: Iterable[Tr
         if not follows(state.history):
             raise ReplayError("on the cycle the message is delivered, or was never causal-sent")
         state = successor(system, state, transition).state
+    if not cycle and (not follows(state.history) or enabled(system, state)):
+        raise ReplayError("the run is not over, or its message is not waiting")
     if state != start:
         raise ReplayError("the cycle does not lead back to the state that it began in")
     _check_fair(system, cycle, offered)

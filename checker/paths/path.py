@@ -22,7 +22,7 @@ from antecede.checker.model import (
     Timeout,
     Transition,
 )
-from antecede.checker.paths.endless import numbered
+from antecede.checker.paths.endless import goes_round, numbered
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import (
@@ -79,6 +79,10 @@ class Loop:
     message: Message
     ending: str
 
+    def covers(self, step: int) -> bool:
+        """Return whether the step with this number repeats."""
+        return step > self.after
+
 
 @frozen(eq=False)
 class Path:
@@ -99,6 +103,11 @@ class Path:
     def length(self) -> int:
         """The number of transitions."""
         return len(self.steps)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the last steps repeat for ever."""
+        return self.loop is not None and self.loop.after < self.length
 
     @property
     def last(self) -> State:
@@ -237,6 +246,11 @@ def holds_along(path: Path, prop: Property) -> bool:
         return all(prop.invariant(actor) for state in states for actor in state.actors)
     if prop.recoverable is not None:
         return recovers(path.system, states[-1], prop)
+    if prop.fair:
+        transitions = [step.transition for step in path.steps]
+        return path.loop is None or not goes_round(
+            path.system, transitions, path.loop.after, path.loop.message
+        )
     assert prop.witness is not None
     return not any(prop.witness(actor) for state in states for actor in state.actors)
 

@@ -7,7 +7,7 @@ from attrs import frozen
 from antecede.checker.check import CheckReport
 from antecede.checker.paths.path import Path, causal_violation, undelivered
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Words, actor_name, listed
+from antecede.checker.report.prose import Words, actor_name, length_text, listed
 from antecede.checker.semantics.transition import System
 
 
@@ -45,7 +45,7 @@ def about(path: Path, report: CheckReport | None = None) -> About:
         headline=_headline(path),
         question=question(path.system, protocol_reference(path, report)),
         violates=path.violates,
-        length="1 transition" if path.length == 1 else f"{path.length} transitions",
+        length=length_text(path),
         explanation=explanation_of(path),
         figures=() if report is None else _figures(report),
     )
@@ -78,6 +78,8 @@ def _headline(path: Path) -> str:
             return f"{who} delivers {second} before {first}, which was causal-sent earlier"
     if path.violates == "all-delivered" and (lost := lost_messages(path)):
         return f"{listed(lost)} {'is' if len(lost) == 1 else 'are'} never delivered"
+    if path.loop is not None:
+        return f"{words.message(path.loop.message)} is never delivered"
     if path.violates is not None:
         return f"{path.violates} is violated"
     return f"A run of {path.system.protocol.name}"
@@ -93,18 +95,24 @@ def model_variant(system: System) -> str | None:
 
 def question(system: System, reference: str) -> str:
     """Return what was asked: the protocol, called `reference`, and the bounds."""
-    most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""
-    each = "message" if system.messages == 1 else "messages"
     parts = [
         reference,
         f"{system.actors} actors",
-        f"{most}{system.messages} {each} each",
+        _how_many(system),
         f"network {system.network.name}",
         f"workload {system.workload.text}",
     ]
     if (variant := model_variant(system)) is not None:
         parts.append(variant)
     return " · ".join(parts)
+
+
+def _how_many(system: System) -> str:
+    """Return how many messages there are."""
+    if (buffer := system.workload.buffer) is not None:
+        return f"any number of messages, {buffer} undelivered each"
+    most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""
+    return f"{most}{system.messages} {'message' if system.messages == 1 else 'messages'} each"
 
 
 def _figures(report: CheckReport) -> tuple[tuple[str, str], ...]:
@@ -117,6 +125,6 @@ def _figures(report: CheckReport) -> tuple[tuple[str, str], ...]:
         ("total states", f"{counts.total_states:,}"),
         ("depth", f"{counts.depth:,}"),
         ("final states", f"{counts.final_states:,}"),
-        ("history", report.spec.history),
+        ("history", report.system.oracle.name),
         ("search", f"{report.spec.search}, engine {report.options.engine}"),
     )

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from attrs import define, evolve, frozen
 
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Receive, Timeout
-from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.report.prose import Remarks, Words, actor_name, failing, waiting
+from antecede.checker.paths.path import Loop, Path, PathStep
+from antecede.checker.report.prose import Remarks, Words, actor_name, bracket, failing, waiting
 from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
@@ -108,7 +108,7 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
         shown.sort()
     place = {actor: at for at, actor in enumerate(shown)}
     _assign_lanes([f for f in drawn if f.arrived is not None], place)
-    canvas = _Canvas(words, rows, drawn, place)
+    canvas = _Canvas(words, rows, drawn, place, path.loop)
     undrawn = tuple(
         f"{words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})"
         for f in flights
@@ -226,8 +226,14 @@ class _Canvas:
     """Places columns, lanes and labels, and draws the rows."""
 
     def __init__(
-        self, words: Words, rows: list[_Row], flights: list[_Flight], place: Mapping[int, int]
+        self,
+        words: Words,
+        rows: list[_Row],
+        flights: list[_Flight],
+        place: Mapping[int, int],
+        loop: Loop | None,
     ) -> None:
+        self.loop = loop
         self.words, self.rows, self.flights, self.place = words, rows, flights, place
         self.left_zone, self.right_zone = self._zones()
         self.lanes = [
@@ -283,8 +289,18 @@ class _Canvas:
             name = actor_name(actor)
             header[column - len(name) // 2 : column - len(name) // 2 + len(name)] = name
         lines = ["".join(header).rstrip(), self._blank()]
-        lines += [self._drawn(at, row) for at, row in enumerate(self.rows)]
+        drawn = [self._drawn(at, row) for at, row in enumerate(self.rows)]
+        rail = bracket(self._repeated())
+        lines += [sign + line[1:] for (sign, _), line in zip(rail, drawn, strict=True)]
         return (*lines, self._blank())
+
+    def _repeated(self) -> list[bool]:
+        """Return for each row whether it belongs to a step that repeats for ever."""
+        found, number = [], 0
+        for row in self.rows:
+            number = row.number or number
+            found.append(self.loop is not None and self.loop.covers(number))
+        return found
 
     def _blank(self) -> str:
         cells = [" "] * (self.columns[-1] + 1)

@@ -9,8 +9,8 @@ import attrs
 from attrs import Factory, frozen
 
 from antecede.checker.model import Message, Property, Request
-from antecede.checker.paths.path import Path, Violation, causal_violation, undelivered
-from antecede.checker.report.prose import Remarks, Words, actor_name, listed
+from antecede.checker.paths.path import Loop, Path, Violation, causal_violation, undelivered
+from antecede.checker.report.prose import Remarks, Words, actor_name, listed, loop_text, pending
 from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.values import contains
 
@@ -44,6 +44,8 @@ def _by_kind(path: Path, prop: Property) -> Explanation:
         return _invariant(path, prop)
     if prop.recoverable is not None:
         return _no_way_back(path)
+    if path.loop is not None:
+        return _for_ever(path, path.loop)
     if prop.final:
         return Explanation(f"The run is over, and its final state does not respect {prop.name}.")
     words = Words.of(path)
@@ -53,6 +55,33 @@ def _by_kind(path: Path, prop: Property) -> Explanation:
                 text = f"{actor_name(d.actor)} delivers {words.message(d.message)} (step "
                 return Explanation(f"{text}{step.number}), which does not respect {prop.name}.")
     return Explanation(f"The path does not respect {prop.name}.")
+
+
+_ENDINGS = {
+    "stuck": "Nothing that may still happen delivers it.",
+    "starved": "It is starved, not stuck: as soon as the application stops, it is delivered.",
+    "waiting": "It is not delivered either when the application stops; only when it sends again.",
+}
+"""What becomes of a message that is never delivered; see `checker.search.fairness.ENDINGS`."""
+
+
+def _for_ever(path: Path, loop: Loop) -> Explanation:
+    """Explain a run without end that never delivers a message."""
+    words = Words.of(path)
+    name = words.message(loop.message)
+    where = listed([actor_name(d) for d in pending(path.last, loop.message)])
+    text = f"{name} ({actor_name(loop.message.sender)} to {where}) is never delivered. "
+    if not path.repeats:
+        return Explanation(f"{text}The run is over: nothing more can happen.")
+    text += (
+        f"{loop_text(path)}: after them all is as it was before, but for other messages of the "
+        f"same kind. {_ENDINGS[loop.ending]}"
+    )
+    strong = path.system.network.lose is not None
+    fair = "again and again" if strong else "always"
+    return Explanation(
+        text, (f"Nothing is treated unfairly: what can {fair} be received is received.",)
+    )
 
 
 def _no_way_back(path: Path) -> Explanation:

@@ -185,3 +185,31 @@ def pending(state: State, message: Message) -> tuple[int, ...]:
         return ()
     entries = state.history[message.sender].pending
     return next((p.remaining for p in entries if p.message == message), ())
+
+
+def loop_text(path: Path) -> str:
+    """Return which steps of a path repeat for ever; empty if none do."""
+    if path.loop is None or not path.repeats:
+        return ""
+    first, last = path.loop.after + 1, path.length
+    if first == last:
+        return f"Step {first} repeats for ever"
+    return f"Steps {first} to {last} repeat for ever"
+
+
+def bracket(inside: Sequence[bool]) -> list[tuple[str, str]]:
+    """Return for each line its part of the bracket around those inside, and what is below it."""
+    found = []
+    for at, here in enumerate(inside):
+        before = at > 0 and inside[at - 1]
+        after = at + 1 < len(inside) and inside[at + 1]
+        sign = "│" if before and after else "┌" if after else "└" if before else "↻"
+        found.append((sign if here else " ", "│" if here and after else " "))
+    return found
+
+
+def length_text(path: Path) -> str:
+    """Return how long a path is, in words."""
+    stem = path.loop.after if path.loop is not None else path.length
+    text = "1 transition" if stem == 1 else f"{stem} transitions"
+    return f"{text}, then {path.length - stem} for ever" if path.repeats else text

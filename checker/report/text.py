@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
+from antecede.checker import starvation
 from antecede.checker.check import CheckReport
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import Property, Protocol
@@ -24,7 +25,7 @@ from antecede.checker.registry import (
 from antecede.checker.report.about import model_variant
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Words, listed
+from antecede.checker.report.prose import Words, bracket, length_text, listed, loop_text
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
@@ -33,6 +34,7 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.network import NETWORKS
+from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workload import SUMMARIES
 from antecede.checker.spec import Expectation, Spec
 
@@ -93,6 +95,8 @@ def elapsed(seconds: float) -> str:
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
+    if (text := endless_text(report)) is not None:
+        parts.append(text)
     remarks = (symmetry_text, rounds_on_spark_text, slowness_text, checkpoint_text)
     parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
@@ -103,6 +107,23 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     if statistics and (text := statistics_text(report.result)):
         parts.append(text)
     return "\n\n".join(parts)
+
+
+def endless_text(report: CheckReport) -> str | None:
+    """Return for how many messages the verdict holds where the application never stops."""
+    result, system = report.result, report.system
+    if (buffer := system.workload.buffer) is None:
+        return None
+    each = "message" if buffer == 1 else "messages"
+    bound = f"at most {buffer} {each} of each actor undelivered"
+    lines = []
+    if result.verdict is Verdict.HOLDS:
+        lines.append(f"  This holds for every number of messages, with {bound} at any time.")
+    if any(prop.fair for prop in system.properties):
+        assumed = starvation.FAIRNESS[system.network.lose is not None]
+        lines.append(wrapped(f"  Assumed of the network and of timers: {assumed}.", "  "))
+        lines.append("  Nothing is assumed of the application.")
+    return "\n".join(lines) or None
 
 
 def measures_text(report: CheckReport) -> str | None:
@@ -147,7 +168,7 @@ def _about(result: Result, prop: Property) -> str:
     """Say what a property's verdict rests on, where that is not plain."""
     verdict, path = result.properties[prop.name], result.counterexample
     if verdict is Verdict.VIOLATED and path is not None and path.violates == prop.name:
-        return f"counterexample below: {path.length} transitions"
+        return f"counterexample below: {length_text(path)}"
     if verdict is Verdict.VIOLATED and prop.sought:
         return "no reachable state shows it"
     if verdict is Verdict.INCOMPLETE and path is not None:
@@ -175,7 +196,7 @@ def _figures(report: CheckReport) -> str:
     right = [
         ("protocol", system.protocol.name),
         ("actors", f"{system.actors}"),
-        ("messages", f"{_at_most(system.workload.kind)}{system.messages} per actor"),
+        ("messages", _messages(system)),
         ("network", system.network.name),
         ("workload", system.workload.text),
         ("history", system.oracle.name),
@@ -189,6 +210,13 @@ def _figures(report: CheckReport) -> str:
         f"  {name:<{wide}}  {value:>13}      {other:<8}  {setting}"
         for (name, value), (other, setting) in zip(left, right, strict=True)
     )
+
+
+def _messages(system: System) -> str:
+    """Return how many messages an actor causal-sends."""
+    if (buffer := system.workload.buffer) is not None:
+        return f"any number, {buffer} undelivered per actor"
+    return f"{_at_most(system.workload.kind)}{system.messages} per actor"
 
 
 def _seen(report: CheckReport) -> str:
@@ -352,16 +380,20 @@ def _what_happens(path: Path) -> str:
     if path.violates in FAILURES:
         where = f"in step {path.length}" if path.steps else "at the start"
         return f"The protocol fails {where}"
-    return f"{path.violates} is violated after {path.length} transitions"
+    return f"{path.violates} is violated after {length_text(path)}"
 
 
 def steps_text(path: Path, explanation: Explanation) -> str:
     """Return the transitions of a path in words, numbered."""
-    words = Words.of(path)
+    words, rail = Words.of(path), bracket([_in_loop(path, step.number) for step in path.steps])
     return "\n".join(
-        wrapped(f"{step.number:4}. {words.step(step, explanation.remarks)}", " " * 6)
-        for step in path.steps
+        wrapped(f"{sign}{step.number:3}. {words.step(step, explanation.remarks)}", f"{below:<6}")
+        for step, (sign, below) in zip(path.steps, rail, strict=True)
     )
+
+
+def _in_loop(path: Path, step: int) -> bool:
+    return path.loop is not None and path.loop.covers(step)
 
 
 def _diagram_parts(path: Path, explanation: Explanation) -> list[str]:
@@ -369,7 +401,8 @@ def _diagram_parts(path: Path, explanation: Explanation) -> list[str]:
     if drawn.width > WIDEST:
         return [f"(No diagram: it would be {drawn.width} columns wide.)"]
     parts = ["\n".join(drawn.lines)]
-    notes = [*_heavy(path, explanation), *_in_flight(drawn)]
+    notes = [f"{text}." for text in (loop_text(path),) if text]
+    notes += [*_heavy(path, explanation), *_in_flight(drawn)]
     return [*parts, wrapped(" ".join(notes))] if notes else parts
 
 

@@ -1,0 +1,89 @@
+"""Checks of applications that never stop, from the command line to the files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+CYKAS = ("check", "cykas", "--workload", "endless:1:[[1,2],[2],[0]]")
+
+
+def test_what_holds_holds_for_every_number_of_messages(antecede: Command) -> None:
+    ran = antecede("check", "mfss", "--workload", "endless:1")
+    assert 0 == ran.code
+    assert "This holds for every number of messages, with at most 1 message" in ran.out
+    assert "Nothing is assumed of the application." in ran.out
+
+
+def test_a_lasso_is_told_with_what_repeats(antecede: Command) -> None:
+    ran = antecede(*CYKAS)
+    assert 1 == ran.code
+    assert "no-starvation is violated after 5 transitions, then 7 for ever" in ran.out
+    assert "└ 12. Carol receives Yct from Alice" in ran.out
+    assert "as soon as the application stops, it is delivered" in " ".join(ran.out.split())
+
+
+def test_a_saved_lasso_is_run_round_again(antecede: Command, tmp_path: Path) -> None:
+    file = tmp_path / "lasso.json"
+    antecede(*CYKAS, "--trace", file)
+    assert "still VIOLATED" in antecede("replay", file).out
+    trace = json.loads(file.read_text())
+    trace["transitions"].pop()
+    file.write_text(json.dumps(trace))
+    ran = antecede("replay", file)
+    assert 0 == ran.code
+    assert "no longer violate no-starvation" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("ending", "shown"),
+    [
+        ("mmd", "loop for ever"),
+        ("puml", "loop for ever"),
+        ("itf.json", '"loop": 5'),
+        ("svg", "Steps 6 to 12 repeat for ever"),
+        ("html", "Steps 6 to 12 repeat for ever"),
+        ("txt", "│10"),
+    ],
+)
+def test_every_picture_shows_what_repeats(
+    antecede: Command, tmp_path: Path, ending: str, shown: str
+) -> None:
+    file = tmp_path / f"lasso.{ending}"
+    antecede(*CYKAS, "--trace", file)
+    assert shown in file.read_text()
+
+
+def test_a_violation_of_safety_is_told_with_numbered_messages(antecede: Command) -> None:
+    ran = antecede("check", "unordered", "--workload", "endless:2")
+    assert 1 == ran.code
+    assert "causal-delivery is violated after 4 transitions" in ran.out
+    assert "m2" in ran.out
+
+
+def test_a_bound_leaves_an_infinite_graph_undecided(antecede: Command) -> None:
+    ran = antecede("check", "fifo", "--workload", "endless:1", "--max-states", "500")
+    assert 3 == ran.code
+    assert "--max-states 500 reached" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("mfss", "--property", "no-starvation"), "give --workload endless:1"),
+        (("mfss", "--workload", "endless:1", "--property", "all-delivered"), "runs that end"),
+        (("mfss", "--workload", "endless:1", "--search", "depth"), "breadth-first, not depth"),
+        (("mfss", "--workload", "endless:1", "--engine", "spark"), "leave out --engine"),
+        (("mfss", "--workload", "endless:1", "--clock-at", "network-send"), "--clock-at causal"),
+    ],
+)
+def test_what_makes_no_sense_without_an_end_is_refused(
+    antecede: Command, arguments: tuple[str, ...], sentence: str
+) -> None:
+    ran = antecede("check", *arguments)
+    assert 2 == ran.code
+    assert sentence in ran.err
