@@ -822,6 +822,13 @@ def audit_command(
 )
 @click.option("--expect", type=click.Choice(["proved", "failed"]), help="[default: as registered]")
 @click.option(
+    "--mutants",
+    "mutated",
+    is_flag=True,
+    help="Show that no action is impossible, and what the proof needs: it is tried without each "
+    "conjunct and each guard.",
+)
+@click.option(
     "--link",
     "links",
     is_flag=True,
@@ -854,6 +861,7 @@ def prove_command(
     target: str,
     timeout: float,
     expect: str | None,
+    mutated: bool,
     links: bool,
     actors: int,
     messages: int,
@@ -879,14 +887,16 @@ def prove_command(
     model = proving.model_named(target, expect)
     if smt2_folder is not None:
         _complain(f"{proving.write_smt2(model, smt2_folder)} files in {smt2_folder}")
-    proof = proving.prove(model, timeout, proving.Ticker(quiet=quiet))
+    ticker = proving.Ticker(quiet=quiet)
+    proof = proving.prove(model, timeout, ticker)
+    tried = proving.strength(proof, timeout, ticker) if mutated else None
     found = proving.linked(model, actors, messages, history, max_states) if links else None
     if json_file != "-":
-        _say(proving.whole_text(proof, found, quiet=quiet))
-    _write_object(json_file, proving.whole_object(proof, found))
+        _say(proving.whole_text(proof, found, tried, quiet=quiet))
+    _write_object(json_file, proving.whole_object(proof, found, tried))
     if junit_file is not None:
         write_whole(junit_file, proving.junit(proof))
-    return int(proving.exit_code(proof, found))
+    return int(proving.exit_code(proof, found, tried))
 
 
 def _proving() -> Any:

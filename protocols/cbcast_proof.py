@@ -116,6 +116,7 @@ CBCAST = Model(
                 ForAll([a, x, y], Implies(And(before(x, y), VT(a, y)), VT(a, x))),
                 ForAll([m, x, y], Implies(And(before(x, y), stamp(m, y)), stamp(m, x))),
             ),
+            needed=False,
         ),
         Conjunct(
             "clock-is-deliveries",

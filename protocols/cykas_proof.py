@@ -214,6 +214,7 @@ CYKAS = Model(
             "messages are posted in the order of their causal-sends",
             ForAll([m, x], Implies(And(before(x, m), posted(m)), posted(x))),
             lemma="Proposition 3.1, first key aspect",
+            needed=False,
         ),
         Conjunct(
             "own-taint-is-later",

@@ -174,7 +174,7 @@ MFSS_FIFO = Model(
             ),
             lemma="footnote 4",
         ),
-        ORDER_IS_OF_SENT,
+        evolve(ORDER_IS_OF_SENT, needed=False),
     ),
     safety=CAUSAL_DELIVERY,
     link="antecede.protocols.mfss_link:FIFO_LINK",

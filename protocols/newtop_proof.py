@@ -148,6 +148,7 @@ NEWTOP = Model(
                 ForAll([m, t, s], Implies(And(upto(s, t), stamp(m, t)), stamp(m, s))),
                 ForAll([a, b, t, s], Implies(And(upto(s, t), heard(a, b, t)), heard(a, b, s))),
             ),
+            needed=False,
         ),
         Conjunct(
             "stamps-are-of-clocks",

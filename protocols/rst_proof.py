@@ -94,6 +94,7 @@ ORDER = Conjunct(
             ),
         ),
     ),
+    needed=False,
 )
 CARRIES_ARE_SENT = Conjunct(
     "counted-was-sent",
@@ -128,11 +129,13 @@ COUNTS_ARE_PREFIXES = (
             ForAll([a, x, y], Implies(And(first_of_channel(x, y), counts(a, y)), counts(a, x))),
             ForAll([m, x, y], Implies(And(first_of_channel(x, y), carries(m, y)), carries(m, x))),
         ),
+        needed=False,
     ),
     Conjunct(
         "delivered-are-prefixes",
         "of each channel the first messages are delivered, so that DELIV says which",
         ForAll([x, y], Implies(And(first_of_channel(x, y), delivered(y)), delivered(x))),
+        needed=False,
     ),
 )
 TAINT = (

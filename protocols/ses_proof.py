@@ -116,6 +116,7 @@ SES = Model(
                     Implies(And(before(x, y), carries(m, j, y)), carries(m, j, x)),
                 ),
             ),
+            needed=False,
         ),
         Conjunct(
             "clock-is-knowledge",

@@ -115,7 +115,7 @@ ROUTE = Action(
     params=(c, u, v, w),
     guards=(
         *is_head(u, v),
-        Guard("the node is not its destination", dst(c) != v, needed=True),
+        Guard("the node is not its destination", dst(c) != v),
         Guard("the link leads to its destination", leads(v, w, dst(c)), needed=True),
     ),
     updates=(
@@ -173,6 +173,7 @@ TREE = Model(
                 ForAll([x, y], Implies(ahead(x, y), And(sent(x), sent(y)))),
                 ForAll([x, y, u, v], Implies(ahead(x, y), at(x, u, v) == at(y, u, v))),
             ),
+            needed=False,
         ),
         Conjunct(
             "knowers-are-behind",

@@ -9,7 +9,8 @@ from typing import Any, TextIO
 from attrs import evolve
 
 from antecede.checker.check import INCOMPLETE
-from antecede.checker.prove import library, link_report
+from antecede.checker.errors import InputError
+from antecede.checker.prove import library, link_report, mutants
 from antecede.checker.prove.link import Linked
 from antecede.checker.prove.link_report import linked
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, prove
@@ -23,13 +24,28 @@ def model_named(reference: str, expect: str | None = None) -> Model:
     return model if expect is None else evolve(model, expected=expect.upper())
 
 
-def exit_code(proof: Proof, found: Linked | None = None) -> int:
+def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
+    """Return how little can be left out of a proof.
+
+    Raises:
+        InputError: there is no proof.
+    """
+    if proof.answer is not Answer.PROVED:
+        raise InputError(f"--mutants is for what is PROVED; {proof.model.protocol} is not")
+    return mutants.strength(proof.model, timeout, ticker.say)
+
+
+def exit_code(
+    proof: Proof, found: Linked | None = None, tried: mutants.Strength | None = None
+) -> int:
     """Return 0 if all is as expected, 1 if not, 3 if the solver or the link did not come to an end.
 
     A model that is expected to fail may differ from its Python, for a conjunct may be untrue.
     """
     if str(proof.answer) != proof.model.expected:
         return INCOMPLETE if proof.answer is Answer.UNKNOWN else 1
+    if tried is not None and not tried.as_marked:
+        return 1
     if found is None or (found.difference is None and found.stopped_by is None):
         return 0
     if found.difference is not None:
@@ -37,18 +53,28 @@ def exit_code(proof: Proof, found: Linked | None = None) -> int:
     return INCOMPLETE
 
 
-def whole_text(proof: Proof, found: Linked | None, *, quiet: bool) -> str:
-    """Return what was proved and what was linked, for people."""
+def whole_text(
+    proof: Proof, found: Linked | None, tried: mutants.Strength | None, *, quiet: bool
+) -> str:
+    """Return what was proved, what can be left out and what was linked, for people."""
     parts = [short(proof) if quiet else text(proof)]
+    if tried is not None:
+        tried_text = mutants.text(tried)
+        parts.append(mutants.short(tried) if quiet else tried_text)
     if found is not None:
         linked_text = link_report.text(proof.model, found)
         parts.append(linked_text.splitlines()[0] if quiet else linked_text)
     return ("\n" if quiet else "\n\n").join(parts)
 
 
-def whole_object(proof: Proof, found: Linked | None) -> dict[str, Any]:
+def whole_object(
+    proof: Proof, found: Linked | None, tried: mutants.Strength | None
+) -> dict[str, Any]:
     """Return the same as JSON."""
-    return as_object(proof) | {"link": None if found is None else link_report.as_object(found)}
+    return as_object(proof) | {
+        "mutants": None if tried is None else mutants.as_object(tried),
+        "link": None if found is None else link_report.as_object(found),
+    }
 
 
 class Ticker:
@@ -64,11 +90,14 @@ class Ticker:
 
     def __call__(self, done: int, every: int, obligation: Obligation) -> None:
         """Show the progress if it is time to."""
+        self.say(f"{done} of {every} obligations; {obligation.name}", done + 1 == every)
+
+    def say(self, line: str, last: bool = False) -> None:
+        """Show a line if it is time to; the last one is taken away again."""
         if self._quiet or time.monotonic() < self._next:
             return
-        line = f"{done} of {every} obligations; {obligation.name}"
         if self._live:
-            self._stream.write(f"\r\x1b[K{line[:100]}" + ("\r\x1b[K" if done + 1 == every else ""))
+            self._stream.write(f"\r\x1b[K{line[:100]}" + ("\r\x1b[K" if last else ""))
         else:
             self._stream.write(line + "\n")
             self._next = time.monotonic() + self.PAUSE
@@ -82,6 +111,7 @@ __all__ = [
     "linked",
     "model_named",
     "prove",
+    "strength",
     "whole_object",
     "whole_text",
     "write_smt2",

@@ -170,6 +170,9 @@ class Memo:
         return found
 
 
+Judged: TypeAlias = tuple[Conjunct, Memo]
+
+
 @define(eq=False)
 class Machine:
     """A model over fixed numbers of elements, as Python functions."""
@@ -179,7 +182,8 @@ class Machine:
     ghosts: tuple[str, ...]
     guards: dict[str, tuple[tuple[str, Memo], ...]]
     updates: dict[str, tuple[tuple[str, Memo], ...]]
-    conjuncts: tuple[tuple[Conjunct, Memo], ...]
+    plain: tuple[Judged, ...]
+    about_r: tuple[Judged, ...]
     leftovers: tuple[tuple[Action, Memo], ...]
     axioms: tuple[tuple[str, Memo], ...]
 
@@ -195,6 +199,8 @@ class Machine:
         def memo(formula: Any, variables: Sequence[Any] = ()) -> Memo:
             return Memo(compiled(formula, sizes, variables))
 
+        hidden = {*ghosts, "R", "D"}
+        judged = [(one, memo(one.formula)) for one in (*model.conjuncts, model.safety)]
         made = cls(
             model,
             sizes,
@@ -213,7 +219,8 @@ class Machine:
                 )
                 for a in model.actions
             },
-            tuple((one, memo(one.formula)) for one in (*model.conjuncts, model.safety)),
+            tuple(one for one in judged if not hidden & set(one[1].call.reads)),
+            tuple(one for one in judged if hidden & set(one[1].call.reads)),
             tuple((a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent),
             tuple((name, memo(axiom)) for name, axiom in model.axioms),
         )
@@ -268,17 +275,18 @@ class Machine:
         for action, memo in self.leftovers:
             if memo.value(values):
                 raise Mismatch(f"the model would take the action {action.name!r}, the Python not")
+        self._judge(self.plain, values, "")
         for marked in self.marked(values):
             for where in range(self.sizes["Actor"]):
                 marked["D"] = where
-                for one, memo in self.conjuncts:
-                    if not memo.value(marked):
-                        raise Mismatch(
-                            f"the conjunct {one.name!r} is not true ({one.says}), R being message "
-                            f"{marked['R']}"
-                        )
+                self._judge(self.about_r, marked, f", R being message {marked['R']}")
                 if "to" not in values:
                     break
+
+    def _judge(self, conjuncts: Sequence[Judged], values: Values, where: str) -> None:
+        for one, memo in conjuncts:
+            if not memo.value(values):
+                raise Mismatch(f"the conjunct {one.name!r} is not true ({one.says}){where}")
 
 
 def link(model: Model, declared: Link, system: System, max_states: int | None = None) -> Linked:
@@ -317,6 +325,7 @@ class _Linker:
         self.sorts = {r.name: tuple(s.name() for s in r.sorts) for r in model.relations}
         self.machine = Machine.of(model, self.sizes)
         self.parents: dict[State, tuple[State, Transition] | None] = {}
+        self.compared: set[tuple[State, tuple[Any, ...]]] = set()
         self.transitions = 0
 
     def view(self, values: Values) -> View:
@@ -400,6 +409,9 @@ class _Linker:
 
     def _compare(self, state: State, values: Values) -> None:
         """Check that the relations describe the state, and that the invariant is true of them."""
+        known = (state, tuple(values.values()))
+        if known in self.compared:
+            return
         view = self.view(values)
         for actor, local in enumerate(state.actors):
             python, model = self.link.local(local), self.link.rebuild(view, actor)
@@ -411,6 +423,7 @@ class _Linker:
         if self.link.channels is not None:
             self._compare_channels(state, view)
         self.machine.judge(values)
+        self.compared.add(known)
 
     def _compare_channels(self, state: State, view: View) -> None:
         assert self.link.channels is not None

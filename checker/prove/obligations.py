@@ -9,7 +9,7 @@ which is for what was explored.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import chain, product
 from typing import Any
@@ -266,16 +266,3 @@ def smt2(obligation: Obligation) -> str:
     solver.add(*obligation.refutation())
     head = f"; {obligation.name}\n; {obligation.conjunct.says}\n; shown if the answer is unsat\n"
     return f"{head}(set-logic ALL)\n{solver.to_smt2()}"
-
-
-def uses(obligation: Obligation, model: Model, timeout: float) -> Sequence[str]:
-    """Return the names of the conjuncts that the solver used to show an obligation."""
-    solver = solver_for(timeout)
-    named = {conjunct.formula.get_id(): conjunct.name for conjunct in model.conjuncts}
-    for formula in obligation.refutation():
-        name = named.get(formula.get_id())
-        if name is None:
-            solver.add(formula)
-        else:
-            solver.assert_and_track(formula, name)
-    return [str(name) for name in solver.unsat_core()] if solver.check() == z3.unsat else []

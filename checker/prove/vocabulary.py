@@ -383,6 +383,7 @@ GHOST_IS_OF_SENT = (
         "tainted-was-sent",
         "only causal-sent messages are tainted, and only if R was causal-sent",
         z3.ForAll([_x], z3.Implies(tainted(_x), z3.And(sent(_x), sent(R)))),
+        needed=False,
     ),
 )
 """True in every model."""
