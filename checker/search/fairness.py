@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-import networkx
 from attrs import define, field, frozen
 
 from antecede.checker.model import CausalSend, Receive, State, Timeout, Transition
@@ -190,6 +189,8 @@ def obliged(transitions: Iterable[Transition]) -> set[Transition]:
 
 def _components(edges: Edges, inside: set[int]) -> Iterable[set[int]]:
     """Return the strong components of a part of the graph."""
+    import networkx  # takes a while, and most checks need no such graph
+
     digraph = networkx.DiGraph()
     digraph.add_nodes_from(inside)
     digraph.add_edges_from((k, after) for k in inside for _, after in edges[k] if after in inside)
