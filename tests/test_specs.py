@@ -22,6 +22,7 @@ SMALL = sorted((ROOT / "specs" / "small").glob("*.toml"))
 OF_PROTOCOLS = sorted((ROOT / "specs" / "protocols").glob("*.toml"))
 EXAMPLES = sorted((ROOT / "specs" / "examples").glob("*.toml"))
 MUSEUM = sorted((ROOT / "specs" / "museum").glob("*.toml"))
+ENDLESS = sorted((ROOT / "specs" / "endless").glob("*.toml"))
 SLOW = sorted((ROOT / "specs" / "slow").glob("*.toml"))
 
 
@@ -39,6 +40,11 @@ def test_small_spec_comes_out_as_expected(file: Path) -> None:
     report = checked(file)
     assert () == report.differences
     assert report.as_expected
+
+
+@pytest.mark.parametrize("file", ENDLESS, ids=ident)
+def test_spec_of_an_application_that_never_stops_comes_out_as_expected(file: Path) -> None:
+    assert checked(file).as_expected
 
 
 @pytest.mark.parametrize("history", ["clocks", "full"])

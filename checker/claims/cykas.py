@@ -116,8 +116,21 @@ SOURCE = Source(
                 holds("cykas", properties=("invariant:buffer-waits-for-ack-or-yct",)),
                 holds("cykas", (3, 3), properties=(DELIVERED,)),
             ),
-            "For finite workloads; the hybrid paper (section 4.3) has an infinite run that it "
-            "says does not.",
+            "For finite workloads; the next claim is about those without end.",
+        ),
+        Claim(
+            "cykas-3-2-endless",
+            "Proposition 3.2, where applications never stop",
+            "Every message in an output buffer is sent in the end.",
+            (
+                holds(
+                    "cykas",
+                    (3, 1),
+                    properties=("no-starvation",),
+                    workload="endless:1:[[1,2],[2],[0]]",
+                ),
+            ),
+            "Later eager sends can keep its sender in secret mode, again and again.",
         ),
         Claim(
             "cykas-3-2-as-printed",

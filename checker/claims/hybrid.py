@@ -7,7 +7,6 @@ from antecede.checker.claims.claim import (
     Claim,
     Evidence,
     Source,
-    Unchecked,
     at_most,
     control_packets,
     exactly,
@@ -36,10 +35,8 @@ COLUMNS = ("RST", "KS", "Newtop", "MF", "Cykas", "this paper")
 TWO, THREE = "script:[[1,1],[]]", "script:[[1,1,1],[]]"
 """Messages from one actor to one other."""
 
-INFINITE = Unchecked(
-    "starvation shows in infinite runs only, and the workloads here are finite: in those every "
-    "message is delivered"
-)
+ONE_BUSY = "endless:1:[[1,2],[2],[0]]"
+"""Alice goes on sending to Bob and Carol; Carol wants to send to Alice."""
 
 
 def cell(
@@ -356,13 +353,22 @@ LIVENESS = (
         "Newtop may wait for ever for a process that sends nothing.",
         violated("newtop", DELIVERED, network="fifo"),
     ),
-    cell(ROWS[6], "MF", "yes", "MF delivers everything.", holds("mfss")),
+    cell(
+        ROWS[6],
+        "MF",
+        "yes",
+        "MF delivers everything.",
+        holds("mfss"),
+        holds("mfss", (3, 1), properties=("no-starvation",), workload="endless:1"),
+    ),
     cell(
         ROWS[6],
         "Cykas",
         "no",
-        "Cykas may keep a message for ever, if two others go on sending eagerly.",
-        INFINITE,
+        "Cykas may keep a message for ever, if others go on sending eagerly.",
+        violated("cykas", "no-starvation", workload=ONE_BUSY),
+        note="Two others, as the paper says, where channels keep their order; on channels that do "
+        "not, one is enough: its next eager send arrives before the YCT of the one before.",
     ),
     cell(
         ROWS[6],
