@@ -92,6 +92,8 @@ def searched(
         return {"raised": f"{type(error).__name__}: {error}"}
     if report.result.verdict is Verdict.INCOMPLETE and report.result.stopped_by:
         return None
+    if report.result.verdict is Verdict.ERROR:  # where it was met differs between searches
+        return {"refused": True}
     return figures(report.result)
 
 
@@ -154,7 +156,7 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
 
 
 def _against_naive(case: Case, history: str, name: str, found: Figures) -> Iterator[Comparison]:
-    if name != "--engine plain" or not naive_knows(case) or "raised" in found:
+    if name != "--engine plain" or not naive_knows(case) or "verdicts" not in found:
         return
     actual = {
         "violated": sorted(p for p, verdict in found["verdicts"].items() if verdict == "VIOLATED"),
@@ -169,15 +171,17 @@ def _in_depth(
     case: Case, history: str, name: str, found: Figures, chance: random.Random
 ) -> Iterator[Comparison]:
     """Depth-first finds a violation if there is one, and counts the same if there is none."""
-    if chance.random() > 0.3 or "raised" in found:
+    if chance.random() > 0.3 or "verdicts" not in found:
         return
     engine = chance.choice(("plain", "local")) if name == "--engine plain" else "local"
     options = Options(engine=engine)
     actual = searched(case, history, options, 2 * LARGE, "depth")
     if actual is None:  # below a shallow violation there may be any number of states
         return
+    if actual == {"refused": True}:  # in a state that the other search did not come to
+        return
     expected, broken = found, "VIOLATED" in found["verdicts"].values()
-    if "raised" not in actual:
+    if "verdicts" in actual:
         expected = {"violated": broken, "counts": None if broken else _of_depth(found)}
         actual = {
             "violated": "VIOLATED" in actual["verdicts"].values(),
@@ -194,6 +198,6 @@ def _of_depth(found: Figures) -> Any:
 
 def _between(case: Case, history: str, name: str, first: Figures, second: Figures) -> Comparison:
     """All encodings of the history lead to the same verdicts and the same shortest length."""
-    kept = ("verdicts", "shortest", "raised")
+    kept = ("verdicts", "shortest", "raised", "refused")
     expected, actual = ({k: f[k] for k in kept if k in f} for f in (first, second))
     return Comparison(case, history, "--history knowledge", name, expected, actual)

@@ -73,7 +73,7 @@ def drawn(seed: str) -> Case:
     resends = kind == "machine" and chance.random() < 0.1
     actors, messages = chance.choice(((2, 1), (2, 2), (3, 1), (3, 1), (3, 2)))
     extra = [name for name in EXTRA if chance.random() < 0.1 and kind == "machine"]
-    if actors * messages > 3 and "can-deliver" in extra:
+    if actors * messages > 2 and "can-deliver" in extra:
         extra.remove("can-deliver")  # it takes long
     return Case(
         kind=kind,
@@ -96,7 +96,7 @@ def _modes(chance: random.Random) -> list[list[list[list[Any]]]]:
 
     def rule(operations: tuple[str, ...], guard: str) -> list[Any]:
         most = chance.choice((1, 1, 2, 3))
-        done = [chance.choice(operations[: chance.choice((3, 6, 20))]) for _ in range(most)]
+        done = [chance.choice(operations[: chance.choice((3, 6, 10, 14, 20))]) for _ in range(most)]
         return [guard, done, chance.randrange(count)]
 
     def rules(operations: tuple[str, ...]) -> list[list[Any]]:

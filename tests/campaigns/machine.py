@@ -30,6 +30,7 @@ SEND_OPERATIONS = (
 RECEIVE_OPERATIONS = (
     *("deliver", "hold", "drop", "deliver-held", "deliver-held-by-sender", "deliver-newest"),
     *("answer", "answer-least", "echo", "again", "flush", "flush-by-receiver", "mark", "count"),
+    "answer-twin",
 )
 NOTE_OPERATIONS = (
     *("flush", "flush-by-receiver", "flush-one", "deliver-held", "deliver-newest", "answer"),
@@ -41,13 +42,20 @@ MARKS = (0, 1, "1", (1,), frozenset({1}), frozenset({(1, 2)}), None, "ü")
 
 
 class Ack(NamedTuple):
-    """A note; as a tuple it equals every other note."""
+    """A note."""
 
     number: int = 0
 
 
 class Nack(NamedTuple):
-    """Another note; it equals an Ack of the same number and is not one."""
+    """Another note."""
+
+    number: int = 0
+    kind: str = "nack"
+
+
+class Twin(NamedTuple):
+    """A third note; it equals an Ack of the same number and is not one, so it is refused."""
 
     number: int = 0
 
@@ -206,6 +214,8 @@ class Work:
                 self.tell(everybody, Nack(cell.mode))
             case "answer" if self.src != cell.me:
                 self.tell([self.src], Ack(cell.mode))
+            case "answer-twin" if self.src != cell.me:
+                self.tell([self.src], Twin(cell.mode))
             case "answer-least":
                 self.tell(everybody[:1], Nack(cell.mode))
             case "echo" if self.src != cell.me and self.message is not None:

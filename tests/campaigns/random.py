@@ -117,7 +117,7 @@ def campaign(
         number += 1
         if time.monotonic() - said > 60:
             said = time.monotonic()
-            print(f"{tally.total():,} comparisons of {systems:,} systems", flush=True)
+            print(f"{tally.total():,} comparisons of {number:,} systems", flush=True)
     return tally, systems, wrong
 
 
