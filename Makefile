@@ -8,7 +8,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test ready slow bench mutants random lint types chromium plantuml clean
+.PHONY: demo test ready slow bench mutants random soak lint types chromium plantuml clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/antecede check mfss --actors 3 --messages 2
@@ -43,6 +43,9 @@ plantuml: ## for the tests that let PlantUML draw; where it cannot be installed,
 
 random: $(VENV)/installed-dev ## do all ways to explore agree? SECONDS=600 by default, and a SEED
 	$(BIN)/python -m tests.campaigns.random --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
+
+soak: $(VENV)/installed-dev ## kills, fuzz, interruptions, full disks, little memory; SECONDS and SEED
+	$(BIN)/python -m tests.campaigns.soak --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -175,7 +175,7 @@ def _in_depth(
         return
     engine = chance.choice(("plain", "local")) if name == "--engine plain" else "local"
     options = Options(engine=engine)
-    actual = searched(case, history, options, 2 * LARGE, "depth")
+    actual = searched(case, history, options, 2 * found["counts"][0] + SMALL, "depth")
     if actual is None:  # below a shallow violation there may be any number of states
         return
     if actual == {"refused": True}:  # in a state that the other search did not come to

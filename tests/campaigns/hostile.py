@@ -272,14 +272,14 @@ from antecede import Protocol, Step
 @frozen
 class State:
     told: int = 0
-    ballast: tuple = ()
+    ballast: str = ""
 
 PROTOCOL = Protocol(
     name="counts", summary="a timeout that counts, without end", source="a campaign",
     initial=lambda actor, actors: State(),
     causal_send=lambda state, message: Step(state, sends=((message.receiver, message),)),
     receive=lambda state, src, packet: Step(state, deliveries=(packet,)),
-    timeout=lambda state: Step(State(state.told + 1, tuple(range(state.told, state.told + 200)))),
+    timeout=lambda state: Step(State(state.told + 1, f"{state.told} " * 4000)),
 )
 """
 
