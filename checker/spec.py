@@ -22,7 +22,8 @@ from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import SUMMARIES, Workload, split, workload_from
+from antecede.checker.semantics.workload import SUMMARIES, Workload, split
+from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.settings import check_text, checked, is_kind, kind_named, settings_of, shown
 
 COUNT_KEYS = ("unique_states", "total_states", "depth", "final_states")

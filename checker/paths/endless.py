@@ -26,7 +26,7 @@ from antecede.checker.semantics.transition import (
     successor,
 )
 from antecede.checker.semantics.values import field_names
-from antecede.checker.semantics.workload import workload_from
+from antecede.checker.semantics.workloads import workload_from
 
 
 def renamed(value: Any, names: Mapping[Message, Message]) -> Any:

@@ -19,7 +19,8 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import Workload, any_one, broadcast, workload_from
+from antecede.checker.semantics.workload import Workload, any_one, broadcast
+from antecede.checker.semantics.workloads import workload_from
 from antecede.protocols import cbcast, ks, mfss_fifo, newtop, rst, rst_before, ses
 from antecede.protocols.cbcast import CBCAST
 from antecede.protocols.ks import KS, Entry

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.purity.selfcheck import _ORDERS, _scrambled, watched
+from antecede.checker.purity.selfcheck import watched
+from antecede.checker.purity.worlds import ORDERS, scrambled_class
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import UNORDERED
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -858,11 +859,11 @@ elements = st.frozensets(st.integers(0, 9) | st.text("ab", max_size=2), max_size
 
 
 @pytest.mark.parametrize("base", [set, frozenset])
-@given(one=elements, other=elements, order=st.sampled_from(_ORDERS))
+@given(one=elements, other=elements, order=st.sampled_from(ORDERS))
 def test_stand_ins_are_equal_to_the_sets_they_stand_for(
     base: Any, one: frozenset[Any], other: frozenset[Any], order: Any
 ) -> None:
-    kind = _scrambled(base, order)
+    kind = scrambled_class(base, order)
     left, right, plain = kind(one), kind(other), base(one)
     pairs = [
         (plain, left),
@@ -880,18 +881,18 @@ def test_stand_ins_are_equal_to_the_sets_they_stand_for(
         assert kind is type(actual)
         assert sorted(expected, key=repr) == sorted(actual, key=repr)
     assert isinstance(plain, kind)
-    assert not isinstance(plain, _scrambled(frozenset if base is set else set, order))
+    assert not isinstance(plain, scrambled_class(frozenset if base is set else set, order))
     assert base is set or hash(plain) == hash(left)
 
 
 def test_a_popped_element_is_the_first_one() -> None:
-    backwards = _scrambled(set, _ORDERS[1])({"x", "y", "z"})
+    backwards = scrambled_class(set, ORDERS[1])({"x", "y", "z"})
     last, *others = sorted(backwards, reverse=True)
     assert [last, *others] == list(backwards)
     assert last == backwards.pop()
     assert set(others) == backwards
     with pytest.raises(KeyError):
-        _scrambled(set, _ORDERS[1])().pop()
+        scrambled_class(set, ORDERS[1])().pop()
 
 
 # Modes and cost.

@@ -16,7 +16,7 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.marked import follows, marked_oracle, may_mark
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.semantics.workload import workload_from
+from antecede.checker.semantics.workloads import workload_from
 from tests.random_systems import RandomSystem, random_systems, scripts
 
 WRONG: dict[str, Callable[[Delivery], bool]] = {

@@ -19,7 +19,8 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import Workload, workload_from
+from antecede.checker.semantics.workload import Workload
+from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.spec import Spec, load_spec, system_of
 from tests import naive
 from tests.conftest import Command, counterexample, search

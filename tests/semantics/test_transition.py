@@ -31,7 +31,7 @@ from antecede.checker.semantics.transition import (
     next_message,
     successor,
 )
-from antecede.checker.semantics.workload import workload_from
+from antecede.checker.semantics.workloads import workload_from
 from antecede.properties import DEFAULT
 from antecede.properties.all_delivered import ALL_DELIVERED
 from antecede.properties.causal_delivery import CAUSAL_DELIVERY

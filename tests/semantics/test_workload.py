@@ -17,8 +17,8 @@ from antecede.checker.semantics.workload import (
     broadcast,
     multicast,
     script,
-    workload_from,
 )
+from antecede.checker.semantics.workloads import workload_from
 
 CHAIN = (
     'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":0,"to":[1]},'

@@ -9,7 +9,7 @@ from antecede.checker.search.costs import measure, size_of
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import workload_from
+from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.simulate.encoding import Encoding, contents_of
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate

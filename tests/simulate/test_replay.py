@@ -10,7 +10,7 @@ from antecede.checker.registry import property_named
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.semantics.workload import workload_from
+from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.simulate.handlers import Handlers, handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario

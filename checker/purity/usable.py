@@ -1,0 +1,202 @@
+"""Can a value be part of a state: immutable, hashable, equal only to what has the same fields?"""
+
+from __future__ import annotations
+
+import collections
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from antecede.checker.errors import ProtocolError
+from antecede.checker.semantics.values import canonical, field_names
+
+
+def text_of(value: Any) -> str:
+    """Return the canonical text of a value, or what shows it best where it has none."""
+    try:
+        return canonical(value)
+    except ProtocolError:
+        return repr(value)
+
+
+def difference(first: Any, other: Any, path: str = "") -> tuple[str, str, str]:
+    """Return where two values first differ, and their canonical texts there."""
+    if type(first) is type(other):
+        for (at, one), (_, two) in zip(children(first), children(other), strict=False):
+            if text_of(one) != text_of(two):
+                return difference(one, two, (path + at).lstrip("."))
+    return path, text_of(first), text_of(other)
+
+
+def _fields(value: object) -> tuple[str, ...] | None:
+    """Return the names of the fields of an attrs or dataclass value, None for another value."""
+    return None if isinstance(value, tuple) else field_names(value)
+
+
+def children(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of an attrs value, or the elements of a tuple, with their access path."""
+    if (names := _fields(value)) is not None:
+        for name in names:
+            yield f".{name}", getattr(value, name)
+    elif isinstance(value, tuple):
+        for at, element in enumerate(value):
+            yield f"[{at}]", element
+
+
+# Values: immutable, hashable, equal only if all fields are.
+
+
+_BETTER = {
+    list: "a tuple",
+    collections.deque: "a tuple",
+    set: "a frozenset",
+    dict: "a tuple of pairs",
+    bytearray: "bytes",
+}
+
+
+def unusable(value: Any, path: str, usable: set[type] | None = None) -> str | None:
+    """Return what is wrong with `value` or a part of it, or None; `usable` classes are not judged.
+
+    `path` is how the value is reached, as in `state.held_back[1]`.
+    """
+    usable = set() if usable is None else usable
+    if isinstance(value, tuple(_BETTER)):
+        better = next(better for cls, better in _BETTER.items() if isinstance(value, cls))
+        return f"{path} is a {type(value).__name__}; use {better}"
+    for at, part in _parts(value):
+        fault = unusable(part, (path + at).lstrip("."), usable)
+        if fault is not None:
+            return fault
+    if type(value) not in usable and _fields(value) is not None:
+        fault = _class_fault(value)
+        if fault is not None:
+            return f"{path or 'the result'} is of a class that cannot be used: {fault}"
+        usable.add(type(value))
+    return hash_fault(value, path) if _is_made_of_parts(value) else _atom_fault(value, path)
+
+
+def _is_made_of_parts(value: Any) -> bool:
+    return _fields(value) is not None or isinstance(value, (tuple, frozenset, Mapping))
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    yield from children(value)
+    if isinstance(value, frozenset):
+        yield from (("{…}", element) for element in value)
+    elif isinstance(value, Mapping):
+        for key, content in value.items():
+            yield "{…}", key
+            yield f"[{key!r}]", content
+
+
+def _atom_fault(value: Any, path: str) -> str | None:
+    try:
+        canonical(value)
+    except ProtocolError as error:
+        return f"{path}: {error}"
+    return None if _equal(value, value) else f"{path} is {value!r}, which is not equal to itself"
+
+
+def hash_fault(value: Any, path: str) -> str | None:
+    """Return why a value cannot be hashed, or None."""
+    try:
+        hash(value)
+    except TypeError as error:
+        return f"{path} cannot be hashed ({error}); use frozen attrs classes, tuples, frozensets"
+    return None
+
+
+def _class_fault(value: Any) -> str | None:
+    """Return what is wrong with the attrs class of `value`, found out on copies of it."""
+    cls, twin = type(value).__name__, _twin(value)
+    if twin is None:
+        return None
+    names = _fields(value) or ()
+    if any(_can_set(twin, name) for name in names):
+        return f"class {cls} is not frozen, its fields can be set; declare it with @attrs.frozen"
+    if not _equal(twin, value):
+        return f"equality of class {cls} is that of objects, not of values; leave out eq=False"
+    for name in names:
+        if _ignores(value, name):
+            return (
+                f"equality of class {cls} leaves out field {name!r}; states that differ in it "
+                "would be taken for one"
+            )
+    if type(value).__hash__ is not None and _hashes_differ(twin, value):
+        return f"the hash of class {cls} differs for equal values; leave __hash__ to attrs"
+    return None
+
+
+def _twin(value: Any) -> Any:
+    """Return another object like the attrs value, or None where none can be made."""
+    try:
+        twin = copy.copy(value)
+    except Exception:
+        return None
+    return twin if twin is not value and type(twin) is type(value) else None
+
+
+def _can_set(twin: Any, name: str) -> bool:
+    try:
+        setattr(twin, name, getattr(twin, name))
+    except Exception:
+        return False
+    return True
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(one == other)
+
+
+def _ignores(value: Any, name: str) -> bool:
+    """Is the value equal to a copy with, in one field, an object that nothing is equal to?"""
+    twin = _twin(value)
+    object.__setattr__(twin, name, object())
+    try:
+        return _equal(twin, value)
+    except Exception:
+        return False  # so equality looks at the field
+
+
+def _hashes_differ(one: Any, other: Any) -> bool:
+    try:
+        return hash(one) != hash(other)
+    except TypeError:
+        return False  # a part is to blame, and will be
+
+
+def copied(value: Any, scrambled: Callable[[Iterable[Any]], Any] | None = None) -> Any:
+    """Return an equal value of new objects; atoms, and what cannot be copied, stay as they are.
+
+    With `scrambled`, a stand-in for `frozenset`, sets and mappings iterate in another order.
+    """
+    if (names := _fields(value)) is not None:
+        twin = _twin(value)
+        if twin is None:
+            return value
+        for name in names:
+            object.__setattr__(twin, name, copied(getattr(value, name), scrambled))
+        return twin
+    if isinstance(value, tuple):
+        elements = [copied(element, scrambled) for element in value]
+        if type(value) is tuple:
+            return tuple(elements)
+        return value._make(elements) if hasattr(value, "_make") else value
+    if type(value) is frozenset:
+        return (scrambled or frozenset)(copied(element, scrambled) for element in value)
+    if scrambled is not None and isinstance(value, Mapping):
+        return _reversed_mapping(value)
+    return value
+
+
+def _reversed_mapping(value: Mapping[Any, Any]) -> Any:
+    """Return the mapping with its keys inserted in the opposite order."""
+    try:
+        twin = type(value)(dict(reversed(list(value.items()))))  # type: ignore[call-arg]
+        return twin if twin == value else value
+    except Exception:
+        return value
+
+
+# Worlds: the same program, where what must not matter is otherwise.

@@ -1,0 +1,288 @@
+"""Workloads that wait: sends after named deliveries, and programs of sends and receives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.model import Message, Request
+from antecede.checker.semantics.workload import Destinations, Workload, check_destination
+
+
+@frozen
+class _Send:
+    """One send of a reaction workload."""
+
+    name: str
+    src: int
+    destinations: Destinations
+    after: tuple[str, ...]
+
+
+@frozen
+class _Progress:
+    """Position in a reaction workload.
+
+    `awaited` holds the (sender, number) of delivered messages that a later send still waits for,
+    so that deliveries which can no longer matter are forgotten.
+    """
+
+    sent: int
+    awaited: frozenset[tuple[int, int]]
+
+
+def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
+    """Sends that wait for named deliveries at their sender; one actor's sends keep their order.
+
+    Each entry of `sends` has `name`, `from`, `to` (a list) and, optionally, `after`: the names of
+    the messages that must have been delivered at `from` before.
+
+    Raises:
+        InputError: an entry that cannot be used, with the entry and what it needs.
+    """
+    parsed = [_parse_send(actors, entry) for entry in sends]
+    identity: dict[str, tuple[int, int]] = {}
+    plan: list[list[_Send]] = [[] for _ in range(actors)]
+    for send in parsed:
+        if send.name in identity:
+            raise InputError(f"two sends of the reaction workload are called {send.name!r}")
+        plan[send.src].append(send)
+        identity[send.name] = (send.src, len(plan[send.src]))
+    destinations = {send.name: send.destinations for send in parsed}
+    for send in parsed:
+        for name in send.after:
+            if name not in identity:
+                raise unknown(f"message in 'after' of {send.name!r}", name, identity)
+            if send.src not in destinations[name]:
+                raise InputError(
+                    f"{send.name!r} waits for {name!r}, which is never delivered at actor "
+                    f"{send.src}; its destinations are {list(destinations[name])}"
+                )
+    needs = [[frozenset(identity[n] for n in s.after) for s in row] for row in plan]
+
+    def still_awaited(actor: int, sent: int) -> frozenset[tuple[int, int]]:
+        return frozenset().union(*needs[actor][sent:])
+
+    def choices(actor: int, position: _Progress) -> tuple[Destinations, ...]:
+        row = plan[actor]
+        if position.sent == len(row) or not needs[actor][position.sent] <= position.awaited:
+            return ()
+        return (row[position.sent].destinations,)
+
+    def after_send(actor: int, position: _Progress, _destinations: Destinations) -> _Progress:
+        sent = position.sent + 1
+        return _Progress(sent, position.awaited & still_awaited(actor, sent))
+
+    def after_delivery(actor: int, position: _Progress, message: Message) -> _Progress:
+        key = (message.sender, message.number)
+        if key not in still_awaited(actor, position.sent):
+            return position
+        return _Progress(position.sent, position.awaited | {key})
+
+    return Workload(
+        kind="reaction",
+        text="reaction:" + json.dumps([_entry(s) for s in parsed], separators=(",", ":")),
+        most=max(map(len, plan), default=0),
+        initial=lambda _actor: _Progress(0, frozenset()),
+        sent=lambda position: position.sent,
+        choices=choices,
+        after_send=after_send,
+        after_delivery=after_delivery,
+        ended=lambda actor, position: position.sent == len(plan[actor]),
+        symmetric=False,
+        self_sends=False,
+        reacts=True,
+        fan_out=max((len(s.destinations) for s in parsed), default=1),
+    )
+
+
+def _entry(send: _Send) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": send.name, "from": send.src, "to": list(send.destinations)}
+    if send.after:
+        entry["after"] = list(send.after)
+    return entry
+
+
+def _parse_send(actors: int, entry: Mapping[str, Any]) -> _Send:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"a send of the reaction workload is a table, not {entry!r}")
+    for key in entry:
+        if key not in ("name", "from", "to", "after"):
+            raise unknown("key in a send of the reaction workload", str(key), _SEND_KEYS)
+    for key in ("name", "from", "to"):
+        if key not in entry:
+            raise InputError(f"the send {dict(entry)!r} of the reaction workload lacks {key!r}")
+    src, to, after = entry["from"], entry["to"], entry.get("after", [])
+    if not isinstance(src, int) or not 0 <= src < actors:
+        raise InputError(f"'from' is {src!r}; give an actor from 0 to {actors - 1}")
+    destinations = _parse_destinations(actors, src, to)
+    if not isinstance(after, list):
+        raise InputError(f"'after' is {after!r}; give a list of message names")
+    return _Send(str(entry["name"]), src, destinations, tuple(map(str, after)))
+
+
+def _parse_destinations(actors: int, src: int, to: Any) -> Destinations:
+    if not isinstance(to, list) or not to or len(set(map(str, to))) != len(to):
+        raise InputError(f"'to' is {to!r}; give a list of one or more different actors")
+    for target in to:
+        check_destination(actors, src, target)
+    return tuple(to)
+
+
+_SEND_KEYS = ("name", "from", "to", "after")
+
+
+@frozen
+class _Statement:
+    """One statement of a program: a send of `name`, or a receive of one of `accepts`, if named."""
+
+    name: str | None = None
+    destinations: Destinations = ()
+    accepts: tuple[str, ...] | None = None
+
+
+@frozen
+class _At:
+    """Position in a program.
+
+    Attributes:
+        sent: how many messages were causal-sent.
+        taken: how many receives have their message; the first delivered is for the first one.
+        blocked: the next receive does not accept the message that was delivered for it.
+    """
+
+    sent: int = 0
+    taken: int = 0
+    blocked: bool = False
+
+
+def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Workload:
+    """Per actor the statements of its program, in order: sends, and receives that may be selective.
+
+    A receive takes the oldest message from the actor's inbox, and waits until there is one; if it
+    does not accept that message, it waits for ever. So what the n-th receive takes is decided when
+    the n-th message is delivered, though the program may be behind. A send does not block.
+
+    Raises:
+        InputError: not one program per actor, or a statement that cannot be used.
+    """
+    if len(programs) != actors:
+        raise InputError(f"give one program per actor: {actors} actors, {len(programs)} programs")
+    plan = [
+        [_parse_statement(actors, actor, entry) for entry in entries]
+        for actor, entries in enumerate(programs)
+    ]
+    requests = _requests(plan)
+    sends = [[s for s in row if s.name is not None] for row in plan]
+
+    def choices(actor: int, position: _At) -> tuple[Destinations, ...]:
+        before = sum(r.after <= position.sent for r in requests[actor])
+        if position.taken < before:
+            return ()
+        return tuple(s.destinations for s in sends[actor][position.sent : position.sent + 1])
+
+    def after_delivery(actor: int, position: _At, message: Message) -> _At:
+        if position.blocked or position.taken == len(requests[actor]):
+            return position
+        if requests[actor][position.taken].takes((message.sender, message.number)):
+            return evolve(position, taken=position.taken + 1)
+        return evolve(position, blocked=True)
+
+    text = json.dumps([[_statement_entry(s) for s in row] for row in plan], separators=(",", ":"))
+    return Workload(
+        kind="program",
+        text="program:" + text,
+        most=max(map(len, sends)),
+        initial=lambda _actor: _At(),
+        sent=lambda position: position.sent,
+        choices=choices,
+        after_send=lambda _actor, position, _to: evolve(position, sent=position.sent + 1),
+        after_delivery=after_delivery,
+        ended=lambda actor, position: (
+            (position.sent, position.taken) == (len(sends[actor]), len(requests[actor]))
+        ),
+        symmetric=False,
+        self_sends=False,
+        reacts=True,
+        fan_out=max((len(s.destinations) for row in sends for s in row), default=1),
+        requests=requests,
+    )
+
+
+def _requests(plan: Sequence[Sequence[_Statement]]) -> tuple[tuple[Request, ...], ...]:
+    """Return each actor's receives, in order, with the messages that they name looked up."""
+    identity: dict[str, tuple[int, int]] = {}
+    destinations: dict[str, Destinations] = {}
+    for actor, row in enumerate(plan):
+        for number, send in enumerate((s for s in row if s.name is not None), 1):
+            assert send.name is not None
+            if send.name in identity:
+                raise InputError(f"two sends of the programs are called {send.name!r}")
+            identity[send.name] = (actor, number)
+            destinations[send.name] = send.destinations
+    found = []
+    for actor, row in enumerate(plan):
+        sent, receives = 0, []
+        for statement in row:
+            if statement.name is not None:
+                sent += 1
+                continue
+            for name in statement.accepts or ():
+                if name not in identity:
+                    raise unknown(f"message in a receive of actor {actor}", name, identity)
+                if actor not in destinations[name]:
+                    raise InputError(
+                        f"actor {actor} receives {name!r}, which is not sent to it; its "
+                        f"destinations are {list(destinations[name])}"
+                    )
+            names = statement.accepts
+            receives.append(
+                Request(sent, None if names is None else frozenset(identity[n] for n in names))
+            )
+        found.append(tuple(receives))
+    return tuple(found)
+
+
+def _parse_statement(actors: int, actor: int, entry: Mapping[str, Any]) -> _Statement:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"a statement of a program is a table, not {entry!r}")
+    for key in entry:
+        if key not in _STATEMENT_KEYS:
+            raise unknown("key in a statement of a program", str(key), _STATEMENT_KEYS)
+    if ("send" in entry) == ("receive" in entry) or ("send" in entry) != ("to" in entry):
+        raise InputError(
+            f"the statement {dict(entry)!r} is neither a send, such as {{'send': 'm1', 'to': [1]}},"
+            " nor a receive, such as {'receive': 'm1'} or {'receive': 'any'}"
+        )
+    if "receive" in entry:
+        names = entry["receive"]
+        if names == ANY_MESSAGE:
+            return _Statement()
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+            raise InputError(f"'receive' is {names!r}; give a message name, several, or 'any'")
+        return _Statement(accepts=tuple(names))
+    name = entry["send"]
+    if not isinstance(name, str) or name in ("", ANY_MESSAGE):
+        raise InputError(f"'send' is {name!r}; give the message a name other than 'any'")
+    return _Statement(name, _parse_destinations(actors, actor, entry["to"]))
+
+
+_STATEMENT_KEYS = ("send", "to", "receive")
+
+
+ANY_MESSAGE = "any"
+"""What a receive says that is not selective."""
+
+
+def _statement_entry(statement: _Statement) -> dict[str, Any]:
+    if statement.name is not None:
+        return {"send": statement.name, "to": list(statement.destinations)}
+    if statement.accepts is None:
+        return {"receive": ANY_MESSAGE}
+    names = list(statement.accepts)
+    return {"receive": names[0] if len(names) == 1 else names}

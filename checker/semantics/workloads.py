@@ -1,0 +1,52 @@
+"""The workloads by name, as `--workload` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.semantics.programs import program, reaction
+from antecede.checker.semantics.workload import (
+    SUMMARIES,
+    Workload,
+    any_one,
+    any_or_self,
+    broadcast,
+    endless,
+    json_list,
+    multicast,
+    script,
+)
+
+_COUNTED = {
+    "any": any_one,
+    "broadcast": broadcast,
+    "multicast": multicast,
+    "self": any_or_self,
+}
+
+
+_LISTED: dict[str, Callable[[int, list[Any]], Workload]] = {
+    "script": script,
+    "reaction": reaction,
+    "program": program,
+}
+
+
+def workload_from(text: str, actors: int, messages: int) -> Workload:
+    """Return the workload that `text` describes (as `--workload` takes it).
+
+    Raises:
+        InputError: the text names no workload or its argument cannot be used.
+    """
+    kind, _, argument = text.partition(":")
+    if kind not in SUMMARIES:
+        raise unknown("workload", kind, SUMMARIES)
+    if kind == "endless":
+        return endless(actors, argument)
+    if kind in _COUNTED:
+        if argument:
+            raise InputError(f"the workload {kind!r} takes no argument, got {argument!r}")
+        return _COUNTED[kind](actors, messages)
+    return _LISTED[kind](actors, json_list(kind, argument))
