@@ -12,36 +12,38 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, fields
+from attrs import asdict, astuple, define, evolve, field
 
 from antecede.checker.errors import AuditError, CapacityError, InputError, ReplayError
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.path import holds_along, replay
+from antecede.checker.paths.places import places_of, transitions_at
 from antecede.checker.search.loop import Found, Stop
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
-from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena, Arenas, reserve_bytes
 from antecede.checker.tables.checkpoint import (
     Checkpoints,
     Contents,
     Saved,
-    about,
     last_in,
     readable,
 )
+from antecede.checker.tables.encoding import filled
 from antecede.checker.tables.grading import NotGradedError
+from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
 from antecede.checker.tables.symmetry import NotSymmetricError, why_not
-from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
-from antecede.checker.tables.visited import TAIL, Visited
+from antecede.checker.tables.tabulate import SelfPacketError, Words
+from antecede.checker.tables.visited import Visited
 
 RECENT = 1 << 14
 """Rows that a thread remembers having sent, so as not to send them again soon."""
@@ -59,9 +61,6 @@ LEAST_SHARE = 1 << 9
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
-NOT_SAVED = ("system", "max_depth", "options", "arenas", "pool", "checkpoints", "began")
-"""Attributes of the explorer that are not in its checkpoints; all others are."""
-
 
 @define(eq=False)
 class Level:
@@ -69,6 +68,15 @@ class Level:
 
     rows: Arena
     count: int = 0
+
+    def record(self, words: int) -> dict[str, Any]:
+        """Return this as data."""
+        return {"count": self.count, "rows": self.rows.array[: self.count * words]}
+
+    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
+        """Take over what another process recorded."""
+        self.count = int(record["count"])
+        saved.into(record["rows"], self.rows)
 
 
 @define(eq=False)
@@ -115,6 +123,38 @@ class Owner:
         self.todo = np.empty(len(self.postponed), np.int64)
         self.source = self.number
 
+    def record(self, *, traces: bool) -> dict[str, Any]:
+        """Return this as data, between two chunks; what is in buffers then does not matter."""
+        kept = (self.starts[-1] + self.following.count) * traces
+        return {
+            "visited": self.visited.record(),
+            "level": self.level.record(self.visited.width),
+            "following": self.following.record(self.visited.width),
+            "parents": self.parents.array[:kept],
+            "places": self.places.array[:kept],
+            "shown": self.shown[: self.control[kernels.FOUND]],
+            "todo": self.todo[: self.control[kernels.TODO]],
+            "fired": self.fired,
+            "fresh_kinds": self.fresh_kinds,
+            "control": self.control,
+            "starts": self.starts,
+            "source": self.source,
+        }
+
+    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
+        """Take over what another process recorded."""
+        self.visited.adopt(record["visited"], saved)
+        self.level.adopt(record["level"], saved)
+        self.following.adopt(record["following"], saved)
+        saved.into(record["parents"], self.parents)
+        saved.into(record["places"], self.places)
+        for name in ("fired", "fresh_kinds", "control"):
+            getattr(self, name)[:] = saved.array(record[name])
+        self.starts, self.source = list(record["starts"]), int(record["source"])
+        shown, todo = saved.array(record["shown"]), saved.array(record["todo"])
+        self.shown[: len(shown)] = shown
+        self.todo = np.concatenate([todo, np.empty(len(self.postponed), np.int64)])
+
     @property
     def unfinished(self) -> bool:
         """Some row of this level is not expanded yet."""
@@ -127,32 +167,68 @@ class Owner:
 
 
 @define(eq=False)
+class Course:
+    """How far a search has come: as at first when it begins again, saved in its checkpoints.
+
+    Attributes:
+        found: property name -> what shows it.
+        truncated: some state was not expanded because of --max-depth.
+        levels: per depth, how many states are new.
+        frontier: states of the current depth; 0 when the search is over.
+        block: entries that one thread may send to one owner in a chunk.
+        between_levels: no level is under way.
+        forgot: visited states were forgotten.
+        composites_kept, composites_dropped: see `LocalBreadthFirst._drop_composites`.
+        whole: the counts without symmetry, where a second search knows them.
+    """
+
+    found: dict[str, Found] = field(factory=dict)
+    truncated: bool = False
+    levels: list[int] = field(factory=list)
+    frontier: int = 1
+    block: int = 0
+    between_levels: bool = False
+    forgot: bool = False
+    composites_kept: int = 0
+    composites_dropped: int = 0
+    whole: Counts | None = None
+
+    @property
+    def deepest(self) -> int:
+        """The depth of the current level."""
+        return max(len(self.levels), 1)
+
+    def record(self, system: System) -> dict[str, Any]:
+        """Return this as data; runs are the places of their transitions."""
+        found = {name: places_of(system, f.transitions) for name, f in self.found.items()}
+        whole = self.whole and astuple(self.whole)
+        return {**asdict(self, recurse=False), "found": found, "whole": whole}
+
+    @classmethod
+    def recorded(cls, system: System, record: dict[str, Any]) -> Course:
+        """Return what was recorded."""
+        found = {name: Found(transitions_at(system, p)) for name, p in record["found"].items()}
+        whole = record["whole"] and Counts(*record["whole"])
+        return cls(**{**record, "found": found, "whole": whole})
+
+
+@define(eq=False)
 class LocalBreadthFirst:
     """Breadth-first by levels on the tables; a round is a level."""
 
     system: System
     max_depth: int | None = None
     options: Options = Options()
-    found: dict[str, Found] = field(factory=dict)
-    truncated: bool = False
     exhaustive: bool = True
     supply: Supply = field(init=False)
     owners: list[Owner] = field(init=False)
     arenas: Arenas = field(init=False)
     pool: ThreadPoolExecutor = field(init=False)
-    block: int = field(init=False)
-    deepest: int = 1
-    levels: list[int] = field(factory=list)
+    course: Course = field(factory=Course)
     no_symmetry: str | None = None
-    between_levels: bool = False
     seconds_before: float = 0.0
     began: float = field(factory=time.monotonic)
     self_channels: bool = False
-    forgot: bool = False
-    composites_kept: int = 0
-    composites_dropped: int = 0
-    whole: Counts | None = None
-    frontier: int = 1
     checkpoints: Checkpoints | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -194,19 +270,19 @@ class LocalBreadthFirst:
         """Go on where a checkpoint ends."""
         saved.refuse_unless(self._about())
         with readable(saved.folder):
-            state = saved.restore(self.arenas.make, self.outside())
-        self.adopt(state)
+            self.adopt(saved.restore(), saved)
 
-    def outside(self) -> dict[str, Any]:
-        """Return what a checkpoint leaves out, by name."""
-        return {"system": self.system, "oracle": Tabulation(self.system).oracle, "memo": {}}
-
-    def adopt(self, state: dict[str, Any]) -> None:
-        """Take over what a checkpoint saved, see `contents`."""
-        state = dict(state)
-        self.options = evolve(self.options, **state.pop("options"))
-        for name, value in state.items():
-            setattr(self, name, value)
+    def adopt(self, state: dict[str, Any], saved: Saved) -> None:
+        """Take over what a checkpoint saved, see `record`."""
+        self.options = evolve(self.options, **state["options"])
+        self.no_symmetry, self.self_channels = state["no_symmetry"], state["self_channels"]
+        self.seconds_before = state["seconds_before"]
+        self.course = Course.recorded(self.system, state["course"])
+        self.supply = self._new_supply(symmetric=state["symmetric"])
+        self.supply.adopt(filled(state["supply"], saved.array))
+        self.owners = [self._owner(k, len(state["owners"])) for k in range(len(state["owners"]))]
+        for owner, record in zip(self.owners, state["owners"], strict=True):
+            owner.adopt(record, saved)
 
     def _prepare_checkpoints(self) -> None:
         """Save at once what can be, so that whatever is wrong shows before hours have passed."""
@@ -224,49 +300,32 @@ class LocalBreadthFirst:
 
     def contents(self) -> Contents:
         """Return what to save between two chunks."""
-        tabulation, words = self.supply.tabulation, self.supply.layout.row_words
-        attributes = (f.name for f in fields(type(self)))
-        used, scratch = {}, set()
-        for o in self.owners:
-            kept = (o.starts[-1] + o.following.count) * self.options.traces
-            used[id(o.visited.arena)] = (o.visited.capacity + TAIL) * o.visited.width
-            used[id(o.level.rows)] = o.level.count * words
-            used[id(o.following.rows)] = o.following.count * words
-            used[id(o.parents)] = used[id(o.places)] = kept
-            scratch |= {id(o.out), id(o.postponed), id(o.misses)}
-        return Contents(
-            state={
-                "options": {"traces": self.options.traces, "block": self.options.block},
-                **{name: getattr(self, name) for name in attributes if name not in NOT_SAVED},
-                "seconds_before": self.seconds_before + time.monotonic() - self.began,
-            },
-            used=used,
-            scratch=frozenset(scratch),
-            outside={
-                id(self.system): "system",
-                id(tabulation.oracle): "oracle",
-                id(tabulation.steps): "memo",
-            },
-        )
+        return Contents(self.record())
+
+    def record(self) -> dict[str, Any]:
+        """Return, as data, all that the search goes on from; see `adopt`."""
+        options = ("traces", "block", "forget_from")
+        return {
+            "options": {name: getattr(self.options, name) for name in options},
+            "no_symmetry": self.no_symmetry,
+            "self_channels": self.self_channels,
+            "seconds_before": self.seconds_before + time.monotonic() - self.began,
+            "course": self.course.record(self.system),
+            "symmetric": self.supply.symmetric,
+            "supply": self.supply.record(),
+            "owners": [owner.record(traces=self.options.traces) for owner in self.owners],
+        }
 
     def _start(self) -> None:
         """Begin, or begin again without symmetry or without forgetting anything."""
         threads = self.options.threads or 1
-        self.forgot, self.composites_kept, self.composites_dropped = False, 0, 0
-        self.levels, self.deepest = [], 1
-        self.found, self.truncated = {}, False
-        self.block = self.options.block
-        wanted = {
-            "sweeps": self.options.sweep,
-            "audits": self.options.audit,
-            "self_channels": self.self_channels,
-        }
-        self.supply = Supply(self.system, ROW_BITS, **wanted)
+        self.course = Course(block=self.options.block)
+        self.supply = self._new_supply(symmetric=False)
         if self.no_symmetry is None:
             self.no_symmetry = why_not(self.supply.tabulation)
         if self.no_symmetry is None:
             try:
-                self.supply = Supply(self.system, ROW_BITS, symmetric=True, **wanted)
+                self.supply = self._new_supply(symmetric=True)
             except NotSymmetricError as reason:
                 self.no_symmetry = str(reason)
         self.owners = [self._owner(k, threads) for k in range(threads)]
@@ -274,8 +333,18 @@ class LocalBreadthFirst:
         with wrapping():
             self._insert_initial()
 
+    def _new_supply(self, *, symmetric: bool) -> Supply:
+        return Supply(
+            self.system,
+            ROW_BITS,
+            symmetric=symmetric,
+            sweeps=self.options.sweep,
+            audits=self.options.audit,
+            self_channels=self.self_channels,
+        )
+
     def _owner(self, number: int, threads: int) -> Owner:
-        row_words, block = self.supply.layout.row_words, self.block
+        row_words, block = self.supply.layout.row_words, self.course.block
         arena = self.arenas.make
         return Owner(
             number=number,
@@ -314,14 +383,38 @@ class LocalBreadthFirst:
     def _show_initially(self, bits: int) -> None:
         for rank, prop in enumerate(self.system.properties):
             if bits >> rank & 1:
-                self.found[prop.name] = Found(())
+                self.course.found[prop.name] = Found(())
+
+    @property
+    def found(self) -> dict[str, Found]:
+        """What shows each property."""
+        return self.course.found
+
+    @found.setter
+    def found(self, found: dict[str, Found]) -> None:
+        self.course.found = found
+
+    @property
+    def truncated(self) -> bool:
+        """Some state was not expanded because of --max-depth."""
+        return self.course.truncated
+
+    @property
+    def levels(self) -> list[int]:
+        """Per depth, how many states are new."""
+        return self.course.levels
+
+    @property
+    def frontier(self) -> int:
+        """States of the current depth; 0 when the search is over."""
+        return self.course.frontier
 
     def counts(self) -> Counts:
         """Return what was explored so far."""
         return Counts(
             unique_states=sum(o.visited.unique for o in self.owners),
             total_states=1 + sum(int(o.control[kernels.FIRED]) for o in self.owners),
-            depth=self.deepest,
+            depth=self.course.deepest,
             final_states=sum(int(o.control[kernels.FINALS]) for o in self.owners),
         )
 
@@ -351,12 +444,14 @@ class LocalBreadthFirst:
             self.checkpoints.close()
 
     def _round(self, tick: Callable[[], None]) -> None:
-        if self.max_depth is not None and self.deepest >= self.max_depth:
-            self.truncated, self.frontier = True, 0
+        if self.max_depth is not None and self.course.deepest >= self.max_depth:
+            self.course.truncated, self.course.frontier = True, 0
             return
-        self.between_levels = False
+        self.course.between_levels = False
         known = sum(
-            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
+            1 << rank
+            for rank, p in enumerate(self.system.properties)
+            if p.name in self.course.found
         )
         for owner in self.owners:
             owner.control[kernels.KNOWN] = known
@@ -396,9 +491,9 @@ class LocalBreadthFirst:
         least = self.options.forget
         visited = sum(owner.visited.states for owner in self.owners)
         if least is not None and self.graded and visited > least:
-            self.forgot = True
+            self.course.forgot = True
             # Levels rarely grow by more; where one does, the set grows as usual.
-            expected = 3 * self.frontier // (2 * len(self.owners))
+            expected = 3 * self.course.frontier // (2 * len(self.owners))
             self._each(lambda owner: owner.visited.forget(expected))
             self._drop_composites()
         elif self.options.sweep:
@@ -409,9 +504,10 @@ class LocalBreadthFirst:
 
         Under `full` there is a composite for every ten states or so.
         """
-        layout = self.supply.layout
+        layout, course = self.supply.layout, self.course
         had = int(layout.counts.sum())
-        if self.supply.symmetric or had < max(self.options.collect_from, 2 * self.composites_kept):
+        least = max(self.options.collect_from, 2 * course.composites_kept)
+        if self.supply.symmetric or had < least:
             return
         geo, marks = self.supply.tables.geo, np.zeros(len(layout.counts) * layout.room, np.bool_)
         self._each(lambda o: kernels.mark_composites(o.level.rows.array, o.level.count, geo, marks))
@@ -420,8 +516,8 @@ class LocalBreadthFirst:
         for owner in self.owners:
             owner.recent[:] = -1
         self.supply.refresh()
-        self.composites_kept = int(layout.counts.sum())
-        self.composites_dropped += had - self.composites_kept
+        course.composites_kept = int(layout.counts.sum())
+        course.composites_dropped += had - course.composites_kept
 
     def _sweep(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""
@@ -462,13 +558,13 @@ class LocalBreadthFirst:
         self._each(self._insert)
         self._each(self._gather)
         self._fill()
-        if self.forgot and not self.graded:
+        if self.course.forgot and not self.graded:
             raise NotGradedError(str(self.supply.tabulation.grading.reason))
         for owner in self.owners:
             if owner.control[kernels.FULL]:
                 # A row with more successors than a block has room for.
                 refuse_crowds(int(owner.control[kernels.FULL]))
-                self.block = max(self.block, 2 * int(owner.control[kernels.FULL]))
+                self.course.block = max(self.course.block, 2 * int(owner.control[kernels.FULL]))
                 owner.control[kernels.FULL] = 0
                 self._new_blocks()
 
@@ -605,13 +701,13 @@ class LocalBreadthFirst:
         """Make new buffers between threads, for rows of another size or blocks of another."""
         stride = self.supply.layout.row_words + 1
         for owner in self.owners:
-            owner.out = np.empty((len(self.owners), self.block * stride), np.int64)
-            owner.order = np.empty(len(self.owners) * self.block, np.uint16)
+            owner.out = np.empty((len(self.owners), self.course.block * stride), np.int64)
+            owner.order = np.empty(len(self.owners) * self.course.block, np.uint16)
             owner.recent = np.full(RECENT * (stride - 1), -1, np.int64)
 
     def _next_level(self) -> None:
         """Make the states found in this round the current level."""
-        self.between_levels = True
+        self.course.between_levels = True
         for owner in self.owners:
             owner.level, owner.following = owner.following, owner.level
             owner.following.count = 0
@@ -619,10 +715,9 @@ class LocalBreadthFirst:
             owner.source = owner.number
             owner.control[kernels.AT_FRESH] = 0
             owner.control[kernels.END_FRESH] = owner.level.count
-        self.frontier = sum(o.level.count for o in self.owners)
-        if self.frontier:
-            self.levels.append(self.frontier)
-            self.deepest = len(self.levels)
+        self.course.frontier = sum(o.level.count for o in self.owners)
+        if self.course.frontier:
+            self.course.levels.append(self.course.frontier)
 
     def _collect(self, tick: Callable[[], None]) -> None:
         """Trace back what this round showed, the shortest first."""
@@ -637,7 +732,7 @@ class LocalBreadthFirst:
                         untraced.append(prop)
             owner.control[kernels.FOUND] = 0
         # Of a witness it only matters that there is one; of a violation, how it comes about.
-        self.found |= {p.name: Found(()) for p in untraced if p.sought}
+        self.course.found |= {p.name: Found(()) for p in untraced if p.sought}
         violated = {p.name for p in untraced if not p.sought}
         if violated:
             self._search_again(violated, tick)
@@ -661,14 +756,14 @@ class LocalBreadthFirst:
         try:
             while again.frontier and not violated <= again.found.keys():
                 again.round(report)
-            self.whole = again.unreduced()
+            self.course.whole = again.unreduced()
         except CapacityError as error:
             raise self._no_path(violated, error) from None
         finally:
             again.close()
         if not violated <= again.found.keys():
             raise ReplayError(f"a second search does not find what violates {', '.join(violated)}.")
-        self.found |= again.found
+        self.course.found |= again.found
 
     def _no_path(self, violated: set[str], error: CapacityError) -> CapacityError:
         return CapacityError(
@@ -677,8 +772,8 @@ class LocalBreadthFirst:
         )
 
     def _show(self, name: str, owner: int, index: int, place: int) -> None:
-        length = self.deepest - (place < 0)
-        known = self.found.get(name)
+        length = self.course.deepest - (place < 0)
+        known = self.course.found.get(name)
         if known is not None and len(known.transitions) <= length:
             return
         places = self._places_to(owner, index)
@@ -686,28 +781,20 @@ class LocalBreadthFirst:
             places.append(place)
         if self.supply.symmetric:
             prop = next(p for p in self.system.properties if p.name == name)
-            self.found[name] = Found(self.unrenamed(places, prop))
+            self.course.found[name] = Found(self.unrenamed(places, prop))
         else:
-            self.found[name] = Found(tuple(self._transitions(places)))
+            self.course.found[name] = Found(transitions_at(self.system, places))
 
     def _places_to(self, owner: int, index: int) -> list[int]:
         """Return the places of the transitions that lead to a state of the current level."""
         places = []
         threads = len(self.owners)
-        for depth in range(len(self.levels) - 1, 0, -1):
+        for depth in range(len(self.course.levels) - 1, 0, -1):
             at = self.owners[owner].starts[depth] + index
             places.append(int(self.owners[owner].places.array[at]))
             link = int(self.owners[owner].parents.array[at])
             index, owner = divmod(link, threads)
         return places[::-1]
-
-    def _transitions(self, places: list[int]) -> Iterator[Transition]:
-        """Yield the transitions at these places, from the initial state on."""
-        state = initial_state(self.system)
-        for at in places:
-            transition = enabled(self.system, state)[at]
-            yield transition
-            state = successor(self.system, state, transition).state
 
     def unrenamed(
         self,
@@ -741,10 +828,10 @@ class LocalBreadthFirst:
             real = reals[choices[0]]
             representative = kept(number, representative)
         for choice in choices:
-            transitions = tuple(self._transitions([*path[:-1], choice]))
+            transitions = transitions_at(self.system, [*path[:-1], choice])
             if not holds_along(replay(self.system, transitions), prop):
                 return transitions
-        return tuple(self._transitions(path))
+        return transitions_at(self.system, path)
 
     def _both(self, real: Words, representative: Words) -> tuple[Any, Any, Words, Words]:
         """Return the successors of a real row and of its representative, and both, packed alike."""
@@ -812,7 +899,7 @@ class LocalBreadthFirst:
         if symmetry is None:
             return {"on": False, "reason": self.no_symmetry}
 
-        expanded = sum(self.levels) - self.frontier
+        expanded = sum(self.course.levels) - self.course.frontier
         return {
             "on": True,
             "permutations": len(symmetry.group),
@@ -824,9 +911,9 @@ class LocalBreadthFirst:
 
     def unreduced(self) -> Counts | None:
         """Return the counts without symmetry, from the sizes of the orbits."""
-        if self.whole is not None:
-            return self.whole
-        if not (self.supply.symmetric and self.between_levels and self.arenas.made):
+        if self.course.whole is not None:
+            return self.course.whole
+        if not (self.supply.symmetric and self.course.between_levels and self.arenas.made):
             return None
         tables, waiting = self.supply.tables, 0
         for owner in self.owners:
@@ -835,7 +922,7 @@ class LocalBreadthFirst:
         return Counts(
             unique_states=self._total(kernels.ORBIT_STATES) + waiting,
             total_states=1 + self._total(kernels.ORBIT_FIRED),
-            depth=self.deepest,
+            depth=self.course.deepest,
             final_states=self._total(kernels.ORBIT_FINALS),
         )
 
@@ -851,10 +938,10 @@ class LocalBreadthFirst:
             / sum(o.visited.capacity for o in self.owners),
             "graded": {"on": self.graded, "reason": self.supply.tabulation.grading.reason},
             "dropped_states": sum(o.visited.dropped for o in self.owners),
-            "dropped_composites": self.composites_dropped,
+            "dropped_composites": self.course.composites_dropped,
             "spilled_bytes": self.arenas.spilled_bytes,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
-            "states_per_depth": list(self.levels),
+            "states_per_depth": list(self.course.levels),
             **self.supply.figures(
                 np.sum([o.fired for o in self.owners], axis=0),
                 np.sum([o.fresh_kinds for o in self.owners], axis=0),

@@ -11,14 +11,14 @@ from a *deferring* system, see `checker.semantics.failing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import ProtocolError
-from antecede.checker.model import Transition
+from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.failing import (
@@ -30,7 +30,6 @@ from antecede.checker.semantics.failing import (
 )
 from antecede.checker.semantics.transition import (
     System,
-    enabled,
     initial_state,
     successor,
 )
@@ -269,16 +268,6 @@ class Stepwise:
             f"a handler of protocol {self.system.protocol.name!r} raised an error, and did not "
             "when it was called again with the same arguments"
         )
-
-
-def transitions_at(system: System, places: Iterable[int]) -> tuple[Transition, ...]:
-    """Return the transitions at `places` among those enabled, each where the ones before lead."""
-    state, transitions = initial_state(system), list[Transition]()
-    for place in places:
-        if transitions:
-            state = successor(system, state, transitions[-1]).state
-        transitions.append(enabled(system, state)[place])
-    return tuple(transitions)
 
 
 def insert_rows(visited: Visited, rows: Words) -> None:

@@ -26,10 +26,11 @@ from attrs import Factory, define, evolve, field, fields
 from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Property, Transition
+from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
-from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import System
 from antecede.checker.spark import checkpoint as spark_checkpoint
 from antecede.checker.spark.cluster import (
     Cluster,
@@ -64,8 +65,9 @@ from antecede.checker.spark.tasks import (
 )
 from antecede.checker.spark.transfer import clear, from_file
 from antecede.checker.tables import kernels
-from antecede.checker.tables.checkpoint import Checkpoints, Saved, about, last_in
+from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in
 from antecede.checker.tables.grading import NotGradedError
+from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.symmetry import NotSymmetricError
 from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
@@ -428,7 +430,7 @@ class SparkBreadthFirst:
         if self.max_depth is not None and len(self._levels or self.local.levels) >= self.max_depth:
             self.truncated, self._frontier = True, 0
             if not self.on_cluster:
-                self.local.frontier = 0
+                self.local.course.frontier = 0
             return
         with failing_clearly():
             if not self.on_cluster:
@@ -871,7 +873,7 @@ class SparkBreadthFirst:
     def _path(self, places: list[int], prop: Property) -> tuple[Transition, ...]:
         """Return the path with transitions at these places, in original names."""
         if not self.symmetric:
-            return self._transitions(places)
+            return transitions_at(self.system, places)
         self.local.supply.refresh()  # the tables have grown here since
         with wrapping():
             return self.local.unrenamed(places, prop, self._kept)
@@ -889,11 +891,3 @@ class SparkBreadthFirst:
             row, 1, len(row), tables.geo, tables.ren, tables.perms, weights, tables.dec
         )
         return row
-
-    def _transitions(self, places: list[int]) -> tuple[Transition, ...]:
-        state, found = initial_state(self.system), []
-        for at in places:
-            transition = enabled(self.system, state)[at]
-            found.append(transition)
-            state = successor(self.system, state, transition).state
-        return tuple(found)

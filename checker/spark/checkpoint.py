@@ -9,17 +9,20 @@ are further files of it, each written by the task that holds the share.
 from __future__ import annotations
 
 import os
-import pickle
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from attrs import fields
+from attrs import asdict, astuple, fields
 
 from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.paths.places import places_of, transitions_at
+from antecede.checker.search.loop import Found
+from antecede.checker.spark.conservation import Held
 from antecede.checker.spark.tasks import Share
 from antecede.checker.tables.checkpoint import Contents, Saved, readable
+from antecede.checker.tables.encoding import filled, from_bytes, to_bytes
 
 NOT_SAVED = (
     "system",
@@ -49,16 +52,14 @@ Files = dict[str, tuple[int, int]]
 
 def contents(explorer: Any, write_shares: Callable[[Path], Files] | None) -> Contents:
     """Return what to save of a `checker.spark.breadth.SparkBreadthFirst` between two levels."""
-    inner = explorer.local.contents()
     own = {f.name: getattr(explorer, f.name) for f in fields(type(explorer))}
     state = {name: value for name, value in own.items() if name not in NOT_SAVED}
-    return Contents(
-        state={**state, "local": inner.state, "on_cluster": write_shares is not None},
-        used=inner.used,
-        scratch=inner.scratch,
-        outside=inner.outside,
-        others=write_shares,
-    )
+    state["found"] = {
+        name: places_of(explorer.system, f.transitions) for name, f in explorer.found.items()
+    }
+    state["_held"] = {p: astuple(held) for p, held in explorer._held.items()}
+    local, on_cluster = explorer.local.record(), write_shares is not None
+    return Contents({**state, "local": local, "on_cluster": on_cluster}, write_shares)
 
 
 def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
@@ -71,11 +72,15 @@ def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
         if name.startswith(share_name("")):
             saved.verify(name)
     with readable(saved.folder):
-        state = saved.restore(local.arenas.make, local.outside())
-    local.adopt(state.pop("local"))
-    on_cluster = bool(state.pop("on_cluster"))
-    for name, value in state.items():
-        setattr(explorer, name, value)
+        state = saved.restore()
+        local.adopt(state.pop("local"), saved)
+        on_cluster = bool(state.pop("on_cluster"))
+        found = {name: transitions_at(explorer.system, p) for name, p in state["found"].items()}
+        state["found"] = {name: Found(transitions) for name, transitions in found.items()}
+        state["_held"] = {p: Held(*counts) for p, counts in state["_held"].items()}
+        names = {f.name for f in fields(type(explorer))}.difference(NOT_SAVED)
+        for name in names:
+            setattr(explorer, name, filled(state[name], saved.array))
     return on_cluster
 
 
@@ -88,7 +93,8 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
     """Return a task that writes its partition's share: -> name, size and checksum of the file."""
 
     def task(partition: int, shares: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
-        data = pickle.dumps([Share.joined([piece for _, piece in shares])], protocol=5)
+        share = Share.joined([piece for _, piece in shares])
+        data = to_bytes(asdict(share, recurse=False))
         file = Path(folder) / share_name(partition)
         # Another attempt at this task may be at it, too.
         partial = file.with_name(f"{file.name}.{os.getpid()}")
@@ -119,7 +125,7 @@ def load_task(folder: str) -> Callable[[int], list[tuple[int, Share]]]:
     """Return a function from a partition to the pieces of its share, read from a checkpoint."""
 
     def load(partition: int) -> list[tuple[int, Share]]:
-        pieces = pickle.loads((Path(folder) / share_name(partition)).read_bytes())
-        return [(partition, piece) for piece in pieces]
+        share = Share(**from_bytes((Path(folder) / share_name(partition)).read_bytes()))
+        return [(partition, share)]
 
     return load

@@ -3,59 +3,52 @@
 A folder of checkpoints holds one that is complete, `checkpoint-000007` say, in which there are
 
 * `manifest.json`: what was being checked, and size and checksum of every other file;
-* `state.pickle`: the explorer, its tables and all values that the protocol has made so far;
-* `array-0`, …: the big arrays as they are in memory.
+* `state.json`: where the search is, and which calls of the protocol its tables were made from;
+* `array-0`, …: the arrays as they are in memory.
+
+Nothing in it is a value of the protocol: these are made again, by the same calls of its handlers in
+the same order. So a checkpoint is data and nothing else, and whoever made it, it runs no code.
 
 The next one is written as `checkpoint-000008.partial`, forced to the disk and renamed; then its
 predecessor goes. So whenever the process dies, a complete checkpoint is there.
 
 A search goes on only with what it began with. A checkpoint of another system, of other sources, of
-another checker or with a wrong byte is refused with the reason. Like every pickle, a checkpoint can
-run code when it is read: resume your own only.
+another checker or with a wrong byte is refused with the reason.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import functools
-import hashlib
-import inspect
 import io
 import json
 import os
-import pickle
 import re
 import shutil
-import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-from attrs import asdict, define, field, frozen
+from attrs import define, field, frozen
 
 from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.model import Protocol
-from antecede.checker.semantics.transition import System
 from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.encoding import Stored, decoded, encoded
 
-FORMAT = 1
+FORMAT = 2
 PIECE = 1 << 24
 """Bytes that are written or read, and added to the checksum, at a time."""
-
-SMALL = 1 << 16
-"""Arrays of fewer bytes stay in the pickle."""
 
 SHARE = 10
 """A checkpoint is not begun before so many times the time that the last one took has passed."""
 
 _NAME = re.compile(r"checkpoint-(\d{6,})")
-_MANIFEST, _STATE = "manifest.json", "state.pickle"
-_UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)
+_MANIFEST, _STATE = "manifest.json", "state.json"
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What content that does not fit its reader may raise."""
 
 
 @frozen(eq=False)
@@ -63,17 +56,11 @@ class Contents:
     """What a checkpoint is made of.
 
     Attributes:
-        state: what to save, by name; big arrays may be anywhere in it.
-        used: id of an arena -> how many of its elements to save.
-        scratch: ids of arrays whose content does not matter.
-        outside: id of an object -> its name, for objects that are given again when it is read.
+        state: what to save, by name: data, see `checker.tables.encoding`.
         others: writes further files into a folder; returns name -> size and checksum.
     """
 
     state: Mapping[str, Any]
-    used: Mapping[int, int]
-    scratch: frozenset[int]
-    outside: Mapping[int, str]
     others: Callable[[Path], Mapping[str, tuple[int, int]]] | None = None
 
 
@@ -159,11 +146,6 @@ class Checkpoints:
             self.problem = str(error)
         except OSError as error:
             self.problem = f"the disk does not take the checkpoint: {error.strerror}"
-        except _UNPICKLABLE as error:
-            self.problem = (
-                f"a value cannot be saved: {error}; classes of states and packets must stand at "
-                "the top of their module"
-            )
         else:
             self.problem = None
             self.written += 1
@@ -177,14 +159,17 @@ class Checkpoints:
     def _write(self, folder: Path, contents: Contents) -> None:
         files: dict[str, tuple[int, int]] = {}
 
-        def store(name: str, array: Any) -> None:
+        def store(array: Any) -> str:
+            name = f"array-{len(files)}"
             with _Checked(folder / name) as file:
-                for piece in _pieces(array):
+                for piece in _pieces(np.ascontiguousarray(array)):
                     file.write(piece)
             files[name] = file.size, file.checksum
+            return name
 
+        text = json.dumps(encoded(contents.state, store))
         with _Checked(folder / _STATE) as file:
-            _Pickler(file, contents, store).dump(contents.state)
+            file.write(text.encode())
         files[_STATE] = file.size, file.checksum
         if contents.others is not None:
             files |= contents.others(folder)
@@ -265,96 +250,6 @@ class _Checked:
             self._file.close()
 
 
-class _Pickler(pickle.Pickler):
-    """Puts big arrays into files of their own, and leaves out what is outside."""
-
-    def __init__(
-        self, file: _Checked, contents: Contents, store: Callable[[str, Any], None]
-    ) -> None:
-        super().__init__(file, protocol=5)
-        self._contents = contents
-        self._store = store
-        self._names: dict[int, str] = {}
-
-    def persistent_id(self, value: Any) -> Any:
-        """Return what stands for `value` in the pickle, or None to pickle it."""
-        if isinstance(value, np.ndarray):
-            if id(value) in self._contents.scratch:
-                return ("scratch", value.dtype.str, value.shape)
-            if value.nbytes < SMALL and id(value) not in self._names:
-                return None
-            return ("array", value.dtype.str, value.shape, self._file_of(value, value))
-        if isinstance(value, Arena):
-            used = value.array[: self._contents.used[id(value)]]
-            if used.nbytes < SMALL:
-                return ("small arena", value.name, used.copy(), id(value))
-            return ("arena", used.dtype.str, value.name, len(used), self._file_of(value, used))
-        if id(value) in self._contents.outside:
-            return ("outside", self._contents.outside[id(value)])
-        return None
-
-    def _file_of(self, value: Any, array: Any) -> str:
-        """Store an array once, and return the name of its file."""
-        if id(value) not in self._names:
-            name = f"array-{len(self._names)}"
-            self._names[id(value)] = name
-            self._store(name, np.ascontiguousarray(array))
-        return self._names[id(value)]
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads what a `_Pickler` wrote."""
-
-    def __init__(
-        self,
-        file: io.BufferedReader,
-        saved: Saved,
-        make: Callable[[Any, str], Arena],
-        outside: Mapping[str, Any],
-    ) -> None:
-        super().__init__(file)
-        self._saved = saved
-        self._make = make
-        self._outside = outside
-        self._read: dict[str, Any] = {}
-
-    def persistent_load(self, what: Any) -> Any:
-        """Return what `persistent_id` stands for."""
-        kind, *details = what
-        if kind == "outside":
-            return self._outside[details[0]]
-        if kind == "scratch":
-            return np.empty(details[1], details[0])
-        key = details[-1]  # a file or, of small arenas, a number of each one's own
-        if key not in self._read:
-            self._read[key] = _READERS[kind](self, *details)
-        return self._read[key]
-
-    def _array(self, dtype: str, shape: tuple[int, ...], name: str) -> Any:
-        array = np.empty(shape, dtype)
-        self._saved.read(name, array)
-        return array
-
-    def _arena(self, dtype: str, what: str, size: int, name: str) -> Arena:
-        arena = self._make(np.dtype(dtype), what)
-        arena.ensure(size)
-        self._saved.read(name, arena.array[:size])
-        return arena
-
-    def _small_arena(self, what: str, used: Any, _number: int) -> Arena:
-        arena = self._make(used.dtype, what)
-        arena.ensure(len(used))
-        arena.array[: len(used)] = used
-        return arena
-
-
-_READERS: dict[str, Callable[..., Any]] = {
-    "array": _Unpickler._array,
-    "arena": _Unpickler._arena,
-    "small arena": _Unpickler._small_arena,
-}
-
-
 @frozen(eq=False)
 class Saved:
     """A complete checkpoint.
@@ -406,24 +301,41 @@ class Saved:
                     f"{path.stat().st_size:,} bytes instead of {size:,}"
                 )
 
-    def restore(
-        self, make: Callable[[Any, str], Arena], outside: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return the state that was saved.
-
-        Args:
-            make: makes an arena, given its type and name.
-            outside: what was left out, by name.
+    def restore(self) -> dict[str, Any]:
+        """Return the state that was saved, with a `Stored` for every array; see `array`.
 
         Raises:
             InputError: a file is damaged.
-            CapacityError: there is too little memory.
         """
         self.check_sizes()
         self.verify(_STATE)
-        with open(self.folder / _STATE, "rb") as file:
-            state: dict[str, Any] = _Unpickler(file, self, make, outside).load()
+        state: dict[str, Any] = decoded(json.loads((self.folder / _STATE).read_bytes()))
         return state
+
+    def array(self, stored: Any) -> Any:
+        """Return an array of the state, from its file if it has one."""
+        if not isinstance(stored, Stored):
+            return stored
+        array = stored.empty()
+        self.read(self._file_of(stored, array.nbytes), array)
+        return array
+
+    def into(self, stored: Any, arena: Arena) -> int:
+        """Read an array of the state into an arena; return how many elements it has."""
+        arena.ensure(stored.size)
+        if isinstance(stored, Stored):
+            here = arena.array[: stored.size]
+            if here.dtype != stored.empty().dtype:
+                raise ValueError(f"{stored.name} holds {stored.kind}")
+            self.read(self._file_of(stored, here.nbytes), here)
+        else:
+            arena.array[: stored.size] = stored
+        return int(stored.size)
+
+    def _file_of(self, stored: Stored, size: int) -> str:
+        if stored.name not in self.files or self.files[stored.name][0] != size:
+            raise self.damaged(stored.name)
+        return stored.name
 
     def damaged(self, name: str) -> InputError:
         """Return the error for a file with a wrong byte."""
@@ -480,12 +392,18 @@ def last_in(folder: Path) -> Saved:
         ) from None
     except ValueError:
         raise Saved(path, {}, {}).damaged(_MANIFEST) from None
-    if manifest["format"] != FORMAT:
-        raise InputError(
-            f"the checkpoint {str(path)!r} has format {manifest['format']}; this antecede reads "
-            f"format {FORMAT} only"
-        )
-    return Saved(path, manifest["about"], manifest["files"])
+    with readable(path):
+        if manifest["format"] != FORMAT:
+            raise InputError(
+                f"the checkpoint {str(path)!r} has format {manifest['format']}, which another "
+                f"version wrote (causalcheck and the first antecede wrote format 1); this antecede "
+                f"reads format {FORMAT} only: start again"
+            )
+        files = {
+            str(name): (int(size), int(crc)) for name, (size, crc) in manifest["files"].items()
+        }
+        return Saved(path, dict(manifest["about"]), files)
+    raise AssertionError
 
 
 def _with_checksum(manifest: Mapping[str, Any]) -> bytes:
@@ -501,106 +419,6 @@ def _without_checksum(data: bytes) -> Any:
     return json.loads(text)
 
 
-def about(system: System, **engine: Any) -> dict[str, Any]:
-    """Return everything that a checkpoint's content depends on, as JSON values.
-
-    Args:
-        system: what is being checked.
-        engine: options of the engine that decide what is saved, by name.
-    """
-    return {
-        **asdict(system.question),
-        "properties": list(system.question.properties),
-        "sources": _sources(system),
-        **engine,
-    }
-
-
-_ROOMS = ("semantics", "tables", "search", "local", "spark")
-"""The checker's rooms on which the content of a checkpoint depends."""
-
-
-def _sources(system: System) -> dict[str, str]:
-    """Return module -> hash of its file, for all that the protocol and the properties come from.
-
-    Followed are the modules beside that of a handler or property from which it takes anything.
-    """
-    starts = {sys.modules[name] for name in _modules_of(system) if name in sys.modules}
-    folders = {Path(file).parent for module in starts if (file := _file_of(module))}
-    found: dict[str, str] = {}
-    todo = list(starts)
-    while todo:
-        module = todo.pop()
-        file = _file_of(module)
-        if module.__name__ in found or not file or Path(file).parent not in folders:
-            continue
-        found[module.__name__] = _digest(Path(file))
-        todo += _taken_from(module)
-    return found | _own_sources()
-
-
-@functools.cache
-def _own_sources() -> dict[str, str]:
-    """Return module -> hash of its file for the checker, as it was when this process began."""
-    own = Path(__file__).parent.parent
-    files = [own / "model.py", *(file for room in _ROOMS for file in (own / room).glob("*.py"))]
-    return {_dotted(file.relative_to(own)): _digest(file) for file in sorted(files)}
-
-
-def _dotted(file: Path) -> str:
-    return ".".join(("antecede.checker", *file.with_suffix("").parts))
-
-
-def _file_of(module: ModuleType) -> str | None:
-    file: str | None = getattr(module, "__file__", None)
-    return file if file is not None and Path(file).is_file() else None
-
-
-def _digest(path: Path) -> str:
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
-def _taken_from(module: ModuleType) -> Iterator[ModuleType]:
-    """Yield the modules that the values in `module` come from."""
-    for value in list(vars(module).values()):
-        name = value.__name__ if isinstance(value, ModuleType) else _module_of(value)
-        if name in sys.modules:
-            yield sys.modules[name]
-
-
-def _module_of(value: Any) -> str:
-    return str(getattr(value, "__module__", ""))
-
-
-def _modules_of(system: System) -> set[str]:
-    """Return the names of the modules that define the handlers and the properties."""
-    functions: list[Any] = _functions(system.protocol)
-    for prop in system.properties:
-        functions += [
-            prop.at_delivery,
-            prop.at_final,
-            prop.invariant,
-            prop.witness,
-            prop.recoverable,
-            prop.at_end,
-            prop.ending,
-        ]
-    return {_module_of(_innermost(function)) for function in functions if function is not None}
-
-
-def _functions(protocol: Protocol) -> list[Any]:
-    handlers = [protocol.initial, protocol.causal_send, protocol.receive, protocol.timeout]
-    return [*handlers, *protocol.invariants.values(), *protocol.witnesses.values()]
-
-
-def _innermost(function: Any) -> Any:
-    """Return the function inside self-checks and partial applications."""
-    function = inspect.unwrap(function)
-    while hasattr(function, "func"):
-        function = inspect.unwrap(function.func)
-    return function
-
-
 @contextlib.contextmanager
 def readable(folder: Path) -> Iterator[None]:
     """Turn what reading a checkpoint may raise into an InputError."""
@@ -608,7 +426,7 @@ def readable(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot read the checkpoint {str(folder)!r}: {error.strerror}") from None
-    except (pickle.UnpicklingError, AttributeError, ImportError, EOFError) as error:
+    except _UNFIT as error:
         raise InputError(
             f"the checkpoint {str(folder)!r} does not fit this protocol: {error}"
         ) from None

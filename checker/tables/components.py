@@ -6,6 +6,7 @@ of a channel. What the protocol says about them is asked once.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable
 from typing import Any
 
@@ -15,6 +16,7 @@ from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.model import Packet, State, Step
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
 from antecede.checker.semantics.transition import System, initial_state
+from antecede.checker.semantics.values import canonical
 from antecede.checker.tables import kernels
 
 MOST_PROPERTIES = 30
@@ -34,6 +36,15 @@ class Interner:
     share: int = 1
     numbers: dict[Hashable, int] = field(factory=dict)
     values: list[Any] = field(factory=list)
+    _digested: int = 0
+    _digest: Any = field(factory=hashlib.blake2b)
+
+    def digest(self) -> str:
+        """Return a digest of all values, in the order of their numbers."""
+        for value in self.values[self._digested :]:
+            self._digest.update(canonical(value).encode() + b"\0")
+        self._digested = len(self.values)
+        return str(self._digest.hexdigest())
 
     def number(self, value: Hashable) -> int:
         """Return the number of `value`, a new one if it has none.

@@ -10,6 +10,7 @@ on demand: local words are packed anew (composites keep their numbers), or rows 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -241,13 +242,45 @@ class Layout:
             rows = old[actor].reshape(-1, words)[: len(kept)][kept]
             at = actor * most * words
             self.dec[at : at + len(rows) * words] = rows.ravel()
+        self._begin_anew(most)
+        return numbers.ravel()
+
+    def record(self) -> dict[str, Any]:
+        """Return, as data, the composites and how they are packed; see `adopt`."""
+        actors, most = len(self.counts), int(self.counts.max())
+        return {
+            "col_widths": list(self.col_widths),
+            "row_widths": list(self.row_widths),
+            "counts": self.counts,
+            "dec": self.dec.reshape(actors, -1)[:, : most * self.words],
+            "ren": self.ren.reshape(-1, self.room)[:, :most],
+        }
+
+    def adopt(self, record: Mapping[str, Any]) -> None:
+        """Take over the composites of another run, whose tables have the same numbers."""
+        self.col_widths, self.row_widths = list(record["col_widths"]), list(record["row_widths"])
+        self._place_columns()
+        self._place_rows()
+        self.counts, saved, actors = record["counts"], record["dec"], len(self.counts)
+        if saved.shape != (actors, int(self.counts.max()) * self.words):
+            raise ValueError("the composites do not fit their number")
+        most = 2 * max(int(self.counts.max()), 128)
+        self.dec = np.zeros((actors, most * self.words), np.int64)
+        self.dec[:, : saved.shape[1]] = saved
+        self.dec = self.dec.ravel()
+        self._begin_anew(most)
+        renamed = self.ren.reshape(-1, most)
+        renamed[:, : record["ren"].shape[1]] = record["ren"]
+
+    def _begin_anew(self, most: int) -> None:
+        """Derive from the composites what is derived from them; there is room for `most`."""
+        actors = len(self.counts)
         self.progress, self._progressed = np.zeros(actors * most, np.int32), 0 * self.counts
-        self._reserve_renamings()
+        self.ren = np.full(len(self.perms) * most, -1, np.int32)
         capacity = 1024
         while int(self.counts.sum()) * 3 > capacity:
             capacity *= 2
         self._rebuild_cons(capacity)
-        return numbers.ravel()
 
     def wider_rows(self) -> tuple[Words, Words, Words]:
         """Widen the fields of rows that are full; return how rows were packed before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -93,6 +93,26 @@ class Supply:
             self.renamed = np.zeros(self.system.actors, np.int64)
             self._rename_new()
         self.tables = self.layout.tables()
+
+    def record(self) -> dict[str, Any]:
+        """Return, as data, what the tables were made from; see `adopt`."""
+        return {
+            "tabulation": self.tabulation.record(),
+            "layout": self.layout.record(),
+            "renamed": self.renamed,
+        }
+
+    def adopt(self, record: Mapping[str, Any]) -> None:
+        """Make the tables of another run of the same search.
+
+        Raises:
+            InputError: the protocol's handlers return something else now.
+        """
+        with wrapping():
+            self.tabulation.make_again(record["tabulation"])
+            self.layout.adopt(record["layout"])
+        self.renamed = record["renamed"]
+        self.refresh()
 
     def initial_row(self) -> Words:
         """Return the row of the initial state."""

@@ -10,13 +10,15 @@ stamps of its own messages), whose numbers need no Python call.
 
 from __future__ import annotations
 
+import hashlib
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.errors import AntecedeError, CapacityError
+from antecede.checker.errors import AntecedeError, CapacityError, InputError
 from antecede.checker.model import Delivery, Message, Packet, Step
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.transition import (
@@ -55,6 +57,7 @@ class Tabulation(Components):
         table, code: as in `kernels.Tables`.
         most_choices: per kind and column of a key, the most transitions that an entry offers.
         kinds: names of the kinds of transitions, such as `receive Ack`.
+        asked: the keys of every `fill` that came to its end: the tables are made from them again.
         filled: what `fill` stored, keys and values; kept where somebody else wants it, too.
         symmetry: learns renamings along with the tables; None without symmetry.
         grading: learns along with the tables whether every state has one depth only.
@@ -66,6 +69,7 @@ class Tabulation(Components):
     judgements: Words = field(init=False)
     table: Words = field(init=False)
     entries: int = 0
+    asked: list[Words] = field(factory=list)
     filled: list[tuple[Words, Words]] | None = None
     code: Words = field(init=False)
     used_code: int = 0
@@ -112,9 +116,49 @@ class Tabulation(Components):
         self._reserve(len(keys))
         kernels.store(self.table, keys, values)
         self.entries += len(keys)
+        self.asked.append(keys)
         if self.filled is not None:
             self.filled.append((keys, values))
         self.seconds += time.perf_counter() - started
+
+    def record(self) -> dict[str, Any]:
+        """Return, as data, from what calls the tables were made; see `make_again`."""
+        return {
+            "asked": np.concatenate([np.empty(0, np.int64), *self.asked]),
+            "lengths": np.array([len(keys) for keys in self.asked], np.int64),
+            "made": self._made(),
+            "calls": self.calls,
+            "seconds": self.seconds,
+        }
+
+    def make_again(self, record: Mapping[str, Any]) -> None:
+        """Make the tables of another run by the same calls in the same order: all numbers agree.
+
+        Args:
+            record: of that run; its first calls are those that this one has made so far.
+
+        Raises:
+            InputError: the calls return something else than they did then.
+        """
+        ends = np.cumsum(record["lengths"])
+        with_first = np.split(record["asked"], ends[:-1]) if len(ends) else []
+        for keys in with_first[len(self.asked) :]:
+            self.fill(keys)
+        if self._made() != record["made"]:
+            raise InputError(
+                "the protocol's handlers return something else than when the checkpoint was "
+                "written: are they pure functions? start again"
+            )
+        self.calls, self.seconds = int(record["calls"]), float(record["seconds"])
+
+    def _made(self) -> str:
+        """Return a digest of what the tables hold."""
+        found = hashlib.blake2b(digest_size=16)
+        found.update(self.code[: self.used_code].tobytes())
+        for interner in (*self.states, *self.bundles):
+            found.update(interner.digest().encode())
+        found.update(repr((self.entries, self.kinds, sorted(self.sequences.items()))).encode())
+        return found.hexdigest()
 
     def _note_choices(self, key: int, spot: int) -> None:
         """Take note of how many transitions the entry at `spot` offers."""

@@ -16,6 +16,7 @@ from attrs import define, field
 from antecede.checker.errors import CapacityError
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.checkpoint import Saved
 from antecede.checker.tables.tabulate import Words
 
 HIGHEST_LOAD = 0.85
@@ -130,6 +131,27 @@ class Visited:
         for at in range(0, len(used), 1 << 20):
             part = used[at : at + (1 << 20)]
             yield part[part[:, 0] != -1]
+
+    def record(self) -> dict[str, Any]:
+        """Return this as data; see `adopt`."""
+        return {
+            "states": self.states,
+            "dropped": self.dropped,
+            "capacity": self.capacity,
+            "tally": self.tally,
+            "slots": self.slots[: (self.capacity + TAIL) * self.width],
+        }
+
+    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
+        """Take over what another process recorded.
+
+        Raises:
+            ValueError: it does not fit.
+        """
+        self.states, self.dropped = int(record["states"]), int(record["dropped"])
+        self.capacity, self.tally = int(record["capacity"]), saved.array(record["tally"])
+        if saved.into(record["slots"], self.arena) != (self.capacity + TAIL) * self.width:
+            raise ValueError("the visited set does not have its size")
 
     def close(self) -> None:
         """Give the memory back."""

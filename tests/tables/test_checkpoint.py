@@ -6,6 +6,7 @@ import errno
 import itertools
 import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -29,7 +30,7 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
-from antecede.checker.tables import checkpoint
+from antecede.checker.tables import checkpoint, identity
 from antecede.checker.tables.arena import Arena
 from tests.conftest import ROOT, method
 from tests.local.test_spill import checked, jit_is_off, system, transitions_of
@@ -426,7 +427,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_a_damaged_checkpoint_is_refused(folder: Path, damage: str) -> None:
     path = saved_in(folder)
     names = sorted(file.name for file in path.iterdir())
-    assert {"array-0", "manifest.json", "state.pickle"} <= set(names)
+    assert {"array-0", "manifest.json", "state.json"} <= set(names)
     for name in names:
         whole = (path / name).read_bytes()
         (path / name).write_bytes(DAMAGES[damage](whole))
@@ -476,8 +477,8 @@ def test_a_checkpoint_of_another_format_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved_in(folder)
-    monkeypatch.setattr(checkpoint, "FORMAT", 2)
-    with pytest.raises(InputError, match=r"has format 1; this antecede reads format 2 only"):
+    monkeypatch.setattr(checkpoint, "FORMAT", 3)
+    with pytest.raises(InputError, match=r"has format 2, .* reads format 3 only"):
         resumed(HOLDS, folder)
 
 
@@ -584,14 +585,14 @@ def test_a_checkpoint_from_before_a_file_beside_the_protocol_changed_is_refused(
 
 def test_the_sources_of_a_check_are_those_of_its_protocol_properties_and_checker() -> None:
     spec = evolve(SPEC, protocol="mfss-fifo", network="fifo", properties=("witness:waited",))
-    sources = checkpoint.about(system_of(spec))["sources"]
+    sources = identity.about(system_of(spec))["sources"]
     assert {
         "antecede.protocols.mfss_fifo",
         "antecede.protocols.mfss",
-        "antecede.checker.tables.kernels",
+        "antecede.checker.tables.kernels.levels",
     } <= sources.keys()
     assert "antecede.protocols.cykas" not in sources
-    assert "antecede.properties.causal_delivery" in checkpoint.about(HOLDS)["sources"]
+    assert "antecede.properties.causal_delivery" in identity.about(HOLDS)["sources"]
 
 
 # Folders, disks and values that do not take a checkpoint
@@ -670,10 +671,58 @@ def local_states() -> Protocol:
     return evolve(DIRECT, name="hidden", initial=lambda _actor, _actors: Hidden())
 
 
-def test_values_that_cannot_be_saved_are_refused_at_the_start(folder: Path) -> None:
+def test_values_of_any_class_are_made_again(folder: Path) -> None:
+    """Nothing of them is written: the same calls give the same values."""
     asked = system_of(evolve(SPEC, history="knowledge"), local_states())
-    with pytest.raises(InputError, match=r"a value cannot be saved: .*Hidden.*; classes of states"):
-        checked(asked, checkpoint=folder)
+    stopped_after(6, asked, folder)
+    assert outcome(checked(asked)) == outcome(resumed(asked, folder))
+
+
+def test_handlers_that_return_something_else_now_are_noticed(folder: Path) -> None:
+    calls = itertools.count()
+
+    def causal_send(state: Any, message: Message) -> Step:
+        step = DIRECT.causal_send(state, message)
+        return step if next(calls) < 4 else evolve(step, sends=step.sends * 2)
+
+    asked = system_of(evolve(SPEC, history="knowledge"), evolve(DIRECT, causal_send=causal_send))
+    stopped_after(3, asked, folder)
+    calls = itertools.count(4)
+    with pytest.raises(InputError, match="are they pure functions"):
+        resumed(asked, folder)
+
+
+def test_no_file_of_a_checkpoint_is_a_pickle(folder: Path) -> None:
+    path = saved_in(folder)
+    state = json.loads((path / "state.json").read_text())
+    assert {"pairs"} == state.keys()
+    for file in path.iterdir():
+        with pytest.raises((pickle.UnpicklingError, EOFError, ValueError, KeyError, IndexError)):
+            pickle.loads(file.read_bytes())
+
+
+MADE_UP: dict[str, Callable[[Any], Any]] = {
+    "nothing in it": lambda _state: {"pairs": []},
+    "no form of data": lambda _state: {"code": "import os"},
+    "objects": lambda _state: {"pairs": [["owners", {"numbers": ["O", [1], [1]]}]]},
+    "a list": lambda _state: [],
+    "other tables": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "supply"]},
+    "no owners": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "owners"]},
+}
+
+
+@pytest.mark.parametrize("how", MADE_UP)
+def test_a_checkpoint_that_somebody_made_up_is_refused(folder: Path, how: str) -> None:
+    """Sizes and checksums are right, and what is in it is not."""
+    path = saved_in(folder)
+    state = path / "state.json"
+    state.write_text(json.dumps(MADE_UP[how](json.loads(state.read_text()))))
+    data = state.read_bytes()
+    manifest = checkpoint._without_checksum((path / "manifest.json").read_bytes())
+    manifest["files"]["state.json"] = [len(data), zlib.crc32(data)]
+    (path / "manifest.json").write_bytes(checkpoint._with_checksum(manifest))
+    with pytest.raises(InputError, match="does not fit this protocol"):
+        resumed(HOLDS, folder)
 
 
 def test_too_little_memory_to_go_on_is_said_to_be(

@@ -154,7 +154,7 @@ def test_a_search_goes_on_from_a_checkpoint_with_states_forgotten(tmp_path: Path
     explore(system, first, bounds=Bounds(max_states=2_000))
     first.close()
     again = explorer(system, resume=tmp_path)
-    assert again.forgot
+    assert again.course.forgot
     result = explore(system, again)
     assert searched(system).counts == result.counts
 
