@@ -159,6 +159,15 @@ class Claim:
     cell: Cell | None = None
 
 
+def proved(protocol: str, *more: str) -> str:
+    """Return a note that a claim about all sizes is proved, of the abstract model."""
+    text = (
+        f"For every number of actors and messages, of the abstract model: antecede prove "
+        f"{protocol} says PROVED (docs/proofs.md)."
+    )
+    return " ".join([text, *more])
+
+
 @frozen
 class Source:
     """A paper.

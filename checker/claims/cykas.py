@@ -9,6 +9,7 @@ from antecede.checker.claims.claim import (
     at_rest,
     exactly,
     holds,
+    proved,
     reaches,
     violated,
 )
@@ -90,6 +91,7 @@ SOURCE = Source(
             "Proposition 3.1",
             "Every run of Cykas delivers in causal order.",
             (holds("cykas", (3, 3), properties=(CAUSAL,)),),
+            proved("cykas"),
         ),
         Claim(
             "cykas-3-1-aspects",

@@ -11,6 +11,7 @@ from antecede.checker.claims.claim import (
     control_packets,
     exactly,
     holds,
+    proved,
     violated,
 )
 
@@ -32,6 +33,7 @@ SOURCE = Source(
             "Proposition 1",
             "Every computation that the protocol drives is causally ordered.",
             (holds("mfss", (3, 3), properties=(CAUSAL,)), holds("mfss", (2, 3), quick=None)),
+            proved("mfss"),
         ),
         Claim(
             "mf-lemma-2",

@@ -8,6 +8,7 @@ from antecede.checker.claims.claim import (
     at_most,
     control_packets,
     holds,
+    proved,
     reaches,
     violated,
 )
@@ -83,7 +84,7 @@ SOURCE = Source(
                 holds("tree-star", (4, 1), network="fifo", quick=None),
             ),
             "A tree of three nodes is a line, one of four a line or a star; up to the names of "
-            "the nodes these are all.",
+            "the nodes these are all. " + proved("tree"),
         ),
         Claim(
             "tree-lemma-4-3",

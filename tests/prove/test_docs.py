@@ -1,0 +1,53 @@
+"""docs/proofs.md says of every model what it is; the axioms of trees are true of trees."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from antecede.checker.prove.describe import markdown
+from antecede.checker.prove.finite import true_in
+from antecede.checker.prove.formula import Structure
+from antecede.checker.prove.library import model_named
+from antecede.protocols import PROOFS
+from antecede.protocols.tree import routes_in, shortest_way_round
+from antecede.protocols.tree_proof import TREE_AXIOMS
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_the_page_has_every_model_with_its_conjuncts(name: str) -> None:
+    assert f"| `{name}` | " in PAGE
+    model = model_named(name)
+    assert model.expected == "FAILED" or markdown(model) in PAGE
+
+
+def structure(routes: tuple[tuple[int, ...], ...]) -> Structure:
+    """Return the links and sides that routes amount to."""
+    n = len(routes)
+    nodes = range(n)
+    links = [(u, v) for u, v in product(nodes, nodes) if u != v and routes[u][v] == v]
+    near = [(u, v, a) for u, v in links for a in nodes if a != v and routes[v][a] == u]
+    return Structure(
+        {"Actor": n, "Message": 1},
+        {
+            "link": sum(1 << (u * n + v) for u, v in links),
+            "near": sum(1 << ((u * n + v) * n + a) for u, v, a in near),
+        },
+    )
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4, 5, 6])
+def test_the_axioms_are_true_of_every_tree(nodes: int) -> None:
+    """Up to the names of the nodes, every tree has parents with lesser numbers."""
+    for parents in product(*(range(max(node, 1)) for node in range(nodes))):
+        tree = structure(routes_in(parents))
+        assert all(true_in(tree, axiom) for _, axiom in TREE_AXIOMS), parents
+
+
+def test_the_axioms_are_not_true_of_a_ring() -> None:
+    ring = structure(shortest_way_round(4))
+    assert not all(true_in(ring, axiom) for _, axiom in TREE_AXIOMS)
