@@ -176,7 +176,18 @@ def text(found: list[Row], options: Options) -> str:
         "  ".join(cell.ljust(wide) for cell, wide in zip(line, wides, strict=True)).rstrip()
         for line in table
     ]
-    return "\n".join([*lines, "", f"Here: {machine(options)}.", NOTE])
+    return "\n".join([*lines, "", f"Here: {machine(options)}.", *_on_spark(found), NOTE])
+
+
+def _on_spark(found: list[Row]) -> list[str]:
+    """Say how many rounds ran on Spark where it was asked for: small levels need none."""
+    figures = [(row, row.report.result.statistics) for row in found]
+    asked = [(row, found) for row, found in figures if "rounds_on_spark" in found]
+    if not asked:
+        return []
+    rounds = ", ".join(f"{cells(row)[0]} {found['rounds_on_spark']}" for row, found in asked)
+    least = asked[0][1]["spark_threshold"]
+    return [f"Rounds on Spark: {rounds}; levels below {least:,} states are explored without it."]
 
 
 NOTE = (
@@ -190,7 +201,7 @@ def markdown(found: list[Row], options: Options) -> str:
     """Return the table in Markdown."""
     lines = [list(TITLES), ["---"] * len(TITLES), *map(cells, found)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{table}\n\nHere: {machine(options)}.\n{NOTE}"
+    return "\n".join([f"{table}\n\nHere: {machine(options)}.", *_on_spark(found), NOTE])
 
 
 def as_object(found: list[Row], options: Options) -> dict[str, Any]:

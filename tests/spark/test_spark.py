@@ -23,6 +23,7 @@ from pyspark import SparkContext, TaskContext
 from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Protocol, Step
+from antecede.checker.report.text import rounds_on_spark_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict
@@ -84,6 +85,27 @@ def test_counts_do_not_depend_on_partitions(
     assert explorer.rounds
     assert Counts(169, 361, 13, 1) == result.counts
     assert found(locally(system)) == found(result)
+
+
+def listening(process: str) -> Iterator[str]:
+    """Yield the addresses at which a process listens, as the kernel writes them: in hexadecimal."""
+    sockets = {os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir()}
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{process}/net/{table}").read_text().splitlines()[1:]:
+            address, state, inode = (line.split()[k] for k in (1, 3, 9))
+            if state == "0A" and f"socket:[{inode}]" in sockets:
+                yield address.partition(":")[0]
+
+
+def test_other_users_of_the_machine_have_no_way_in(context: SparkContext) -> None:
+    assert "true" == context.getConf().get("spark.authenticate")
+    folder = Path(str(context.getConf().get("spark.local.dir"))).parent
+    assert 0o700 == folder.stat().st_mode & 0o777
+    gateway: Any = SparkContext._gateway
+    addresses = set(listening(str(gateway.proc.pid)))
+    loopback = {"0100007F", "0000000000000000FFFF00000100007F"}
+    assert addresses
+    assert addresses <= loopback
 
 
 class Tidy(SparkBreadthFirst):
@@ -297,10 +319,23 @@ def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
         assert Verdict.INCOMPLETE is result.verdict
 
 
-def test_a_small_check_needs_no_cluster() -> None:
+def test_a_small_check_needs_no_cluster_and_says_so() -> None:
     result, explorer = on_spark(small("mfss", 2, 2), 10**6)
     assert explorer.cluster is None
     assert Verdict.HOLDS is result.verdict
+    largest = max(result.statistics["states_per_depth"])
+    assert rounds_on_spark_text(result) == (
+        f"  0 rounds on Spark: the largest level had {largest:,} states, the threshold is "
+        "1,000,000 (--spark-threshold)."
+    )
+
+
+def test_a_master_that_does_not_answer_is_refused_at_the_start(tmp_path: Path) -> None:
+    """Though no level of this check would ever need it."""
+    asked = ("check", "mfss", "--actors", "2", "--messages", "1", "--engine", "spark")
+    ran = in_a_process(*asked, "--master", "spark://127.0.0.1:9", cwd=tmp_path)
+    assert 2 == ran.code
+    assert "cannot be started with master 'spark://127.0.0.1:9': nobody answers there" in ran.err
 
 
 def with_a_favourite(protocol: Protocol) -> Protocol:
