@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from typing import Any
@@ -28,6 +29,7 @@ from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import (
     System,
     enabled,
+    enabled_at,
     initial_state,
     next_message,
     successor,
@@ -158,13 +160,24 @@ def replay_keys(system: System, keys: Iterable[str]) -> Path:
     state = start = initial_state(system)
     steps: list[PathStep] = []
     for number, key in enumerate(keys, 1):
-        match = [t for t in enabled(system, state) if transition_key(t) == key]
-        if not match:
+        match = next((t for t in _likely(system, state, key) if transition_key(t) == key), None)
+        if match is None:
             raise ReplayError(_not_enabled(system, state, number, key))
-        step = _step(system, state, number, match[0])
+        step = _step(system, state, number, match)
         steps.append(step)
         state = step.state
     return Path(system, start, tuple(steps))
+
+
+_WHO = re.compile(r"[a-z-]+ (?:by|of|on the way to) ([0-9]{1,9})(?: from ([0-9]{1,9}) )?")
+
+
+def _likely(system: System, state: State, key: str) -> tuple[Transition, ...]:
+    """Return the enabled transitions of the actors that a key names: of many actors, few."""
+    who = _WHO.match(key)
+    if who is None or any(int(k) >= system.actors for k in who.groups() if k is not None):
+        return ()
+    return enabled_at(system, state, int(who[1]), None if who[2] is None else int(who[2]))
 
 
 def extended(path: Path, transition: Transition) -> Path:

@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -104,15 +104,35 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
     Causal-sends by actor, receives by channel, timeouts by actor, losses by channel.
     """
     return (
-        *_causal_sends(system, state),
-        *_receives(system, state),
+        *_causal_sends(system, state, range(system.actors)),
+        *_receives(system, state, range(len(state.channels))),
         *_timeouts(system, state),
         *_losses(system, state),
     )
 
 
-def _causal_sends(system: System, state: State) -> Iterator[Transition]:
-    for actor in range(system.actors):
+def enabled_at(
+    system: System, state: State, actor: int, src: int | None = None
+) -> tuple[Transition, ...]:
+    """Return the enabled transitions of one actor, in the order of `enabled`.
+
+    Args:
+        system: what the state is of.
+        state: where they are enabled.
+        actor: who sends, receives or times out.
+        src: of the receptions, only those from this actor; None: no receptions, nor losses.
+    """
+    channels = () if src is None else (src * system.actors + actor,)
+    return (
+        *_causal_sends(system, state, (actor,)),
+        *_receives(system, state, channels),
+        *_timeouts(system, state),
+        *(() if src is None else _losses(system, state)),
+    )
+
+
+def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
+    for actor in actors:
         if not _has_room(system, state, actor):
             continue
         for destinations in system.workload.choices(actor, state.workload[actor]):
@@ -130,8 +150,12 @@ def _has_room(system: System, state: State, actor: int) -> bool:
     return buffer is None or len(state.history[actor].pending) < buffer
 
 
-def _receives(system: System, state: State) -> Iterator[Transition]:
-    for (src, dst), channel in zip(system.pairs, state.channels, strict=True):
+def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator[Transition]:
+    for number in channels:
+        channel = state.channels[number]
+        if not channel:
+            continue
+        src, dst = divmod(number, system.actors)
         for packet, rest in system.network.take(channel):
             receive = Receive(src, dst, packet, stays=rest == channel)
             if not receive.stays or _changes(system, state, receive):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Message, Receive
+from antecede.checker.paths import path as path_module
 from antecede.checker.paths.path import (
     Path,
     Violation,
@@ -18,7 +21,7 @@ from antecede.checker.paths.path import (
     transition_key,
 )
 from antecede.checker.registry import property_named
-from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec, system_of
 from antecede.protocols.unordered import Data
 from tests.conftest import counterexample
@@ -166,3 +169,36 @@ def test_a_final_property_is_judged_at_final_states_only() -> None:
 
     assert not holds_along(replayed(8), ALL_DELIVERED)
     assert holds_along(replayed(7), ALL_DELIVERED)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "values"),
+    [
+        ("hybrid-basic", {"network": "duplicating+lossy"}),
+        ("cykas", {"network": "lossy:1", "sends": "split"}),
+        ("rst-self", {"workload": "self"}),
+    ],
+)
+def test_a_key_is_looked_for_among_few_and_found_wherever_it_is_enabled(
+    protocol: str, values: dict[str, Any]
+) -> None:
+    """Of a thousand actors a million sends are enabled, and the key names who it is about."""
+    system = system_of(Spec(protocol=protocol, actors=2, messages=1, **values))
+    todo, kinds = [initial_state(system)], set()
+    for state in todo:
+        for transition in enabled(system, state):
+            key = transition_key(transition)
+            assert transition in path_module._likely(system, state, key), key
+            kinds.add(transition.kind)
+            if len(todo) < 300:
+                todo.append(successor(system, state, transition).state)
+    assert {"receive"} < kinds
+
+
+def test_a_trace_of_a_thousand_actors_is_replayed() -> None:
+    system = system_of(Spec(protocol="unordered", actors=1002, messages=1))
+    keys = ["causal-send by 700 to [1001]", "causal-send by 700 to [1001]"]
+    with pytest.raises(ReplayError, match=r"^step 2, "):
+        path_module.replay_keys(system, keys)
+    assert () == path_module._likely(system, initial_state(system), "causal-send by 1002 to [0]")
+    assert () == path_module._likely(system, initial_state(system), "nonsense")
