@@ -801,7 +801,11 @@ def audit_command(
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))
-    found = audits.audit(names, log_format, event, fields_from(fields))
+    ticker = audit_report.Ticker()
+    found = audits.audit(
+        names, log_format, event, fields_from(fields), unfinished=unfinished, tick=ticker
+    )
+    ticker.clear()
     if json_file is not None:
         write = partial(write_whole, json_file) if json_file != "-" else _print
         write(formats.text(audit_report.as_object(found, unfinished=unfinished)))

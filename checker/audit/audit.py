@@ -7,19 +7,25 @@ actors' lines may be interleaved in any way. Every log is read once.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import define, field
 
 from antecede.checker.audit.chains import Record, with_chains
 from antecede.checker.audit.clocks import Clocks
 from antecede.checker.audit.events import Event
-from antecede.checker.audit.findings import Audit, Finding
-from antecede.checker.audit.logs import events, open_log
+from antecede.checker.audit.findings import Audit, Finding, no_sends, two_homes
+from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
-from antecede.checker.audit.sources import opened, shown_name
+from antecede.checker.audit.sources import Source, opened, shown_name
 from antecede.checker.errors import InputError
+
+LARGE = 1 << 22
+"""Bytes of logs from which on the compiled judge is the faster one, its start included."""
+
+TICK = 1 << 12
+"""Events between two ticks of the plain judge."""
 
 
 def audit(
@@ -27,6 +33,10 @@ def audit(
     format: str | None = None,
     event: str | None = None,
     fields: Fields | None = None,
+    *,
+    unfinished: bool = False,
+    judge: str = "auto",
+    tick: Callable[[int, int], None] = lambda _bytes, _events: None,
 ) -> Audit:
     """Read logs and judge them together.
 
@@ -35,6 +45,9 @@ def audit(
         format: one of `checker.audit.logs.FORMATS`; None: what the first line looks like.
         event: what finds causal-sends and deliveries in the texts of a ShiViz log.
         fields: how records are called.
+        unfinished: count what was not delivered, and do not list it.
+        judge: `plain`, `compiled`, or `auto`: compiled for logs of JSON objects that are large.
+        tick: called now and then with the bytes of the current log and the events of all.
 
     Raises:
         InputError: a log cannot be read, a line is no event, or there is nothing to judge.
@@ -42,17 +55,37 @@ def audit(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{shown_name(twice)} is named twice; name each log once")
-    with contextlib.closing(Record()) as record:
-        judge = _Judge(record)
-        for name in names:
-            with opened(name) as source:
-                log = open_log(source, format, event, fields)
-                before = judge.events
-                for happened in events(log, judge.clocks.take):
-                    judge.take(happened)
-                if judge.events == before:
-                    raise _nothing_in(source.name, log.format)
-        return judge.result([shown_name(name) for name in names])
+    with contextlib.ExitStack() as stack:
+        sources = [stack.enter_context(opened(name)) for name in names]
+        logs = [open_log(source, format, event, fields) for source in sources]
+        simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
+        if judge == "compiled" or (judge == "auto" and simple and _are_large(sources)):
+            return _compiled(logs, tick, unfinished)
+        plain = _Plain(stack.enter_context(contextlib.closing(Record())))
+        for log in logs:
+            plain.read(log, tick)
+        return plain.result([source.name for source in sources], unfinished)
+
+
+def _are_large(sources: Sequence[Source]) -> bool:
+    """Return whether the compiled judge is worth its start."""
+    least = LARGE
+    for source in sources:
+        if source.has_at_least(least):
+            return True
+        least -= len(source.ahead)
+    return False
+
+
+def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished: bool) -> Audit:
+    # Small logs need no compiler.
+    from antecede.checker.audit.compiled import Compiled
+
+    with contextlib.closing(Compiled()) as judge:
+        for log in logs:
+            if not judge.read(log.source, log.fields, tick):
+                raise _nothing_in(log.source.name, log.format)
+        return judge.result(unfinished=unfinished)
 
 
 def _nothing_in(name: str, format: str) -> InputError:
@@ -66,36 +99,41 @@ def _nothing_in(name: str, format: str) -> InputError:
 
 
 @define(eq=False)
-class _Judge:
-    """What is kept while logs are read."""
+class _Plain:
+    """The plain judge, and what it keeps while logs are read."""
 
     record: Record
-    oracle: Oracle = field(factory=Oracle)
+    oracle: Oracle = field(init=False)
     clocks: Clocks = field(factory=Clocks)
     events: int = 0
     home: dict[str, str] = field(factory=dict)
 
+    def __attrs_post_init__(self) -> None:
+        self.oracle = Oracle(happened=self.record.keep)
+
+    def read(self, log: Log, tick: Callable[[int, int], None]) -> None:
+        """Take a log."""
+        before = self.events
+        for event in events(log, self.clocks.take):
+            self.take(event)
+            if not self.events % TICK:
+                tick(log.source.taken, self.events)
+        if self.events == before:
+            raise _nothing_in(log.source.name, log.format)
+
     def take(self, event: Event) -> None:
         """Take the next event."""
         if self.home.setdefault(event.actor, event.log) != event.log:
-            raise InputError(
-                f"{event.log}, line {event.line}: {event.actor!r} has events in "
-                f"{self.home[event.actor]}, too; the events of an actor stand in one log, for "
-                "nothing tells which of two logs comes first"
-            )
+            raise two_homes(event.actor, self.home[event.actor], event.log, event.line)
         self.events += 1
-        self.record.keep(event)
         self.oracle.take(event)
 
-    def result(self, logs: Sequence[str]) -> Audit:
+    def result(self, logs: Sequence[str], unfinished: bool) -> Audit:
         """Return what was found, once everything is read."""
         self.oracle.finish()
         self.clocks.finish()
         if not self.oracle.causal_sends:
-            raise InputError(
-                f"{', '.join(logs)}: no causal-send in {self.events:,} events, so there is no "
-                "order to judge; does the log begin too late?"
-            )
+            raise no_sends(logs, self.events)
         faults = [Finding("clock", f.line, f.text, f.host, log=f.log) for f in self.clocks.faults]
 
         def where(finding: Finding) -> tuple[int, int]:
@@ -104,7 +142,7 @@ class _Judge:
         findings = sorted([*self.oracle.findings, *faults], key=where)
         return Audit(
             findings=tuple(with_chains(findings, self.record)),
-            undelivered=tuple(sorted(self.oracle.undelivered(), key=where)),
+            undelivered=() if unfinished else tuple(sorted(self.oracle.undelivered(), key=where)),
             logs=tuple(logs),
             actors=len(self.home),
             causal_sends=self.oracle.causal_sends,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
@@ -36,18 +35,14 @@ class Record:
         try:
             self.file.write(json.dumps(values) + "\n")
         except OSError as error:
-            folder = tempfile.gettempdir()
-            raise CapacityError(
-                f"what is read of the log cannot be kept in {folder}: {error.strerror}; "
-                "name another folder in TMPDIR"
-            ) from None
+            raise full_disk(error) from None
 
     def close(self) -> None:
         """Give the events up."""
         self.file.close()
 
     def __iter__(self) -> Iterator[Event]:
-        """Yield the events in the order in which they were read."""
+        """Yield the events in the order in which they were kept."""
         self.file.seek(0)
         for text in self.file:
             line, actor, kind, message, to, log = json.loads(text)
@@ -58,13 +53,26 @@ def _temporary() -> IO[str]:
     return tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8")
 
 
+def full_disk(error: OSError) -> CapacityError:
+    """Return the error for a record that cannot be kept."""
+    return CapacityError(
+        f"what is read of the log cannot be kept in {tempfile.gettempdir()}: {error.strerror}; "
+        "name another folder in TMPDIR"
+    )
+
+
 def with_chains(findings: Sequence[Finding], record: Iterable[Event]) -> list[Finding]:
-    """Return the findings, with the chains of the first violations; reads the events once more."""
+    """Return the findings, with the chains of the first violations.
+
+    Args:
+        findings: of an audit.
+        record: the events in causal order, which are gone through once more.
+    """
     wanted = [f for f in findings if f.kind == "causal-delivery"][:MOST_CHAINS]
     if not wanted:
         return [*findings]
     searches = {id(finding): _Search(finding) for finding in wanted}
-    for event in in_causal_order(record):
+    for event in record:
         for search in searches.values():
             search.take(event)
     return [searches[id(f)].result() if id(f) in searches else f for f in findings]
@@ -116,27 +124,3 @@ class _Search:
         chain = tuple(event.message for event in events if event.kind == SEND)
         ends = [self.last[m] for m in (self.finding.second, self.finding.first) if m in self.last]
         return evolve(self.finding, chain=chain, events=(*events, *ends))
-
-
-def in_causal_order(record: Iterable[Event]) -> Iterator[Event]:
-    """Yield the events so that every message is causal-sent before it is delivered."""
-    sent: set[str] = set()
-    blocked: dict[str, deque[Event]] = {}
-    awaited: dict[str, list[str]] = defaultdict(list)
-    for line in record:
-        if line.actor in blocked:
-            blocked[line.actor].append(line)
-            continue
-        ready = deque([deque([line])])
-        while ready:
-            queue = ready.popleft()
-            while queue:
-                event = queue[0]
-                if event.kind == DELIVER and event.message not in sent:
-                    blocked[event.actor] = queue
-                    awaited[event.message].append(event.actor)
-                    break
-                yield queue.popleft()
-                if event.kind == SEND:
-                    sent.add(event.message)
-                    ready.extend(blocked.pop(each) for each in awaited.pop(event.message, ()))

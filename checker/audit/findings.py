@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import field, frozen
 
 from antecede.checker.audit.events import Event
+from antecede.checker.errors import InputError
 
 
 @frozen
@@ -64,3 +67,19 @@ class Audit:
     def holds(self) -> bool:
         """Nothing is wrong but that messages may still be in transit."""
         return not self.findings
+
+
+def two_homes(actor: str, one: str, other: str, line: int) -> InputError:
+    """Return the error for an actor whose events stand in two logs."""
+    return InputError(
+        f"{other}, line {line}: {actor!r} has events in {one}, too; the events of an actor stand "
+        "in one log, for nothing tells which of two logs comes first"
+    )
+
+
+def no_sends(logs: Sequence[str], events: int) -> InputError:
+    """Return the error for logs in which nothing is causal-sent."""
+    return InputError(
+        f"{', '.join(logs)}: no causal-send in {events:,} events, so there is no order to judge; "
+        "does the log begin too late?"
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from attrs import define, field
 
@@ -43,10 +43,12 @@ class Oracle:
     """Takes events one by one; vector clocks, kept sparse.
 
     Attributes:
+        happened: called with each event, in causal order.
         known: per actor, what it knows by its deliveries: how many messages of each sender.
         own: per actor, how many messages it has causal-sent.
         sent: messages in transit.
         done: the destinations of messages that were delivered everywhere.
+        logs: in the order in which they come.
         queues: per actor, its events that have to wait.
         blocked: the actors that wait, and for what.
         awaited: which actors wait for a message; some may have gone on.
@@ -54,15 +56,17 @@ class Oracle:
         finishing: at the end: a heap of where actors wait.
     """
 
+    happened: Callable[[Event], None] = lambda _event: None
     known: dict[str, dict[str, int]] = field(factory=lambda: defaultdict(dict))
     own: dict[str, int] = field(factory=lambda: defaultdict(int))
     sent: dict[str, _Sent] = field(factory=dict)
     done: dict[str, tuple[str, ...]] = field(factory=dict)
+    logs: dict[str, int] = field(factory=dict)
     queues: dict[str, deque[Event]] = field(factory=lambda: defaultdict(deque))
     blocked: dict[str, Event] = field(factory=dict)
     awaited: dict[str, list[str]] = field(factory=lambda: defaultdict(list))
     raised: dict[tuple[str, str], list[tuple[int, str]]] = field(factory=lambda: defaultdict(list))
-    finishing: list[tuple[str, int, str]] | None = None
+    finishing: list[tuple[int, int, str]] | None = None
     findings: list[Finding] = field(factory=list)
     causal_sends: int = 0
     deliveries: int = 0
@@ -70,6 +74,7 @@ class Oracle:
 
     def take(self, event: Event) -> None:
         """Take the next event of a log."""
+        self.logs.setdefault(event.log, len(self.logs))
         self.queues[event.actor].append(event)
         if event.actor not in self.blocked:
             self._run(event.actor)
@@ -85,6 +90,7 @@ class Oracle:
                     self._block(event)
                     break
                 queue.popleft()
+                self.happened(event)
                 if event.kind == SEND:
                     self._send(event)
                     ready.extend(self._woken(event.message))
@@ -95,7 +101,7 @@ class Oracle:
         self.blocked[event.actor] = event
         self.awaited[event.message].append(event.actor)
         if self.finishing is not None:
-            heapq.heappush(self.finishing, (event.log, event.line, event.actor))
+            heapq.heappush(self.finishing, (self.logs[event.log], event.line, event.actor))
 
     def _was_sent(self, message: str) -> bool:
         return message in self.sent or message in self.done
@@ -177,13 +183,13 @@ class Oracle:
     def finish(self) -> None:
         """Report deliveries of messages that were never causal-sent; then go on without them."""
         queued = {e.message for queue in self.queues.values() for e in queue if e.kind == SEND}
-        heap = [(event.log, event.line, actor) for actor, event in self.blocked.items()]
+        heap = [(self.logs[e.log], e.line, actor) for actor, e in self.blocked.items()]
         heapq.heapify(heap)
         self.finishing = heap
         while heap:
             log, line, actor = heapq.heappop(heap)
             event = self.blocked.get(actor)
-            if event is None or (event.log, event.line) != (log, line):
+            if event is None or (self.logs[event.log], event.line) != (log, line):
                 continue  # it has gone on since
             del self.blocked[actor]
             self.queues[actor].popleft()

@@ -35,6 +35,11 @@ class Fields:
         """The events have other names than antecede's."""
         return (self.send, self.deliver) != EVENTS
 
+    @property
+    def simple(self) -> bool:
+        """No name leads into an object."""
+        return not any("." in name for name in (self.actor, self.event, self.message, self.to))
+
 
 NAMES = ("actor", "event", "message", "to", "send", "deliver")
 

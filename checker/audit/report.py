@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+import time
+from typing import Any, TextIO
+
+from attrs import define, field
 
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.report.prose import printable
+
+PAUSE = 0.25
+"""Seconds between two live lines."""
 
 VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
 
@@ -119,3 +126,33 @@ def _places(finding: Finding, *, several: bool) -> str:
 
 def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+@define(eq=False)
+class Ticker:
+    """A live line on a terminal: how much was read, and how fast."""
+
+    stream: TextIO = field(factory=lambda: sys.stderr)
+    start: float = field(factory=time.monotonic)
+    next: float = 0.0
+    shown: bool = False
+
+    def __call__(self, size: int, events: int) -> None:
+        """Show the bytes of the current log and the events of all, if it is time to."""
+        now = time.monotonic()
+        if now < max(self.next, self.start + 1) or not self.stream.isatty():
+            return
+        self.next = now + PAUSE
+        rate = events / (now - self.start)
+        self.stream.write(
+            f"\r\x1b[K{events:,} events, {size / 1e6:,.0f} MB of this log, {rate:,.0f} events/s"
+        )
+        self.stream.flush()
+        self.shown = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+            self.shown = False

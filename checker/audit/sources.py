@@ -72,16 +72,30 @@ class Source:
         """
         number = 0
         while chunk := self.read():
-            try:
-                text = chunk.decode()
-            except UnicodeDecodeError as error:
-                at = number + 1 + chunk.count(b"\n", 0, error.start)
-                raise InputError(
-                    f"cannot read {self.name!r}: line {at} is not UTF-8 text"
-                ) from None
-            for line in text.removesuffix("\n").split("\n"):
+            for line in self.check_text(chunk, number).removesuffix("\n").split("\n"):
                 number += 1
                 yield number, line.removesuffix("\r")
+
+    def check_text(self, chunk: bytes, number: int) -> str:
+        """Return a chunk, before which there are so many lines, as text.
+
+        Raises:
+            InputError: it is no UTF-8 text; says where.
+        """
+        try:
+            return chunk.decode()
+        except UnicodeDecodeError as error:
+            at = number + 1 + chunk.count(b"\n", 0, error.start)
+            raise InputError(f"cannot read {self.name!r}: line {at} is not UTF-8 text") from None
+
+    def has_at_least(self, size: int) -> bool:
+        """Return whether so many bytes are left; they are read, and left to be read."""
+        parts, length = [self.ahead], len(self.ahead)
+        while length < size and (chunk := self._more()):
+            parts.append(chunk)
+            length += len(chunk)
+        self.ahead = b"".join(parts)
+        return length >= size
 
     def first_line(self) -> str:
         """Return the first line that is not blank, and leave everything to be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.audit import watchdog
+from antecede.checker.audit.report import Ticker
 from antecede.checker.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, findings, log
 from tests.conftest import ROOT, Command
@@ -171,3 +173,19 @@ def test_a_log_backwards_by_actors_ends(tmp_path: Path) -> None:
     begin = time.process_time()
     assert [] == findings(audit(log(tmp_path, "\n".join([*last, *middle, *first]))))
     assert time.process_time() < begin + 15
+
+
+def test_a_long_log_has_a_live_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    times = iter([0.5, 2.0, 2.1, 4.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(times))
+    ticker = Ticker(Terminal(), start=0.0)
+    for events in (100, 200, 300, 400):
+        ticker(5_000_000, events)
+    ticker.clear()
+    lines = ticker.stream.getvalue().split("\r\x1b[K")  # type: ignore[attr-defined]
+    assert ["", "200 events, 5 MB of this log, 100 events/s"] == lines[:2]
+    assert ["400 events, 5 MB of this log, 100 events/s", ""] == lines[2:]

@@ -1,0 +1,240 @@
+"""The compiled audit finds what the plain one does, on logs in which everything is wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit.compiled import Compiled
+from antecede.checker.audit.findings import Audit, Finding
+from antecede.checker.audit.records import Fields, fields_from
+from antecede.checker.audit.sources import opened
+from antecede.checker.errors import InputError
+from tests.audit.test_audit import ALICE_BOB_CAROL, log
+
+Lines = list[tuple[str, str]]
+
+
+def all_of(found: Audit) -> list[Any]:
+    """Return all that an audit says."""
+
+    def told(finding: Finding) -> tuple[Any, ...]:
+        events = [(e.log, e.line, e.actor, e.kind, e.message) for e in finding.events]
+        return (finding, events)
+
+    counts = (found.actors, found.causal_sends, found.deliveries, found.events)
+    return [
+        *map(told, found.findings),
+        *map(told, found.undelivered),
+        counts,
+        (found.open, found.unaddressed, found.logs),
+    ]
+
+
+def both(paths: list[Path], fields: str | None = None) -> tuple[list[Any], list[Any]]:
+    """Return what the plain and the compiled judge say; what they refuse, too."""
+    said = []
+    for judge in ("plain", "compiled"):
+        try:
+            names = [str(path) for path in paths]
+            found = audits.audit(names, fields=fields_from(fields), judge=judge)
+            said.append(all_of(found))
+        except InputError as error:
+            said.append([str(error)])
+    return said[0], said[1]
+
+
+def wild(draw: random.Random, actors: int, events: int) -> Lines:
+    """Return (actor, line) of a system in which much goes wrong, in the order in which it did."""
+    names = [draw.choice(["a{}", "ä{}", "actor number {}", "{}"]).format(n) for n in range(actors)]
+    order, lines, sent = draw.random(), Lines(), 0
+    transit: list[tuple[str, Any]] = []
+    for _ in range(events):
+        if not transit or draw.random() < 0.5:
+            sent += 1
+            actor = draw.choice(names)
+            to = draw.sample(names, min(actors, draw.choice([1, 1, 1, 2, 5])))
+            message: Any = f"m{sent}" if draw.random() < 0.98 else f"m{draw.randrange(1, sent + 1)}"
+            message = sent if draw.random() < 0.05 else message
+            value = {"actor": actor, "event": "causal-send", "message": message, "to": to}
+            if draw.random() < 0.05:
+                del value["to"]
+            if draw.random() < 0.01:
+                value["to"] = []
+            transit += [(each, message) for each in to]
+        else:
+            at = draw.randrange(len(transit)) if draw.random() < order else 0
+            actor, message = transit[at]
+            if draw.random() < 0.97:
+                transit.pop(at)
+            if draw.random() < 0.02:
+                actor = draw.choice(names)
+            if draw.random() < 0.01:
+                message = f"ghost{draw.randrange(99)}"
+            value = {"actor": actor, "event": "deliver", "message": message}
+        lines.append((str(value["actor"]), dressed(draw, value)))
+    return lines
+
+
+def dressed(draw: random.Random, value: dict[str, Any]) -> str:
+    """Return an event as a line, in one of the many ways of JSON."""
+    items = list(value.items())
+    draw.shuffle(items)
+    if draw.random() < 0.1:
+        items.insert(draw.randrange(len(items)), ("note", draw.choice([1, "x", "\\", None, [1.5]])))
+    compact = {"separators": (",", ":")} if draw.random() < 0.3 else {}
+    text = json.dumps(dict(items), ensure_ascii=draw.random() < 0.1, **compact)  # type: ignore[arg-type]
+    return draw.choice(["", "", "", " ", "\t"]) + text + draw.choice(["", "", "", " ", "\r"])
+
+
+def shuffled(draw: random.Random, lines: Lines) -> Lines:
+    """Return the lines in another interleaving of the actors."""
+    queues: dict[str, list[str]] = {}
+    for actor, line in lines:
+        queues.setdefault(actor, []).append(line)
+    for queue in queues.values():
+        queue.reverse()
+    found = Lines()
+    while queues:
+        actor = draw.choice(sorted(queues))
+        for _ in range(draw.choice([1, 3, 50])):
+            if queues[actor]:
+                found.append((actor, queues[actor].pop()))
+        if not queues[actor]:
+            del queues[actor]
+    return found
+
+
+def write(path: Path, lines: Lines, blank: bool = False) -> Path:
+    text = ("\n\n" if blank else "\n").join(line for _, line in lines)
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_both_judges_say_the_same_of_logs_in_which_everything_is_wrong(
+    seed: int, tmp_path: Path
+) -> None:
+    draw = random.Random(seed)
+    lines = wild(draw, draw.choice([2, 4, 9, 40]), draw.choice([20, 200, 1500]))
+    if seed % 3:
+        lines = shuffled(draw, lines)
+    plain, compiled = both([write(tmp_path / "log", lines, blank=seed % 7 == 0)])
+    assert plain == compiled
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_judges_say_the_same_of_several_logs(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    lines = wild(draw, 5, 300)
+    homes = {actor: draw.randrange(3) for actor, _ in lines}
+    if seed == 5:
+        homes = {}  # two logs have events of one actor
+    logs: list[Lines] = [[], [], []]
+    for actor, line in lines:
+        logs[homes.get(actor, draw.randrange(3))].append((actor, line))
+    paths = [write(tmp_path / f"log{n}", part) for n, part in enumerate(logs) if part]
+    draw.shuffle(paths)
+    plain, compiled = both(paths)
+    assert plain == compiled
+    assert (seed == 5) == ("nothing tells which of two logs" in str(plain[0]))
+
+
+def test_random_logs_have_all_kinds_of_findings(tmp_path: Path) -> None:
+    """So that the comparisons above compare something."""
+    kinds = set()
+    for seed in range(12):
+        path = write(tmp_path / "log", wild(random.Random(seed), 9, 200))
+        found = audits.audit([str(path)])
+        kinds |= {f.kind for f in (*found.findings, *found.undelivered)}
+        kinds |= {word for f in found.findings for word in ("again", "not sent") if word in f.text}
+    assert {
+        "causal-delivery",
+        "integrity",
+        "impossible",
+        "undelivered",
+        "again",
+        "not sent",
+    } <= kinds
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"actor": 01, "event": "deliver", "message": "m"}',
+        '{"actor": -0, "event": "deliver", "message": "m"}',
+        '{"actor": 1.5, "event": "deliver", "message": "m"}',
+        '{"actor": true, "event": "deliver", "message": "m"}',
+        '{"actor": "a", "actor": "b", "event": "deliver", "message": "m"}',
+        '{"actor": "a", "event": "recv", "message": "m"}',
+        '{"actor": "a", "event": "causal-send", "message": "n", "to": ["b",]}',
+        '{"actor": "a", "event": "causal-send", "message": "n", "to": ["b" "c"]}',
+        '{"actor": "a", "event": "causal-send", "message": "n", "to": "b"}',
+        '{"actor": "a", "event": "causal-send", "message": "n", "to": null}',
+        '{"actor": "a", "event": "causal-send", "message": "n", "to": ["b]", "\\u0062]"]}',
+        '{"actor": "a", "event": "causal-send", "message": "n", "to": ["b", "b", 1, "1"]}',
+        '{"actor": "a", "event": "causal-send", "message": "n"} x',
+        '{"actor": "a", "event": "causal-send", "message": "n",}',
+        '{"actor": "a\u0001", "event": "causal-send", "message": "n"}',
+        '{"actor": "\\ud800", "event": "causal-send", "message": "\\ud801", "to": ["b"]}',
+        '{"actor": "", "event": "causal-send", "message": "", "to": [""]}',
+        '{"message": "m", "x": {"y": [1, {}]}, "event": "deliver", "actor": "b"}',
+        '{"actor": "a", "event": "causal-send", "message": "n", "to": []}',
+        '\ufeff{"actor": "a", "event": "causal-send", "message": "n", "to": []}',
+    ],
+)
+def test_both_judges_read_a_strange_line_alike(line: str, tmp_path: Path) -> None:
+    first = '{"actor": "a", "event": "causal-send", "message": "m", "to": ["b"]}\n'
+    (tmp_path / "log").write_text(f"{first}{line}\n\n", encoding="utf-8")
+    plain, compiled = both([tmp_path / "log"])
+    assert plain == compiled
+
+
+def test_both_judges_know_the_fields_of_other_programs(tmp_path: Path) -> None:
+    text = log(tmp_path, ALICE_BOB_CAROL).read_text()
+    for ours, theirs in (("actor", "host"), ("causal-send", "PUB"), ("deliver", "SUB")):
+        text = text.replace(f'"{ours}"', f'"{theirs}"')
+    (tmp_path / "log").write_text(text + '{"host": "alice", "event": "START", "message": 0}\n')
+    plain, compiled = both([tmp_path / "log"], "actor=host,send=PUB,deliver=SUB")
+    assert plain == compiled
+    assert ("m1", "m2", "m3") == plain[0][0].chain
+
+
+def test_a_large_log_is_judged_by_the_compiled_judge(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(audits, "LARGE", 300)
+    calls, original = [], audits._compiled
+
+    def noted(*arguments: Any) -> Audit:
+        calls.append(1)
+        return original(*arguments)
+
+    monkeypatch.setattr(audits, "_compiled", noted)
+    found = audits.audit([str(log(tmp_path, ALICE_BOB_CAROL))])
+    assert [1] == calls
+    assert ("m1", "m2", "m3") == found.findings[0].chain
+
+
+def test_memory_goes_into_what_is_undelivered(tmp_path: Path) -> None:
+    """Tables of messages in transit, chunks and rows stay small in a log that has few of them."""
+    lines = []
+    for at in range(20_000):
+        lines.append(f"a{at % 7} send m{at} a{(at + 1) % 7}")
+        lines.append(f"a{(at + 1) % 7} deliver m{at}")
+    judge = Compiled()
+    with opened(str(log(tmp_path, "\n".join(lines)))) as source:
+        judge.read(source, Fields(), lambda _bytes, _events: None)
+    t = judge.tables
+    sizes = [
+        len(each) for each in (t.free_slots, t.free_chunks, t.free_rows, t.free_nodes, t.pairs)
+    ]
+    judge.close()
+    assert [256] * 5 == sizes
