@@ -527,6 +527,12 @@ def table_command(
     help="Write the report as a page; counterexamples go to the folder of the same name beside it.",
 )
 @click.option("--quick", is_flag=True, help="Smaller bounds: less than a minute.")
+@click.option(
+    "--rows",
+    multiple=True,
+    metavar="FILE.jsonl",
+    help="Rows of simulate: what the papers say of times and sizes is decided by them, too.",
+)
 @ENGINE_OF_MANY
 @record(Options, "threads")
 @record(Bounds, "max_seconds")
@@ -536,6 +542,7 @@ def claims_command(
     json_file: str | None,
     output: str | None,
     quick: bool,
+    rows: tuple[str, ...],
     quiet: bool,
     **values: Any,
 ) -> int:
@@ -546,8 +553,10 @@ def claims_command(
     # The report needs the claims of all papers, and few ask for it.
     from antecede.checker.claims import report as claims_report
     from antecede.checker.claims.judge import Judge
+    from antecede.checker.simulate import claims as times
 
     sources = claims_report.chosen(source)
+    timed = times.decided_by(rows) if rows else []
     claims_report.checked_output(output, json_file)
     for file in (json_file, output):
         if file not in (None, "-"):
@@ -567,12 +576,16 @@ def claims_command(
     if output is not None:
         asked = f" --source {source}" if source else ""
         command = f"antecede claims{asked}{' --quick' if quick else ''} --output {output}"
-        write_whole(output, claims_report.markdown(found, files, command=command))
+        page = claims_report.markdown(found, files, command=command)
+        write_whole(output, page + times.section(timed))
     if json_file is not None:
         text = formats.text(claims_report.as_object(found, files, quick=quick))
         (_print if json_file == "-" else partial(write_whole, json_file))(text)
     say(claims_report.summary(found))
+    if timed:
+        say(times.lines(timed))
     undecided = judge.interrupted or any(judged.reason for judged in found)
+    undecided = undecided or any(claim.ruling is times.Ruling.UNDECIDED for claim in timed)
     return INCOMPLETE if undecided else 0
 
 
@@ -676,7 +689,13 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
 
 @commands.command("simulate")
 @click.argument("protocols", required=False, metavar="[NAME,…]")
-@click.option("--figure", type=click.Choice(list(FIGURES)), help="The grid of a paper's figure.")
+@click.option(
+    "--figure",
+    "figures",
+    multiple=True,
+    type=click.Choice(["cykas", *FIGURES]),
+    help="The grid of a paper's figure; once for each. cykas is all three of its paper.",
+)
 @click.option("--quick", is_flag=True, help="With --figure: fewer and smaller runs, in a minute.")
 @options(*map(assumption, FIELDS))
 @click.option(
@@ -714,7 +733,7 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
 @click.option("--quiet", is_flag=True, help="No progress.")
 def simulate_command(
     protocols: str | None,
-    figure: str | None,
+    figures: tuple[str, ...],
     quick: bool,
     seeds: int | None,
     own_handlers: bool,
@@ -739,23 +758,22 @@ def simulate_command(
     # It needs NumPy, which takes as long to load as all the rest of the command.
     from antecede.checker.simulate import command as simulations
 
-    grid = simulations.grid_of(
-        names_in(protocols), figure, values, seeds, quick=quick, drawn=folder is not None
+    grids = simulations.grids_of(
+        names_in(protocols), figures, values, seeds, quick=quick, drawn=folder is not None
     )
     _check_rows(output, parquet_file)
-    found = simulations.run(
-        grid,
-        Path(output),
-        simulations.place_of(place, workers, master, log=spark_log),
-        twins=not own_handlers,
-        quiet=quiet,
-    )
+    where = simulations.place_of(place, workers, master, log=spark_log)
+    rows, code = [], 0
+    for grid in grids:
+        found = simulations.run(grid, Path(output), where, twins=not own_handlers, quiet=quiet)
+        rows += found.rows
+        code = max(code, found.exit_code)
+        if folder is not None:
+            simulations.draw(grid, found.rows, folder)
+        _say(found.text)
     if parquet_file is not None:
-        parquet.write(found.rows, parquet_file, simulations.PARQUET, simulations.NEVER_NULL)
-    if folder is not None:
-        simulations.draw(grid, found.rows, folder)
-    _say(found.text)
-    return found.exit_code
+        parquet.write(rows, parquet_file, simulations.PARQUET, simulations.NEVER_NULL)
+    return code
 
 
 @commands.command("audit")

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.simulate import report
+from antecede.checker.simulate import claims, report
 from antecede.checker.simulate.experiment import (
     PARQUET,
     Runner,
@@ -28,7 +29,7 @@ from antecede.checker.simulate.scenario import Scenario, parsed
 from antecede.checker.simulate.statistics import Summary
 from antecede.checker.sweep.kept import Row
 
-__all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grid_of", "place_of", "run"]
+__all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grids_of", "place_of", "run"]
 
 NEVER_NULL = len(KEYS)
 """How many of the columns of PARQUET every row has."""
@@ -52,54 +53,69 @@ class Found:
     exit_code: int
 
 
-def grid_of(
+def grids_of(
     protocols: Sequence[str],
-    figure: str | None,
+    figures: Sequence[str],
     values: Mapping[str, str | None],
     seeds: int | None,
     *,
     quick: bool,
     drawn: bool,
-) -> Grid:
-    """Return what is to be run.
+) -> list[Grid]:
+    """Return what is to be run, one grid after the other.
 
     Args:
-        protocols: names; with a figure, in place of its own.
-        figure: whose grid, or None.
+        protocols: names; with figures, in place of their own.
+        figures: whose grids; `cykas` is those of that paper; none: one grid of the values.
         values: of each parameter a list such as `25,50`, or None.
         seeds: how many, or None for as many as there usually are.
-        quick: a smaller grid of the figure.
-        drawn: a picture of the figure is wanted.
+        quick: smaller grids of the figures.
+        drawn: pictures of the figures are wanted.
 
     Raises:
         InputError: a value cannot be read, or nothing is asked for.
     """
+    axes = _axes(values)
+    if not figures:
+        if not protocols:
+            raise InputError("there is nothing to simulate; name protocols, or a --figure")
+        if quick or drawn:
+            raise InputError(f"{'--quick' if quick else '--svg'} is for --figure")
+        return [Grid("asked", "", tuple(protocols), combined(Scenario(), axes), seeds or 30)]
+    if any(len(listed) > 1 for listed in axes.values()):
+        raise InputError(
+            "with --figure give one value of a parameter, in place of the figure's own"
+        )
+    fixed = {name: listed[0] for name, listed in axes.items()}
+    names = dict.fromkeys(
+        name for given in figures for name in (CYKAS if given == "cykas" else (given,))
+    )
+    grids = [figure_named(name).grid(name, seeds, quick=quick) for name in names]
+    return [
+        evolve(
+            grid,
+            scenarios=tuple(dict.fromkeys(evolve(s, **fixed) for s in grid.scenarios)),
+            protocols=tuple(protocols) or grid.protocols,
+        )
+        for grid in grids
+    ]
+
+
+CYKAS = ("cykas-4", "cykas-5", "cykas-6")
+"""The figures of the Cykas paper."""
+
+
+def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
+    """Return the values of the parameters that are given, read."""
     axes = {
         name: [parsed(name, part) for part in text.split(",") if part.strip()]
         for name, text in values.items()
         if text is not None
     }
-    empty = [name for name, listed in axes.items() if not listed]
-    if empty:
-        raise InputError(f"--{empty[0].replace('_', '-')} has no value")
-    if figure is None:
-        if not protocols:
-            raise InputError("there is nothing to simulate; name protocols, or a --figure")
-        if quick:
-            raise InputError(
-                "--quick is for --figure; give fewer --processes, --messages or --seeds"
-            )
-        if drawn:
-            raise InputError("--svg is for --figure")
-        return Grid("asked", "", tuple(protocols), combined(Scenario(), axes), seeds or 30)
-    grid = figure_named(figure).grid(figure, seeds, quick=quick)
-    fixed = {name: listed[0] for name, listed in axes.items()}
-    if any(len(listed) > 1 for listed in axes.values()):
-        raise InputError(
-            "with --figure give one value of a parameter, in place of the figure's own"
-        )
-    scenarios = dict.fromkeys(evolve(scenario, **fixed) for scenario in grid.scenarios)
-    return evolve(grid, scenarios=tuple(scenarios), protocols=tuple(protocols) or grid.protocols)
+    for name, listed in axes.items():
+        if not listed:
+            raise InputError(f"--{name.replace('_', '-')} has no value")
+    return axes
 
 
 @frozen(eq=False)
@@ -157,12 +173,16 @@ def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Fo
     wrong = [row for row in rows if row["error"] is not None]
     lost = [row for row in failed if gave_up(row)]
     right = [row for row in rows if row["error"] is None]
-    parts = [f"{len(runs):,} runs, {len(runs) - left:,} of them from {file}"]
+    parts = [grid.title] if grid.title else []
+    parts += [f"{len(runs):,} runs, {len(runs) - left:,} of them from {file}"]
     parts += report.wrong(wrong + lost)
     if right:
         with place.summary(right) as said:
             parts.append(report.table(said, grid))
     parts += report.controls(right)
+    told = [claims.decide(claim, right) for claim in claims.CLAIMS if claim.figure == grid.name]
+    if right and told:
+        parts.append(f"What the paper says of it:\n{claims.lines(told)}")
     return Found(rows, "\n\n".join(parts), WRONG if wrong else CLUSTER_FAILED if lost else 0)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError
+from antecede.checker.simulate.keynumbers import KEY_NUMBERS
 from antecede.checker.simulate.scenario import MS, Scenario
-from antecede.checker.simulate.tornado import KEY_NUMBERS
 
 K = 1_000
 

@@ -50,6 +50,20 @@ def test_rows_are_written_as_parquet_too(
     assert sorted(rows, key=str) == sorted(table, key=str)
 
 
+def test_the_three_figures_of_a_paper_are_one_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = ["--processes", "10", "--messages", "3", "--seeds", "1", "--workers", "1", "--quiet"]
+    files = ["--output", str(tmp_path / "rows.jsonl")]
+    code, out, _ = simulated(
+        capsys, "--figure", "cykas", "--quick", *small, "--hotspots", "0", *files
+    )
+    assert 0 == code
+    titles = [line for line in out.splitlines() if line.startswith("Cykas paper, Figure")]
+    assert ["4", "5", "6"] == [title.split()[3].rstrip(":") for title in titles]
+    assert "What the paper says of it:" in out
+
+
 def test_a_run_that_violates_its_promise_is_told_and_changes_the_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,12 +9,13 @@ from attrs import asdict, evolve
 
 from antecede.checker.simulate.experiment import runs_of
 from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
+from antecede.checker.simulate.keynumbers import KEY_NUMBERS
 from antecede.checker.simulate.plots import drawn
 from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.rows import row_of
 from antecede.checker.simulate.scenario import FIELDS, MS, Scenario, parsed, written
 from antecede.checker.simulate.statistics import added, cell_of
-from antecede.checker.simulate.tornado import KEY_NUMBERS, bars
+from antecede.checker.simulate.tornado import bars
 
 
 def row(protocol: str, seed: int, value: int, scenario: Scenario) -> dict[str, object]:

@@ -1,0 +1,148 @@
+"""Puts rows of `antecede simulate` into docs/simulation.md: pictures, rulings and key numbers.
+
+python benchmarks/simulation.py ROWS.jsonl…    # the rows of all figures; see the page's commands
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from antecede.checker.formats import write_whole
+from antecede.checker.simulate.claims import CLAIMS, decide, markdown
+from antecede.checker.simulate.experiment import kept_in
+from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
+from antecede.checker.simulate.plots import drawn
+from antecede.checker.simulate.report import wanted
+from antecede.checker.simulate.scenario import FIELDS, MS, written
+from antecede.checker.simulate.statistics import (
+    CONTROL_EACH,
+    THROUGHPUT,
+    Estimate,
+    added,
+    cell_of,
+    medians,
+)
+from antecede.checker.sweep.kept import Row
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE, IMAGES = ROOT / "docs" / "simulation.md", ROOT / "docs" / "images" / "simulation"
+
+
+def complete(name: str, rows: Sequence[Row]) -> Grid:
+    """Return a figure's grid with as many seeds as there are whole sets of rows for."""
+    grid, seeds = FIGURES[name].grid(name, 1, quick=False), 0
+    while True:
+        there = wanted(rows, evolve(grid, seeds=seeds + 1))
+        if len(there) < len(grid.scenarios) * len(grid.protocols) * (seeds + 1):
+            return evolve(grid, seeds=seeds)
+        seeds += 1
+
+
+def shown(found: Estimate, scale: float, digits: int) -> str:
+    """Return a median with its interval, if there is one."""
+    middle = f"{found.median / scale:,.{digits}f}"
+    if found.low is None or found.high is None:
+        return middle
+    return f"{middle} [{found.low / scale:,.{digits}f}, {found.high / scale:,.{digits}f}]"
+
+
+def which_when(rows: Sequence[Row]) -> str:
+    """Return the table of the hybrid evaluation: every protocol, requests every 50 ms."""
+    load = next(
+        s
+        for s in HYBRID["load"].scenarios(quick=False)
+        if s.workload == "requests" and s.interval == 50 * MS
+    )
+    far, large = (
+        next(
+            s
+            for s in HYBRID[part].scenarios(quick=False)
+            if s.workload == workload and getattr(s, axis) == value
+        )
+        for part, workload, axis, value in (
+            ("distance", "requests", "delay", 20 * MS),
+            ("size", "random", "actors", 32),
+        )
+    )
+    columns = (
+        ("added, median, ms", added(rows, "latency_p50_ns", "unordered"), load, 1e6, 1),
+        ("added, p99, ms", added(rows, "latency_p99_ns", "unordered"), load, 1e6, 1),
+        ("held to send", medians(rows, "sender_buffer"), load, 1, 0),
+        ("held received", medians(rows, "receiver_buffer"), load, 1, 0),
+        ("control B, 32 processes", medians(rows, CONTROL_EACH), large, 1, 0),
+        ("deliveries/s at 20 ms", medians(rows, THROUGHPUT), far, 1, 0),
+    )
+    head = ["protocol", *(name for name, *_ in columns)]
+    lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * len(columns)}"]
+    for protocol in FIGURES["hybrid"].protocols:
+        cells = [
+            shown(found[protocol, cell_of(point)], scale, digits)
+            for _, found, point, scale, digits in columns
+        ]
+        lines.append(f"| {protocol} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def assumptions() -> str:
+    """Return the table of the parameters that the papers do not state."""
+    lines = ["| Parameter | Default | What it is, and why | Tried |", "| --- | --- | --- | --- |"]
+    for name, about in FIELDS.items():
+        if about.metadata["given"] or not about.metadata["reason"]:
+            continue
+        choices = about.metadata["choices"] or {}
+        meaning = choices.get(about.default, "")
+        says = about.metadata["says"] + (f": {meaning}" if meaning else "")
+        tried = ", ".join(written(name, value) for value in about.metadata["others"])
+        lines.append(
+            f"| `--{name.replace('_', '-')}` | {written(name, about.default)} | "
+            f"{says}. *{about.metadata['reason']}.* | {tried} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def put(page: str, name: str, text: str) -> str:
+    """Replace what stands between the marks of a name."""
+    before, start, rest = page.partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"<!-- end {name} -->")
+    if not start or not end:
+        raise SystemExit(f"the page has no marks for {name}")
+    return f"{before}{start}{text}{end}{after}"
+
+
+def main() -> None:
+    found: dict[tuple[object, ...], Row] = {}
+    for file in sys.argv[1:]:
+        kept = kept_in(Path(file))
+        found |= {kept.key(row): row for row in kept.rows() if row["error"] is None}
+    rows = list(found.values())
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    used: dict[tuple[object, ...], Row] = {}
+    counts = []
+    for name in FIGURES:
+        grid = complete(name, rows)
+        there = wanted(rows, grid)
+        counts.append(f"{name} {grid.seeds}")
+        used |= {(row["protocol"], row["seed"], cell_of(row)): row for row in there}
+        if name != "tornado-4" and grid.seeds:
+            more = wanted(rows, complete("tornado-4", rows)) if name == "tornado" else []
+            for picture, text in drawn(grid, [*there, *more]).items():
+                write_whole(str(IMAGES / f"{picture}.svg"), text)
+    chosen = list(used.values())
+    codes = sorted({f"{row['protocol']} {row['sources']}" for row in chosen})
+    page = PAGE.read_text(encoding="utf-8")
+    page = put(page, "claims", markdown([decide(claim, chosen) for claim in CLAIMS]))
+    page = put(page, "which", which_when(chosen))
+    page = put(page, "assumptions", assumptions())
+    about = (
+        f"Programs (seeds) per point: {', '.join(counts)}; {len(chosen):,} runs in all. Digests of "
+        f"the code that ran: {', '.join(codes)}.\n"
+    )
+    write_whole(str(PAGE), put(page, "runs", about))
+
+
+if __name__ == "__main__":
+    main()
