@@ -41,6 +41,7 @@ from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.reading import refuse_unprintable
 from antecede.checker.report import text as reports
 from antecede.checker.search import distinct as kinds
+from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import Question
@@ -189,7 +190,9 @@ PROCESSES = Setting("processes", int, "", None, least=1, most=1024)
 
 QUESTION = options(
     record(Question),
-    click.option("--expect", type=click.Choice(["holds", "violated"]), help="[default: holds]"),
+    click.option(
+        "--expect", type=click.Choice(["holds", "violated", "vacuous"]), help="[default: holds]"
+    ),
 )
 METHOD = options(
     record(Options),
@@ -221,6 +224,13 @@ OUTPUT = options(
         "replay reads .json.",
     ),
     TRACE_FORMAT,
+    click.option(
+        "--sample",
+        "sample_of",
+        type=click.Choice(list(samples.SAMPLES)),
+        help="Where nothing is violated, show a run, which --trace saves: random, or one of the "
+        "longest.",
+    ),
     click.option(
         "--graph",
         "graph_file",
@@ -288,6 +298,7 @@ def check_command(
     minimise: bool,
     wanted: int,
     measures: bool,
+    sample_of: str | None,
     statistics: bool,
     quiet: bool,
     selfcheck: str,
@@ -308,6 +319,8 @@ def check_command(
     _check_checkpoints(method, many=many)
     if many and wanted > 1:
         raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
+    if many and sample_of is not None:
+        raise InputError("--sample is for one check; give one spec, not a folder")
     if many and measures:
         raise InputError("--measures is for one check; give one spec, not a folder")
     for file in (junit_file, sarif_file):
@@ -327,6 +340,7 @@ def check_command(
         selfcheck=selfcheck,
         minimised=minimise,
         measured=measures,
+        sampled=sample_of,
         watch=ticker,
     ):
         ticker.clear()
@@ -335,7 +349,7 @@ def check_command(
             say(reports.spec_line(result))
     say(reports.checks_text(done, len(specs), many=many, quiet=quiet, statistics=statistics))
     if wanted > 1:
-        _show_others(done[0], wanted, trace_file, trace_format, say)
+        _show_others(done[0], wanted, bounds, trace_file, trace_format, say)
     _write_result(json_file, done, many=many)
     if junit_file is not None:
         write_whole(junit_file, junit.text(done))
@@ -427,6 +441,7 @@ def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None
 def _show_others(
     report: CheckReport,
     wanted: int,
+    bounds: Bounds,
     trace_file: str | None,
     trace_format: str | None,
     say: Callable[[str], None],
@@ -434,7 +449,7 @@ def _show_others(
     """Look for counterexamples of other kinds than the one that was found, and show them."""
     if report.result.counterexample is None:
         return
-    found = kinds.others(report.system, report.result.counterexample, wanted - 1)
+    found = kinds.others(report.system, report.result.counterexample, wanted - 1, bounds)
     say("\n" + reports.others_text(found, wanted))
     for number, path in enumerate(found.paths, 2):
         if trace_file is not None:
@@ -451,11 +466,12 @@ def _numbered(file: str, number: int) -> str:
 def _write_trace(
     file: str, format: str | None, report: CheckReport, say: Callable[[str], None]
 ) -> None:
-    """Save the counterexample of a check, if there is one."""
-    if report.result.counterexample is None:
-        say(f"There is no counterexample, so {file} was not written.")
+    """Save the run that a check has to show, if there is one."""
+    path = report.run
+    if path is None:
+        say(f"There is no counterexample, so {file} was not written; --sample gives a run.")
     else:
-        write_trace(report.result.counterexample, file, format, report=report)
+        write_trace(path, file, format, report=report)
 
 
 @commands.command("table")
@@ -671,7 +687,7 @@ def sweep_command(
     if parquet_file is not None:
         parquet.write(rows, parquet_file)
     _say(sweeps.matrix(rows))
-    if gave_up or any(row["verdict"] in ("INCOMPLETE", "ERROR") for row in rows):
+    if gave_up or any(row["verdict"] not in ("HOLDS", "VIOLATED") for row in rows):
         return INCOMPLETE
     return 0
 

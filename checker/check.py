@@ -14,11 +14,13 @@ from antecede.checker.engine import explorer_for, kernels_are_compiled
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError, ReplayError
 from antecede.checker.memory import shortage
 from antecede.checker.model import Protocol
+from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.minimise import minimise
-from antecede.checker.paths.path import confirm
+from antecede.checker.paths.path import Path
 from antecede.checker.purity.selfcheck import watched
 from antecede.checker.registry import property_named
 from antecede.checker.search.costs import Measures, measure
+from antecede.checker.search.exercised import never_seen
 from antecede.checker.search.failure import run_to_failure
 from antecede.checker.search.loop import (
     Explorer,
@@ -29,6 +31,7 @@ from antecede.checker.search.loop import (
 )
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts, Result, Verdict, overall
+from antecede.checker.search.sample import sample
 from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.recoverability import unrecoverable
@@ -59,6 +62,7 @@ class CheckReport:
         differences: from the expectation, in sentences; none if the verdict decides nothing.
         measures: what the protocol costs, where that was asked for.
         unmeasured: why it was not measured, in a sentence, where it was asked for and could not be.
+        sample: a run, where one was asked for and nothing is violated.
     """
 
     spec: Spec
@@ -68,11 +72,18 @@ class CheckReport:
     differences: tuple[str, ...]
     measures: Measures | None = None
     unmeasured: str | None = None
+    sample: Path | None = None
+
+    @property
+    def run(self) -> Path | None:
+        """What there is to look at: the counterexample, the run of a witness, or a sample."""
+        shown = (self.result.counterexample, self.sample, *self.result.shown.values())
+        return next((path for path in shown if path is not None), None)
 
     @property
     def as_expected(self) -> bool:
         """The verdict was reached, and all that the spec expects came true."""
-        return self.result.verdict in (Verdict.HOLDS, Verdict.VIOLATED) and not self.differences
+        return decides(self.spec, self.result) and not self.differences
 
     @property
     def interrupted(self) -> bool:
@@ -84,7 +95,7 @@ class CheckReport:
         """The exit code of `antecede check` for this check alone."""
         if self.result.verdict is Verdict.ERROR:
             return INPUT_ERROR
-        if self.result.verdict is Verdict.INCOMPLETE:
+        if not decides(self.spec, self.result):
             return INCOMPLETE
         return AS_EXPECTED if self.as_expected else NOT_AS_EXPECTED
 
@@ -105,6 +116,7 @@ def check(
     selfcheck: str = "on",
     minimised: bool = False,
     measured: bool = False,
+    sampled: str | None = None,
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> CheckReport:
     """Run the check that `spec` describes.
@@ -117,6 +129,7 @@ def check(
         selfcheck: which of the protocol's calls to check for determinism and purity.
         minimised: shorten the counterexample, and bring its steps into a clear order.
         measured: measure what the protocol costs, too.
+        sampled: which run to show where nothing is violated, one of `checker.search.sample`.
         watch: called now and then with the progress.
 
     Raises:
@@ -144,10 +157,16 @@ def check(
         run = run_to_failure(system, _failure_searches(options), bounds, watch)
         result = evolve(result, counterexample=run)
     result = _with_recovery(system, result, bounds, watch)
-    result = evolve(result, statistics={**result.statistics, **_repeat(options)})
+    result = evolve(
+        result,
+        statistics={**result.statistics, **_repeat(options)},
+        never=never_seen(system, result),
+    )
     if minimised and result.counterexample is not None:
         result = evolve(result, counterexample=minimise(result.counterexample))
     report = CheckReport(spec, options, system, result, differences(spec, result))
+    if sampled is not None and result.counterexample is None and result.error is None:
+        report = evolve(report, sample=sample(system, sampled, options.seed))
     return _measured(report, bounds, watch) if measured else report
 
 
@@ -221,6 +240,7 @@ def check_all(
     selfcheck: str = "on",
     minimised: bool = False,
     measured: bool = False,
+    sampled: str | None = None,
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
 ) -> Iterator[CheckReport]:
     """Run several checks, each as `check` does; an interruption ends them all."""
@@ -232,6 +252,7 @@ def check_all(
             selfcheck=selfcheck,
             minimised=minimised,
             measured=measured,
+            sampled=sampled,
             watch=partial(watch, spec),
         )
         yield report
@@ -318,10 +339,9 @@ def _tick(result: Result, bounds: Bounds, watch: Callable[[Progress], None]) -> 
     def tick() -> None:
         seconds = result.seconds + time.monotonic() - started
         watch(Progress(result.counts, 0, seconds, memory_bytes()))
-        if bounds.max_seconds is not None and seconds >= bounds.max_seconds:
-            raise CapacityError(f"--max-seconds {bounds.max_seconds:g} reached")
-        if bounds.max_memory is not None and memory_bytes() >= bounds.max_memory:
-            raise CapacityError(f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached")
+        hit = bounds.hit(0, seconds, memory_bytes())
+        if hit is not None:
+            raise CapacityError(hit)
 
     return tick
 
@@ -331,7 +351,7 @@ def _measured(
 ) -> CheckReport:
     """Return `report` with the measures, or with the reason why there are none."""
     result = report.result
-    if result.verdict not in (Verdict.HOLDS, Verdict.VIOLATED):
+    if result.verdict not in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED):
         return evolve(report, unmeasured=f"the check is {result.verdict}")
     try:
         return evolve(report, measures=measure(report.system, _tick(result, bounds, watch)))
@@ -346,6 +366,13 @@ def _repeat(options: Options) -> dict[str, Any]:
     return {"walks": options.walks, "seed": options.seed}
 
 
+def decides(spec: Spec, result: Result) -> bool:
+    """Return whether a result answers what was asked; what holds of nothing does if expected."""
+    if result.verdict is Verdict.VACUOUS:
+        return spec.expect.verdict is not Verdict.HOLDS
+    return result.verdict in (Verdict.HOLDS, Verdict.VIOLATED)
+
+
 def differences(spec: Spec, result: Result) -> tuple[str, ...]:
     """Return how `result` differs from what `spec` expects, in sentences.
 
@@ -353,7 +380,7 @@ def differences(spec: Spec, result: Result) -> tuple[str, ...]:
     lengths are compared where the search makes them exact.
     """
     expect, verdict = spec.expect, result.verdict
-    if verdict not in (Verdict.HOLDS, Verdict.VIOLATED):
+    if not decides(spec, result):
         return ()
     if verdict is not expect.verdict:
         return (f"expected {expect.verdict}, found {verdict}",)

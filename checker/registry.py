@@ -85,15 +85,19 @@ def property_names() -> tuple[str, ...]:
     return tuple(importlib.import_module("antecede.properties").REGISTRY)
 
 
-def default_properties(*, endless: bool = False) -> tuple[str, ...]:
+def default_properties(
+    protocol: Protocol | None = None, *, endless: bool = False
+) -> tuple[str, ...]:
     """Return the names of the properties checked when none is asked for.
 
     Args:
+        protocol: all invariants that it declares are checked, too.
         endless: the application never stops.
     """
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
-    return default
+    declared = () if protocol is None else protocol.invariants
+    return (*default, *(f"invariant:{name}" for name in declared))
 
 
 def property_named(name: str, protocol: Protocol | None = None) -> Property:

@@ -34,7 +34,7 @@ class Expectation:
     """What a check should find.
 
     Attributes:
-        verdict: HOLDS or VIOLATED.
+        verdict: HOLDS, VIOLATED or VACUOUS.
         counterexample_length: of the shortest one, in transitions, or None.
         violates: the property it should violate, or None.
         counts: history -> count name -> exact number, for searches that finish.
@@ -83,8 +83,10 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if spec.sends == "split":
         workload = split(workload)
     endless = workload.buffer is not None
-    names = dict.fromkeys(spec.properties or default_properties(endless=endless))
+    names = tuple(dict.fromkeys(spec.properties or default_properties(protocol, endless=endless)))
     properties = tuple(guarded(protocol, property_named(name, protocol)) for name in names)
+    if spec.expect.violates is not None and spec.expect.violates not in names:
+        raise unknown("property in expect.violates", spec.expect.violates, names)
     return System(
         protocol=protocol,
         actors=spec.actors,
@@ -243,8 +245,12 @@ def _workload_text(table: Mapping[str, Any]) -> str:
 
 
 def expected_verdict(text: str) -> Verdict:
-    """Return the verdict that `holds` or `violated` names."""
-    choices = {"holds": Verdict.HOLDS, "violated": Verdict.VIOLATED}
+    """Return the verdict that `holds`, `violated` or `vacuous` names."""
+    choices = {
+        "holds": Verdict.HOLDS,
+        "violated": Verdict.VIOLATED,
+        "vacuous": Verdict.VACUOUS,
+    }
     if text.lower() not in choices:
         raise unknown("expected verdict", text, choices)
     return choices[text.lower()]

@@ -17,6 +17,7 @@ from antecede import cli
 from antecede.checker.engine import explorer_for, kernels_are_compiled
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
+from antecede.checker.registry import default_properties
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
@@ -106,8 +107,12 @@ def search(
     bounds: Bounds = Bounds(),
     **values: Any,
 ) -> Result:
-    """Explore a system given in the command line's terms, in plain Python."""
+    """Explore a system given in the command line's terms, in plain Python.
+
+    Judged are the usual properties, and not what a protocol declares besides.
+    """
     name = protocol if isinstance(protocol, str) else protocol.name
+    values = {"properties": default_properties(), **values}
     spec = Spec(protocol=name, actors=actors, messages=messages, **values)
     system = system_of(spec, None if isinstance(protocol, str) else protocol)
     return explore(system, explorer_for(system, options, bounds.max_depth), bounds)

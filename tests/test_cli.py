@@ -19,6 +19,7 @@ from antecede import cli
 from antecede.checker.engine import kernels_are_compiled
 from antecede.checker.errors import InputError
 from antecede.checker.formats import _beside, check_writable, write_whole
+from antecede.checker.registry import default_properties
 from antecede.checker.search.options import ENGINES, SEARCHES, Bounds
 from antecede.checker.settings import read, settings_of
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
@@ -376,7 +377,9 @@ def test_statistics_tell_transitions_by_kind_and_states_by_depth(antecede: Comma
 def test_json_on_standard_output_stands_alone_and_has_the_stable_keys(
     antecede: Command,
 ) -> None:
-    ran = antecede("check", "mfss", "--actors", 2, "--no-symmetry", "--json", "-")
+    usual = ",".join(default_properties())
+    asked = ("check", "mfss", "--actors", 2, "--no-symmetry", "--property", usual)
+    ran = antecede(*asked, "--json", "-")
     found = json.loads(ran.out)
     assert 0 == ran.code
     assert KEYS <= set(found)
@@ -612,7 +615,7 @@ def test_a_check_without_a_counterexample_writes_no_trace(
     antecede: Command, tmp_path: Path
 ) -> None:
     ran = antecede("check", "mfss", "--actors", 2, "--trace", "t.json", cwd=tmp_path)
-    assert "There is no counterexample, so t.json was not written." in ran.out
+    assert "There is no counterexample, so t.json was not written; --sample" in ran.out
     assert [] == os.listdir(tmp_path)
 
 
@@ -699,8 +702,8 @@ def test_a_damaged_trace_gets_a_sentence(
     [
         ('{"schema": ', "is not valid JSON: Expecting value at line 1, column 12"),
         ("[1, 2]", "is not a trace that this version reads"),
-        ("[" * 100_000, "is not a trace: it is nested too deeply"),
-        ("[" + "9" * 5000 + "]", "is not a trace: a number in it is too long"),
+        ("[" * 100_000, "cannot be read: it is nested too deeply"),
+        ("[" + "9" * 5000 + "]", "cannot be read: a number in it is too long"),
         ("\udcff", "is not a UTF-8 text file"),
     ],
 )

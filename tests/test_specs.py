@@ -10,7 +10,7 @@ import pytest
 
 from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import InputError
-from antecede.checker.paths.path import causal_violation
+from antecede.checker.paths.violation import causal_violation
 from antecede.checker.registry import protocol_names
 from antecede.checker.search.result import Verdict
 from antecede.checker.spec import Expectation, Spec, load_spec, load_specs, overridden

@@ -215,6 +215,8 @@ def _judged_check(report: CheckReport) -> Finding:
     if result.verdict is Verdict.INCOMPLETE:
         text = f"INCOMPLETE: {result.stopped_by}"
         return Finding(Ruling.UNDECIDED, command, text)
+    if result.verdict is Verdict.VACUOUS:
+        return Finding(Ruling.UNDECIDED, command, f"VACUOUS: {', '.join(result.never)}")
     if result.verdict is Verdict.ERROR:
         return Finding(Ruling.UNDECIDED, command, f"ERROR: {result.error}")
     as_claimed = Ruling.CONFIRMED if report.as_expected else Ruling.REFUTED

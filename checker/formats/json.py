@@ -73,6 +73,8 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "peak_memory_bytes": result.peak_memory_bytes,
         "stopped_by": result.stopped_by,
         "error": result.error,
+        "never_seen": list(result.never),
+        "witnesses": {name: counterexample_object(p) for name, p in result.shown.items()},
         "counterexample": None if path is None else counterexample_object(path),
         "statistics": dict(result.statistics),
         "measures": _measures(report),

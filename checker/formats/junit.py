@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check import CheckReport, decides
 from antecede.checker.report.text import path_text
 from antecede.checker.search.result import Verdict
 
@@ -52,6 +52,8 @@ def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
         shown = path is not None and path.violates == name
         failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
         failure.text = printable(path_text(path)) if shown and path is not None else ""
+    elif verdict is Verdict.VACUOUS and not report.as_expected:
+        ElementTree.SubElement(case, "error", message="holds of nothing")
     elif verdict is Verdict.INCOMPLETE and not expected:
         reason = result.error or result.stopped_by or "the search ended with another violation"
         ElementTree.SubElement(case, "error", message=printable(f"not decided: {reason}"))
@@ -63,7 +65,7 @@ def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
         suite, "testcase", classname=report.spec.label, name="expectation"
     )
     result = report.result
-    if result.verdict in (Verdict.INCOMPLETE, Verdict.ERROR):
+    if not decides(report.spec, result):
         reason = result.error or result.stopped_by or str(result.verdict)
         ElementTree.SubElement(case, "error", message=printable(f"{result.verdict}: {reason}"))
     elif report.differences:

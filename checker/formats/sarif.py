@@ -20,7 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from antecede.checker.check import CheckReport, exit_code_of
+from antecede.checker.check import CheckReport, decides, exit_code_of
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of
@@ -106,13 +106,16 @@ def _invocation(reports: Sequence[CheckReport]) -> Object:
 
 
 def _undecided(report: CheckReport) -> bool:
-    return report.result.verdict in (Verdict.INCOMPLETE, Verdict.ERROR)
+    return not decides(report.spec, report.result)
 
 
 def _undecided_text(report: CheckReport) -> str:
     result = report.result
     if result.verdict is Verdict.ERROR:
         return f"The protocol failed: {result.error}"
+    if result.verdict is Verdict.VACUOUS:
+        empty = [name for name, v in result.properties.items() if v is Verdict.VACUOUS]
+        return f"VACUOUS: {', '.join(empty)} hold of nothing, for {' and '.join(result.never)}."
     missing = [name for name, v in result.properties.items() if v is Verdict.INCOMPLETE]
     why = result.stopped_by or "the search visits some of the states only"
     return f"INCOMPLETE: nothing is proved, for {why}. Not decided: {', '.join(missing)}."

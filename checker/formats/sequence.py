@@ -13,7 +13,8 @@ from attrs import frozen
 
 from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import Flight, flights_of
-from antecede.checker.paths.path import Path, PathStep, causal_violation
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.paths.violation import causal_violation
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Remarks, Words, actor_name, failing, waiting
 from antecede.checker.semantics.values import contains

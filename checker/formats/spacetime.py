@@ -38,7 +38,8 @@ from antecede.checker.formats.geometry import (
 )
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Predicate, Receive, Timeout
 from antecede.checker.paths.flights import Flight, Flights, flights_of
-from antecede.checker.paths.path import Path, PathStep, Violation, causal_violation, undelivered
+from antecede.checker.paths.path import Path, PathStep, undelivered
+from antecede.checker.paths.violation import Violation, causal_violation
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import (
     Remarks,

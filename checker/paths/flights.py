@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from attrs import define, frozen
 
-from antecede.checker.model import Lose, Message, Packet, Receive
+from antecede.checker.model import Lose, Message, Packet, Receive, State
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.semantics.values import contains, message_in
 
@@ -25,6 +25,7 @@ class Flight:
         lost: the step that loses it.
         gone: it cannot be received any more.
         in_flight: it is still on its way when the path ends, and was never received.
+        place: it is this one, from 0, of those that its step sent to its destination.
     """
 
     src: int
@@ -35,6 +36,7 @@ class Flight:
     lost: PathStep | None = None
     gone: bool = False
     in_flight: bool = False
+    place: int = 0
 
     @property
     def control(self) -> bool:
@@ -45,6 +47,8 @@ class Flight:
 @frozen(eq=False)
 class Flights:
     """All packets of a path.
+
+    Some networks hold equal packets once; a send of what is in flight already adds none.
 
     Attributes:
         every: in network-send order.
@@ -77,21 +81,53 @@ def flights_of(path: Path) -> Flights:
     sent: dict[int, tuple[Flight, ...]] = {}
     for step in path.steps:
         if isinstance(step.transition, Receive | Lose):
-            met[step.number] = _meet(every, step, step.transition)
-        sent[step.number] = tuple(Flight(step.actor, d, p, step, []) for d, p in step.step.sends)
+            flight = _meet(every, step, step.transition)
+            if flight is not None:
+                met[step.number] = flight
+        before = path.initial if step.number == 1 else path.steps[step.number - 2].state
+        sent[step.number] = tuple(_sent_by(path, before, step))
         every.extend(sent[step.number])
     _mark_in_flight(path, every)
     return Flights(tuple(every), met, sent)
 
 
-def _meet(every: list[Flight], step: PathStep, transition: Receive | Lose) -> Flight:
+def _sent_by(path: Path, before: State, step: PathStep) -> Iterator[Flight]:
+    """Yield what a step adds to the network; of equal packets, the first ones are new."""
+    actors, transition = path.system.actors, step.transition
+    places: Counter[int] = Counter()
+    new: dict[tuple[int, Packet], int] = {}
+    for dst, packet in step.step.sends:
+        if (dst, packet) not in new:
+            channel = step.actor * actors + dst
+            had = before.channels[channel].count(packet)
+            if isinstance(transition, Receive | Lose) and not _stays(transition):
+                had -= (transition.src, transition.dst, transition.packet) == (
+                    step.actor,
+                    dst,
+                    packet,
+                )
+            new[dst, packet] = step.state.channels[channel].count(packet) - had
+        if new[dst, packet] > 0:
+            new[dst, packet] -= 1
+            yield Flight(step.actor, dst, packet, step, [], place=places[dst])
+        places[dst] += 1
+
+
+def _stays(transition: Receive | Lose) -> bool:
+    return isinstance(transition, Receive) and transition.stays
+
+
+def _meet(every: list[Flight], step: PathStep, transition: Receive | Lose) -> Flight | None:
+    """Return what a step receives or loses, of equal packets the first; None if nobody sent it."""
     key = (transition.src, transition.dst, transition.packet)
-    flight = next(f for f in every if not f.gone and (f.src, f.dst, f.packet) == key)
+    flight = next((f for f in every if not f.gone and (f.src, f.dst, f.packet) == key), None)
+    if flight is None:
+        return None
     if isinstance(transition, Lose):
         flight.lost = step
     else:
         flight.receptions.append(step)
-    flight.gone = not (isinstance(transition, Receive) and transition.stays)
+    flight.gone = not _stays(transition)
     return flight
 
 

@@ -7,7 +7,6 @@ that what belongs together stands together.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -16,6 +15,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import Lose, Property, Receive, State, Transition
+from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, for_replay, holds_along, replay
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
@@ -54,21 +54,8 @@ class _Origin:
 
 def _origins(path: Path) -> list[_Origin | None]:
     """Return for each step where the packet that it receives or loses came from."""
-    in_flight: dict[tuple[int, int, Any], deque[_Origin]] = defaultdict(deque)
-    origins: list[_Origin | None] = []
-    for at, step in enumerate(path.steps):
-        transition, origin = step.transition, None
-        if isinstance(transition, Receive | Lose):
-            queue = in_flight[transition.src, transition.dst, transition.packet]
-            stays = isinstance(transition, Receive) and transition.stays
-            if queue:
-                origin = queue[0] if stays else queue.popleft()
-        origins.append(origin)
-        places: dict[int, int] = defaultdict(int)
-        for to, packet in step.step.sends:
-            in_flight[step.actor, to, packet].append(_Origin(at, places[to]))
-            places[to] += 1
-    return origins
+    met = (flights_of(path).met.get(step.number) for step in path.steps)
+    return [None if f is None else _Origin(f.sent.number - 1, f.place) for f in met]
 
 
 class _Deletion:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from attrs import frozen
 
 from antecede.checker.check import CheckReport
-from antecede.checker.paths.path import Path, causal_violation, undelivered
+from antecede.checker.paths.path import Path, undelivered
+from antecede.checker.paths.violation import causal_violation
 from antecede.checker.report.explanation import Explanation, explain
 from antecede.checker.report.prose import Words, actor_name, length_text, listed
 from antecede.checker.semantics.transition import System

@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from attrs import define, evolve, frozen
 
-from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Receive, Timeout
+from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Timeout
+from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Loop, Path, PathStep
 from antecede.checker.report.prose import Remarks, Words, actor_name, bracket, failing, waiting
 from antecede.checker.semantics.values import contains, message_in
@@ -37,15 +38,11 @@ TEES = {(1, False): "┤", (-1, False): "├", (1, True): "┫", (-1, True): "�
 
 
 @define(eq=False)
-class _Flight:
-    """A packet that was network-sent.
+class _Line:
+    """How a packet is drawn that was network-sent.
 
     Attributes:
-        src: who sent it.
-        dst: where it goes.
-        packet: the packet.
-        met: it is received, or lost, on the path.
-        gone: it cannot be received any more.
+        flight: the packet.
         left: the row of its network-send.
         arrived: the row of its last reception, or of its loss; None if it is not met.
         gap: the gap between two columns that its lane is in.
@@ -53,16 +50,27 @@ class _Flight:
         heavy: it is drawn with a heavy line.
     """
 
-    src: int
-    dst: int
-    packet: Packet
-    met: bool = False
-    gone: bool = False
+    flight: Flight
     left: int = 0
     arrived: int | None = None
     gap: int = 0
     lane: int = 0
     heavy: bool = False
+
+    @property
+    def src(self) -> int:
+        """Who sent it."""
+        return self.flight.src
+
+    @property
+    def dst(self) -> int:
+        """Where it goes."""
+        return self.flight.dst
+
+    @property
+    def packet(self) -> Packet:
+        """What was sent."""
+        return self.flight.packet
 
 
 @frozen(eq=False)
@@ -76,9 +84,9 @@ class _Row:
     number: int | None = None
     note: str = ""
     wrong: Message | None = None
-    arrives: _Flight | None = None
-    leaves: _Flight | None = None
-    loses: _Flight | None = None
+    arrives: _Line | None = None
+    leaves: _Line | None = None
+    loses: _Line | None = None
 
 
 @frozen
@@ -97,8 +105,11 @@ class Diagram:
 def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     """Draw `path`; `remarks` say what is wrong with a message's delivery at a step."""
     words = Words.of(path)
-    flights, sent, met = _flights(path)
-    drawn = [f for f in flights if _is_drawn(f)]
+    flights = flights_of(path)
+    lines = {id(f): _Line(f) for f in flights.every}
+    drawn = [line for line in lines.values() if _is_drawn(line)]
+    sent = [tuple(lines[id(f)] for f in flights.sent[step.number]) for step in path.steps]
+    met = [lines[id(f)] if (f := flights.met.get(s.number)) else None for s in path.steps]
     rows = _rows(path, words, remarks, sent, met)
     shown = sorted(
         {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
@@ -111,48 +122,24 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     canvas = _Canvas(words, rows, drawn, place, path.loop)
     undrawn = tuple(
         f"{words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})"
-        for f in flights
-        if not _is_drawn(f)
+        for f in lines.values()
+        if f.flight.in_flight and not _is_drawn(f)
     )
     return Diagram(canvas.lines(), undrawn)
 
 
-def _flights(
-    path: Path,
-) -> tuple[list[_Flight], list[tuple[_Flight, ...]], list[_Flight | None]]:
-    """Return all packets sent, and per step those sent by it and the one received or lost."""
-    flights: list[_Flight] = []
-    sent: list[tuple[_Flight, ...]] = []
-    met: list[_Flight | None] = []
-    for step in path.steps:
-        found = None
-        if isinstance(step.transition, Receive | Lose):
-            found = _sent_first(flights, step.transition)
-            found.met = True
-            found.gone = not (isinstance(step.transition, Receive) and step.transition.stays)
-        met.append(found)
-        sent.append(tuple(_Flight(step.actor, to, packet) for to, packet in step.step.sends))
-        flights.extend(sent[-1])
-    return flights, sent, met
-
-
-def _sent_first(flights: list[_Flight], transition: Receive | Lose) -> _Flight:
-    """Return the packet that `transition` is about; of equal ones, that which was sent first."""
-    key = (transition.src, transition.dst, transition.packet)
-    return next(f for f in flights if not f.gone and (f.src, f.dst, f.packet) == key)
-
-
-def _is_drawn(flight: _Flight) -> bool:
+def _is_drawn(flight: _Line) -> bool:
     """Leave out control packets that nobody receives on the path."""
-    return flight.met or message_in(flight.packet) is not None
+    met = bool(flight.flight.receptions) or flight.flight.lost is not None
+    return met or message_in(flight.packet) is not None
 
 
 def _rows(
     path: Path,
     words: Words,
     remarks: Remarks,
-    sent: list[tuple[_Flight, ...]],
-    met: list[_Flight | None],
+    sent: list[tuple[_Line, ...]],
+    met: list[_Line | None],
 ) -> list[_Row]:
     """Lay out the path: a row per step, and one for each further network-send of that step."""
     rows: list[_Row] = []
@@ -196,11 +183,11 @@ def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
     return _Row(step.actor, step.number, note, wrong)
 
 
-def _assign_lanes(flights: list[_Flight], place: Mapping[int, int]) -> None:
+def _assign_lanes(flights: list[_Line], place: Mapping[int, int]) -> None:
     """Give each received packet a gap between two columns on its way, and a free lane there."""
-    busy: dict[tuple[int, int], list[_Flight]] = defaultdict(list)
+    busy: dict[tuple[int, int], list[_Line]] = defaultdict(list)
 
-    def lane_in(gap: int, flight: _Flight) -> int:
+    def lane_in(gap: int, flight: _Line) -> int:
         lane = 0
         while any(_overlap(flight, other) for other in busy[gap, lane]):
             lane += 1
@@ -216,7 +203,7 @@ def _assign_lanes(flights: list[_Flight], place: Mapping[int, int]) -> None:
         busy[flight.gap, flight.lane].append(flight)
 
 
-def _overlap(one: _Flight, other: _Flight) -> bool:
+def _overlap(one: _Line, other: _Line) -> bool:
     assert one.arrived is not None
     assert other.arrived is not None
     return one.left <= other.arrived and other.left <= one.arrived
@@ -229,7 +216,7 @@ class _Canvas:
         self,
         words: Words,
         rows: list[_Row],
-        flights: list[_Flight],
+        flights: list[_Line],
         place: Mapping[int, int],
         loop: Loop | None,
     ) -> None:
@@ -242,13 +229,13 @@ class _Canvas:
         ]
         self.columns = self._columns()
 
-    def _label(self, flight: _Flight, *, sent: bool) -> str:
+    def _label(self, flight: _Line, *, sent: bool) -> str:
         message = message_in(flight.packet)
         if sent or message is None:
             return self.words.label(flight.packet)
         return self.words.message(message)
 
-    def _goes_right(self, flight: _Flight, actor: int) -> bool:
+    def _goes_right(self, flight: _Line, actor: int) -> bool:
         """Return whether a flight's line leaves (or meets) `actor` on its right side."""
         if flight.arrived is None:
             return self.place[flight.dst] > self.place[actor]
@@ -279,7 +266,7 @@ class _Canvas:
             columns.append(columns[-1] + max(room, apart))
         return columns
 
-    def _lane_column(self, flight: _Flight) -> int:
+    def _lane_column(self, flight: _Line) -> int:
         return self.columns[flight.gap] + self.left_zone[flight.gap] + 2 * flight.lane + 1
 
     def lines(self) -> tuple[str, ...]:
@@ -326,9 +313,7 @@ class _Canvas:
             cells[: MARGIN - 2] = f"{row.number:>{MARGIN - 2}}"
         return "".join(cells) + (f"   {row.note}" if row.note else "")
 
-    def _line(
-        self, cells: list[str], flight: _Flight, row: _Row, at_row: int, *, sent: bool
-    ) -> None:
+    def _line(self, cells: list[str], flight: _Line, row: _Row, at_row: int, *, sent: bool) -> None:
         """Draw a flight's horizontal part at the row of its network-send or of its reception."""
         column = self.columns[self.place[row.actor]]
         step = 1 if self._goes_right(flight, row.actor) else -1

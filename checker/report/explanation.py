@@ -9,7 +9,8 @@ import attrs
 from attrs import Factory, frozen
 
 from antecede.checker.model import Message, Property, Request
-from antecede.checker.paths.path import Loop, Path, Violation, causal_violation, undelivered
+from antecede.checker.paths.path import Loop, Path, undelivered
+from antecede.checker.paths.violation import Violation, causal_violation
 from antecede.checker.report.prose import Remarks, Words, actor_name, listed, loop_text, pending
 from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.values import contains

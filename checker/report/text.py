@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from antecede.checker import starvation
-from antecede.checker.check import CheckReport
+from antecede.checker.check import CheckReport, decides
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import Property, Protocol
 from antecede.checker.paths.path import Path
@@ -101,6 +101,11 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
+    shown = report.result.shown.items()
+    parts += [run_text(f"{name} is shown after", path) for name, path in shown]
+    if report.sample is not None:
+        parts.append(run_text("A run of", report.sample))
+    parts += never_text(report.result)
     parts += _advice(report.result)
     if (measured := measures_text(report)) is not None:
         parts.append(measured)
@@ -138,17 +143,18 @@ def headline(report: CheckReport) -> str:
     verdict = report.result.verdict
     start = f"{report.spec.label}: {verdict}"
     if report.spec.file is None and report.spec.expect == Expectation():
-        return start if report.exit_code < 2 else f"{start}: {_trouble(report.result)}"
-    if verdict in (Verdict.HOLDS, Verdict.VIOLATED):
+        return start if report.exit_code < 2 else _troubled(start, report.result)
+    if decides(report.spec, report.result):
         return "\n".join(
             [f"{start}, {'as expected' if report.as_expected else 'NOT AS EXPECTED'}"]
             + [f"  {difference}" for difference in report.differences]
         )
-    return f"{start}: {_trouble(report.result)}"
+    return _troubled(start, report.result)
 
 
-def _trouble(result: Result) -> str:
-    return result.error or result.stopped_by or ""
+def _troubled(start: str, result: Result) -> str:
+    why = result.error or result.stopped_by
+    return f"{start}: {why}" if why else start
 
 
 def _title(report: CheckReport) -> list[str]:
@@ -156,10 +162,24 @@ def _title(report: CheckReport) -> list[str]:
 
 
 def _properties(report: CheckReport) -> str:
-    wide = max(map(len, report.result.properties))
-    lines = [
-        f"  {p.name:<{wide}}  {report.result.properties[p.name]:<10}  {_about(report.result, p)}"
+    """Return a line per property; declared invariants that nobody asked for share one."""
+    verdicts, asked = report.result.properties, report.spec.properties
+    apart = [
+        p
         for p in report.system.properties
+        if not p.name.startswith("invariant:")
+        or p.name in asked
+        or verdicts[p.name] is Verdict.VIOLATED
+    ]
+    rows = [(p.name, verdicts[p.name], _about(report.result, p)) for p in apart]
+    others = [p.name for p in report.system.properties if p not in apart]
+    for verdict in dict.fromkeys(verdicts[name] for name in others):
+        names = [n.partition(":")[2] for n in others if verdicts[n] is verdict]
+        rows.append(("invariants", verdict, ", ".join(names)))
+    wide = max(len(name) for name, *_ in rows)
+    lines = [
+        wrapped(f"  {name:<{wide}}  {verdict:<10}  {said}", " " * (wide + 16), 100)
+        for name, verdict, said in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -171,6 +191,12 @@ def _about(result: Result, prop: Property) -> str:
         return f"counterexample below: {length_text(path)}"
     if verdict is Verdict.VIOLATED and prop.sought:
         return "no reachable state shows it"
+    if verdict is Verdict.HOLDS and prop.name in result.shown:
+        return f"shown below: {length_text(result.shown[prop.name])}"
+    if verdict is Verdict.VACUOUS and prop.final and not result.counts.final_states:
+        return "of nothing: no final state can be reached"
+    if verdict is Verdict.VACUOUS:
+        return "of nothing: nothing can happen"
     if verdict is Verdict.INCOMPLETE and path is not None:
         if result.failed:
             return "not decided: the search ended where the protocol failed"
@@ -338,6 +364,15 @@ def _search(report: CheckReport) -> str:
 
 def _advice(result: Result) -> list[str]:
     """Say what an unfinished search means, and what to do about it."""
+    if result.verdict is Verdict.VACUOUS:
+        remedy = (
+            "Check can-deliver, which needs no final state, or a workload in which more happens."
+        )
+        if not result.counts.final_states:
+            why = "runs never come to an end, so what is said of final states is said of nothing."
+        else:
+            why = "the initial state is the only one, so every property is one of nothing."
+        return [wrapped(f"VACUOUS: {why} {remedy}")]
     if result.verdict is not Verdict.INCOMPLETE:
         return []
     stopped = result.stopped_by or ""
@@ -381,6 +416,18 @@ def _what_happens(path: Path) -> str:
         where = f"in step {path.length}" if path.steps else "at the start"
         return f"The protocol fails {where}"
     return f"{path.violates} is violated after {length_text(path)}"
+
+
+def run_text(start: str, path: Path) -> str:
+    """Return a run that violates nothing, in words and in a picture."""
+    none = Explanation("")
+    head = f"{start} {length_text(path)}:"
+    return "\n\n".join([head, steps_text(path, none), *_diagram_parts(path, none)])
+
+
+def never_text(result: Result) -> list[str]:
+    """Return what never happened, in one line, if there is anything."""
+    return [f"  Never seen: {listed(result.never)}."] if result.never else []
 
 
 def steps_text(path: Path, explanation: Explanation) -> str:

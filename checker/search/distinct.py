@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from itertools import permutations
 from typing import Any, TypeAlias
@@ -10,7 +11,11 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.model import Property, Transition
-from antecede.checker.paths.path import Path, causal_violation, confirm, replay
+from antecede.checker.paths.confirm import confirm
+from antecede.checker.paths.path import Path, replay
+from antecede.checker.paths.violation import causal_violation
+from antecede.checker.search.loop import memory_bytes
+from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.transition import System
 
@@ -93,7 +98,11 @@ class Collection:
     unique_states: int
 
 
-def collect(system: System, most: int, max_states: int = 100_000) -> Collection:
+BOUNDS = Bounds(max_states=100_000)
+"""Of a search for further counterexamples, unless somebody says otherwise."""
+
+
+def collect(system: System, most: int, bounds: Bounds = BOUNDS) -> Collection:
     """Find up to `most` counterexamples that differ in kind, breadth-first in plain Python.
 
     The search goes on past the first violation, but not through violations: what is violated once
@@ -104,17 +113,19 @@ def collect(system: System, most: int, max_states: int = 100_000) -> Collection:
     Args:
         system: what to explore.
         most: how many kinds to look for, at least 1.
-        max_states: give up at so many unique states.
+        bounds: when to give up; if they do not say at how many states, at those of BOUNDS.
 
     Raises:
         InputError: `most` is not positive.
     """
     if most < 1:
         raise InputError(f"the number of counterexamples is {most}; give at least 1")
-    collector = _Collector(system, most=most)
+    collector = _Collector(system, bounds.max_depth, most=most)
+    began, states = time.monotonic(), bounds.max_states or BOUNDS.max_states
+    bounds = evolve(bounds, max_states=states)
 
     def tick() -> None:
-        if collector.unique >= max_states:
+        if bounds.hit(collector.unique, time.monotonic() - began, memory_bytes()) is not None:
             raise _Enough
 
     try:
@@ -124,12 +135,13 @@ def collect(system: System, most: int, max_states: int = 100_000) -> Collection:
     except _Enough:
         pass
     paths = sorted(collector.kinds.values(), key=lambda path: path.length)
-    return Collection(tuple(paths), not collector.frontier, collector.unique)
+    exhausted = not collector.frontier and not collector.truncated
+    return Collection(tuple(paths), exhausted, collector.unique)
 
 
-def others(system: System, known: Path, most: int) -> Collection:
+def others(system: System, known: Path, most: int, bounds: Bounds = BOUNDS) -> Collection:
     """Find up to `most` counterexamples of other kinds than `known`; see `collect`."""
-    found = collect(system, most + 1)
+    found = collect(system, most + 1, bounds)
     kind = shape(known)
     paths = tuple(path for path in found.paths if shape(path) != kind)[:most]
     return evolve(found, paths=paths)

@@ -10,15 +10,17 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from antecede.checker import interrupts
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.model import Property, Transition
-from antecede.checker.paths.path import confirm
+from antecede.checker.paths.confirm import confirm
+from antecede.checker.paths.path import Path, holds_along, replay
+from antecede.checker.search.exercised import vacuous
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
 from antecede.checker.semantics.transition import System
@@ -130,7 +132,9 @@ def _explore(
         now = time.monotonic() - started
         progress = Progress(explorer.counts(), explorer.frontier, before + now, memory_bytes())
         watch(progress)
-        reason = interrupts.wanted() or _bound_hit(bounds, evolve(progress, seconds=now))
+        reason = interrupts.wanted() or bounds.hit(
+            progress.counts.unique_states, now, progress.memory_bytes
+        )
         if reason is not None:
             raise Stop(reason)
 
@@ -151,16 +155,6 @@ def _explore(
     if stopped_by is None and explorer.truncated:
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     return _result(system, explorer, stopped_by, error, before + time.monotonic() - started)
-
-
-def _bound_hit(bounds: Bounds, now: Progress) -> str | None:
-    if bounds.max_states is not None and now.counts.unique_states >= bounds.max_states:
-        return f"--max-states {bounds.max_states:,} reached"
-    if bounds.max_seconds is not None and now.seconds >= bounds.max_seconds:
-        return f"--max-seconds {bounds.max_seconds:g} reached"
-    if bounds.max_memory is not None and now.memory_bytes >= bounds.max_memory:
-        return f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached"
-    return None
 
 
 def decided(system: System, explorer: Explorer) -> bool:
@@ -202,9 +196,21 @@ def _result(
         counterexample=counterexample,
         error=None if error is None else str(error),
         failed=isinstance(error, HandlerError),
+        shown=_runs(system, explorer.found),
         unreduced=explorer.unreduced(),
         statistics=explorer.statistics(),
     )
+
+
+def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:
+    """Return a run for each witness; a search without traces knows none but the empty one."""
+    paths = {
+        p.name: replay(system, found[p.name].transitions)
+        for p in system.properties
+        if p.sought and p.name in found
+    }
+    sought = {p.name: p for p in system.properties}
+    return {name: path for name, path in paths.items() if not holds_along(path, sought[name])}
 
 
 def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
@@ -214,4 +220,8 @@ def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
         not complete or prop.recoverable is not None or prop.fair
     ):  # judged after the search, on the graph of states
         return Verdict.INCOMPLETE
-    return Verdict.VIOLATED if prop.sought else Verdict.HOLDS
+    if prop.sought:
+        return Verdict.VIOLATED
+    counts = explorer.counts()
+    empty = vacuous(prop, states=counts.unique_states, finals=counts.final_states)
+    return Verdict.VACUOUS if empty else Verdict.HOLDS

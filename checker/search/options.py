@@ -140,3 +140,13 @@ class Bounds:
         most=1 << 60,
         metavar="SIZE",
     )
+
+    def hit(self, states: int, seconds: float, memory: int) -> str | None:
+        """Return which of the bounds but the depth is reached, in words, or None."""
+        if self.max_states is not None and states >= self.max_states:
+            return f"--max-states {self.max_states:,} reached"
+        if self.max_seconds is not None and seconds >= self.max_seconds:
+            return f"--max-seconds {self.max_seconds:g} reached"
+        if self.max_memory is not None and memory >= self.max_memory:
+            return f"--max-memory {self.max_memory / 1e9:,.1f} GB reached"
+        return None

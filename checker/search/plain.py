@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from attrs import define, field
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.paths.path import at_end
+from antecede.checker.search.exercised import kind_of
 from antecede.checker.search.loop import Found, decided
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.marked import is_over
@@ -33,6 +35,7 @@ class PlainExplorer:
     total: int = 0
     deepest: int = 1
     finals: int = 0
+    fired: Counter[str] = field(factory=Counter)
 
     def counts(self) -> Counts:
         """Return what was explored so far."""
@@ -43,8 +46,8 @@ class PlainExplorer:
         return None
 
     def statistics(self) -> dict[str, Any]:
-        """Return no further figures."""
-        return {}
+        """Return how often transitions of each kind were taken."""
+        return {"transitions": {kind: {"total": n} for kind, n in sorted(self.fired.items())}}
 
     def close(self) -> None:
         """Hold nothing that must be given back."""
@@ -123,21 +126,23 @@ class BreadthFirst(PlainExplorer):
             return  # the message that is followed was delivered: nothing is left to judge
         transitions = enabled(self.system, state)
         if not transitions:
-            self._judge_final(state, lambda: self._path_to(state))
+            self._judge_final(state, lambda: self.path_to(state))
         for transition in transitions:
-            outcome = _apply(self.system, state, transition, self._path_to)
+            outcome = _apply(self.system, state, transition, self.path_to)
+            self.fired[kind_of(transition)] += 1
             self.total += 1
             self._judge_outcome(
                 outcome,
-                lambda t=transition: (*self._path_to(state), t),  # type: ignore[misc]
+                lambda t=transition: (*self.path_to(state), t),  # type: ignore[misc]
             )
             if outcome.state not in self.parents:
                 self.parents[outcome.state] = (state, transition)
                 self.unique += 1
                 following.append(outcome.state)
-                self._judge_state(outcome.state, lambda s=outcome.state: self._path_to(s))  # type: ignore[misc]
+                self._judge_state(outcome.state, lambda s=outcome.state: self.path_to(s))  # type: ignore[misc]
 
-    def _path_to(self, state: State) -> tuple[Transition, ...]:
+    def path_to(self, state: State) -> tuple[Transition, ...]:
+        """Return the transitions that lead to a state that was met."""
         transitions = []
         link = self.parents[state]
         while link is not None:
@@ -203,6 +208,7 @@ class DepthFirst(PlainExplorer):
             return
         path = (*self.taken, transition)
         outcome = _apply(self.system, state, transition, lambda _state: tuple(self.taken))
+        self.fired[kind_of(transition)] += 1
         self.total += 1
         self._judge_outcome(outcome, lambda: path)
         if outcome.state not in self.visited:
@@ -254,6 +260,7 @@ class RandomWalks(PlainExplorer):
                 tick()
             transition = self.rng.choice(transitions)
             outcome = _apply(self.system, state, transition, lambda _s: tuple(taken))
+            self.fired[kind_of(transition)] += 1
             taken.append(transition)
             self._judge_outcome(outcome, lambda: tuple(taken))
             state = outcome.state

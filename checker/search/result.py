@@ -12,10 +12,15 @@ from antecede.checker.paths.path import Path
 
 
 class Verdict(StrEnum):
-    """The verdict on one property, or on a whole check."""
+    """The verdict on one property, or on a whole check.
+
+    VACUOUS: everything was explored and nothing is wrong, but the property is about something that
+    no run comes to, such as a final state.
+    """
 
     HOLDS = "HOLDS"
     VIOLATED = "VIOLATED"
+    VACUOUS = "VACUOUS"
     INCOMPLETE = "INCOMPLETE"
     ERROR = "ERROR"
 
@@ -52,6 +57,8 @@ class Result:
             handler failed: then the run that leads there.
         error: what went wrong, if the verdict is ERROR.
         failed: what went wrong is that a handler raised or returned what cannot be used.
+        shown: witness -> a run that shows it, replayed, where one was found.
+        never: what never happened, in words, in a search that ended with an answer.
         unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
     """
@@ -65,13 +72,15 @@ class Result:
     counterexample: Path | None = None
     error: str | None = None
     failed: bool = False
+    shown: Mapping[str, Path] = field(factory=dict)
+    never: tuple[str, ...] = ()
     unreduced: Counts | None = None
     statistics: Mapping[str, Any] = field(factory=dict)
 
 
 def overall(verdicts: Mapping[str, Verdict]) -> Verdict:
     """Return the verdict on a check from those on its properties."""
-    for worst in (Verdict.ERROR, Verdict.VIOLATED, Verdict.INCOMPLETE):
+    for worst in (Verdict.ERROR, Verdict.VIOLATED, Verdict.INCOMPLETE, Verdict.VACUOUS):
         if worst in verdicts.values():
             return worst
     return Verdict.HOLDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -9,22 +10,23 @@ import pytest
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Message, Receive
 from antecede.checker.paths import path as path_module
+from antecede.checker.paths.confirm import confirm
+from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import (
     Path,
-    Violation,
-    causal_violation,
-    confirm,
     holds_along,
     key_text,
     replay,
     replay_keys,
     transition_key,
 )
+from antecede.checker.paths.violation import Violation, causal_violation
 from antecede.checker.registry import property_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec, system_of
 from antecede.protocols.unordered import Data
 from tests.conftest import counterexample
+from tests.runs import walk
 
 CAUSAL = property_named("causal-delivery")
 INTEGRITY = property_named("integrity")
@@ -202,3 +204,16 @@ def test_a_trace_of_a_thousand_actors_is_replayed() -> None:
         path_module.replay_keys(system, keys)
     assert () == path_module._likely(system, initial_state(system), "causal-send by 1002 to [0]")
     assert () == path_module._likely(system, initial_state(system), "nonsense")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_in_flight_at_the_end_is_what_the_network_holds(seed: int) -> None:
+    """Where equal packets in flight are one, a send of another copy is no packet of its own."""
+    path = walk("hybrid-basic", seed=seed, most=40, actors=3, messages=1)
+    held = Counter(
+        (src, dst, packet)
+        for (src, dst), channel in zip(path.system.pairs, path.last.channels, strict=True)
+        for packet in channel
+    )
+    flights = [f for f in flights_of(path).every if not f.gone]
+    assert held == Counter((f.src, f.dst, f.packet) for f in flights)

@@ -392,7 +392,9 @@ def reported(protocol: str, **values: Any) -> CheckReport:
 
 def test_the_report_of_a_protocol_that_holds_has_all_figures_and_what_was_asked() -> None:
     result = reported("mfss", properties=("causal-delivery", "witness:waited"))
-    result = evolve(result, result=evolve(result.result, seconds=0.5, peak_memory_bytes=87_654_321))
+    result = evolve(
+        result, result=evolve(result.result, seconds=0.5, peak_memory_bytes=87_654_321, shown={})
+    )
     expected = """
 mfss: HOLDS
 

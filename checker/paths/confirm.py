@@ -1,0 +1,60 @@
+"""Counterexamples: replayed, judged once more, and arranged for reading."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from attrs import evolve
+
+from antecede.checker.errors import ReplayError
+from antecede.checker.model import Property, Transition
+from antecede.checker.paths.flights import flights_of
+from antecede.checker.paths.path import Path, holds_along, replay
+from antecede.checker.semantics.transition import System
+
+
+def confirm(system: System, transitions: Iterable[Transition], prop: Property) -> Path:
+    """Replay a counterexample, make sure that it violates `prop`, and arrange it for reading.
+
+    Raises:
+        ReplayError: it does not; then an engine is wrong.
+    """
+    path = replay(system, transitions)
+    if holds_along(path, prop):
+        raise ReplayError(
+            f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
+            "of the engine, please report it"
+        )
+    return evolve(arranged(path, prop), violates=prop.name)
+
+
+def arranged(path: Path, prop: Property) -> Path:
+    """Return a path of the same events that violates `prop` too, in an order that reads well.
+
+    Which of the orders of independent events a search finds depends on the engine. Here each actor,
+    from the first, acts for as long as it need not wait for another one's packet; so engines that
+    find the same events show the same path.
+    """
+    try:
+        found = replay(path.system, [path.steps[at].transition for at in _actor_by_actor(path)])
+    except ReplayError:
+        return path
+    return path if holds_along(found, prop) else found
+
+
+def _actor_by_actor(path: Path) -> list[int]:
+    """Return the steps' indices, an actor's in order and a reception after its network-send."""
+    met = flights_of(path).met
+    sources = [met[s.number].sent.number - 1 if s.number in met else None for s in path.steps]
+    rows: list[deque[int]] = [deque() for _ in range(path.system.actors)]
+    for at, step in enumerate(path.steps):
+        rows[step.actor].append(at)
+    order: list[int] = []
+    done: set[int | None] = {None}
+    while len(order) < len(path.steps):
+        row = next(row for row in rows if row and sources[row[0]] in done)
+        while row and sources[row[0]] in done:
+            order.append(row[0])
+            done.add(row.popleft())
+    return order

@@ -1,0 +1,51 @@
+"""A run to look at where nothing is wrong: a random one, or one of the longest found."""
+
+from __future__ import annotations
+
+import random
+
+from antecede.checker.errors import unknown
+from antecede.checker.model import State, Transition
+from antecede.checker.paths.path import Path, replay
+from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+
+SAMPLES = {
+    "random": "transitions drawn by --seed, up to a final state",
+    "longest": "a shortest way to one of the deepest states, among the first 20,000",
+}
+
+MOST_STEPS = 1_000
+"""Of a random run: protocols that retransmit may go on for ever."""
+
+MOST_STATES = 20_000
+"""In plain Python some 10,000 take a second."""
+
+
+def sample(system: System, kind: str, seed: int) -> Path:
+    """Return a replayed run of a system, which violates nothing that was looked for.
+
+    Raises:
+        InputError: there is no such kind of sample.
+    """
+    if kind not in SAMPLES:
+        raise unknown("sample", kind, SAMPLES)
+    return replay(system, _random(system, seed) if kind == "random" else _longest(system))
+
+
+def _random(system: System, seed: int) -> list[Transition]:
+    chance, state = random.Random(seed), initial_state(system)
+    taken: list[Transition] = []
+    while len(taken) < MOST_STEPS and (choices := enabled(system, state)):
+        taken.append(chance.choice(choices))
+        state = successor(system, state, taken[-1]).state
+    return taken
+
+
+def _longest(system: System) -> tuple[Transition, ...]:
+    explorer = BreadthFirst(system)
+    deepest: list[State] = explorer.level
+    while explorer.level and explorer.unique < MOST_STATES:
+        deepest = explorer.level
+        explorer.round(lambda: None)
+    return explorer.path_to((explorer.level or deepest)[0])

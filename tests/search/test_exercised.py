@@ -1,0 +1,159 @@
+"""Verdicts that rest on nothing are said to do so, and what never happened is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede.checker.check import CheckReport, check
+from antecede.checker.errors import InputError
+from antecede.checker.formats.json import replay_file, result_object
+from antecede.checker.paths.path import replay
+from antecede.checker.report.text import check_text
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Verdict
+from antecede.checker.search.sample import sample
+from antecede.checker.semantics.transition import enabled
+from antecede.checker.spec import Spec, system_of
+from tests.conftest import Command
+
+SPIN = """
+from attrs import frozen
+from antecede import Message, Protocol, Step
+
+@frozen
+class State:
+    on: bool = False
+
+@frozen
+class Data:
+    message: Message
+
+PROTOCOL = Protocol(
+    name="spin", summary="a timeout that always fires", source="a test",
+    initial=lambda actor, actors: State(),
+    causal_send=lambda state, message: Step(state, ((message.receiver, Data(message)),)),
+    receive=lambda state, src, packet: Step(state, (), (packet.message,)),
+    timeout=lambda state: Step(State(not state.on)),
+)
+"""
+
+ENGINES = pytest.mark.parametrize("engine", ["plain", "local"])
+
+
+def reported(engine: str = "plain", **values: Any) -> CheckReport:
+    return check(Spec(**{"actors": 2, "messages": 1, **values}), Options(engine=engine))
+
+
+@ENGINES
+def test_what_is_said_of_final_states_holds_of_nothing_where_there_are_none(
+    engine: str, tmp_path: Path
+) -> None:
+    (tmp_path / "spin.py").write_text(SPIN)
+    report = reported(engine, protocol=str(tmp_path / "spin.py"))
+    assert Verdict.VACUOUS is report.result.verdict
+    assert Verdict.VACUOUS is report.result.properties["all-delivered"]
+    assert Verdict.HOLDS is report.result.properties["causal-delivery"]
+    assert 3 == report.exit_code
+    assert "no run comes to an end" in report.result.never
+    assert "of nothing: no final state can be reached" in check_text(report)
+    assert "can-deliver" in check_text(report)
+
+
+def test_a_verdict_on_nothing_is_as_expected_only_if_it_is_expected(
+    antecede: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "spin.py").write_text(SPIN)
+    asked = ("check", "spin.py", "--actors", 2, "--messages", 1, "--engine", "plain")
+    for expected, code in (("holds", 3), ("vacuous", 0), ("violated", 1)):
+        assert code == antecede(*asked, "--expect", expected, cwd=tmp_path).code
+
+
+@ENGINES
+def test_where_nobody_sends_everything_holds_of_nothing(engine: str) -> None:
+    report = reported(engine, protocol="mfss", workload="script:[[],[]]")
+    assert {Verdict.VACUOUS} == set(report.result.properties.values())
+    assert "Never seen: nobody causal-sends a message and no packet is received" in check_text(
+        report
+    )
+    assert result_object(report)["never_seen"]
+
+
+@ENGINES
+def test_a_network_that_never_gets_to_lose_anything_is_told(engine: str) -> None:
+    lossy = {"protocol": "mfss", "network": "lossy:1", "properties": ("causal-delivery",)}
+    assert () == reported(engine, **lossy).result.never
+    nothing = reported(engine, **lossy, workload="script:[[],[]]").result.never
+    assert "nothing is lost" in nothing
+
+
+@ENGINES
+def test_declared_invariants_are_checked_by_default_and_listed_in_a_line(engine: str) -> None:
+    report = reported(engine, protocol="mfss")
+    names = [name for name in report.result.properties if name.startswith("invariant:")]
+    assert [f"invariant:{name}" for name in report.system.protocol.invariants] == names
+    line = next(line for line in check_text(report).splitlines() if "  invariants" in line)
+    assert "HOLDS" in line
+    assert "one-unacknowledged" in line
+    narrowed = reported(engine, protocol="mfss", properties=("integrity",))
+    assert ["integrity"] == list(narrowed.result.properties)
+
+
+def test_a_declared_invariant_that_is_violated_is_a_violation() -> None:
+    report = reported(protocol="cykas-as-printed", messages=2)
+    assert report.result.counterexample is not None
+    assert "invariant:buffer-waits-for-ack-or-yct" == report.result.counterexample.violates
+
+
+@ENGINES
+def test_a_witness_shows_its_run(engine: str) -> None:
+    report = reported(engine, protocol="mfss", messages=2, properties=("witness:waited",))
+    path = report.result.shown["witness:waited"]
+    assert 2 == path.length
+    assert "witness:waited is shown after 2 transitions:" in check_text(report)
+    assert 2 == result_object(report)["witnesses"]["witness:waited"]["length"]
+
+
+def test_several_properties_with_commas_are_several(antecede: Command) -> None:
+    asked = ("check", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain")
+    ran = antecede(*asked, "--property", "integrity,all-delivered")
+    assert 0 == ran.code
+    assert "integrity" in ran.out
+    assert "causal-delivery" not in ran.out
+
+
+def test_the_run_of_a_witness_is_saved(antecede: Command, tmp_path: Path) -> None:
+    asked = ("check", "mfss", "--actors", 2, "--engine", "plain", "--property", "witness:waited")
+    ran = antecede(*asked, "--trace", tmp_path / "run.json")
+    assert 0 == ran.code
+    path, prop = replay_file(str(tmp_path / "run.json"))
+    assert (2, None) == (path.length, prop)
+
+
+@pytest.mark.parametrize("kind", ["random", "longest"])
+def test_a_sample_is_a_run_to_the_end(kind: str) -> None:
+    system = system_of(Spec("mfss", 2, 2))
+    path = sample(system, kind, seed=3)
+    assert () == enabled(path.system, path.last)
+    assert path.length == replay(system, [step.transition for step in path.steps]).length
+    with pytest.raises(InputError, match="unknown sample 'shortest'"):
+        sample(system, "shortest", 0)
+
+
+def test_a_sample_is_shown_and_saved(antecede: Command, tmp_path: Path) -> None:
+    asked = ("check", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain")
+    ran = antecede(*asked, "--sample", "longest", "--trace", tmp_path / "run.json")
+    assert 0 == ran.code
+    assert "A run of 6 transitions:" in ran.out
+    assert 6 == replay_file(str(tmp_path / "run.json"))[0].length
+
+
+def test_an_expectation_of_a_property_that_is_not_checked_is_refused() -> None:
+    spec = Spec("mfss", properties=("integrity",))
+    expecting = Spec(
+        "mfss", properties=("integrity",), expect=type(spec.expect)(violates="integrty")
+    )
+    with pytest.raises(InputError, match=r"expect\.violates 'integrty'; did you mean 'integrity'"):
+        system_of(expecting)
