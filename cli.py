@@ -867,14 +867,21 @@ def audit_command(
     "conjunct and each guard.",
 )
 @click.option(
+    "--suggest",
+    "suggests",
+    is_flag=True,
+    help="In place of the proof: look for conjuncts that are true in all linked states and "
+    "inductive together.",
+)
+@click.option(
     "--link",
     "links",
     is_flag=True,
     help="Compare the model with the protocol's Python, too, in every state within --actors and "
     "--messages.",
 )
-@click.option("--actors", type=int, default=3, show_default=True, help="For --link.")
-@click.option("--messages", type=int, default=1, show_default=True, help="For --link.")
+@click.option("--actors", type=int, default=3, show_default=True, help="For --link, --suggest.")
+@click.option("--messages", type=int, default=1, show_default=True, help="For --link, --suggest.")
 @click.option(
     "--history",
     type=click.Choice(list(HISTORIES)),
@@ -900,6 +907,7 @@ def prove_command(
     timeout: float,
     expect: str | None,
     mutated: bool,
+    suggests: bool,
     links: bool,
     actors: int,
     messages: int,
@@ -926,6 +934,10 @@ def prove_command(
     if smt2_folder is not None:
         _complain(f"{proving.write_smt2(model, smt2_folder)} files in {smt2_folder}")
     ticker = proving.Ticker(quiet=quiet)
+    if suggests:
+        found = proving.suggestion(model, actors, messages, timeout, ticker)
+        _say(proving.suggest.text(found))
+        return int(proving.exit_code(found.proof))
     proof = proving.prove(model, timeout, ticker)
     tried = proving.strength(proof, timeout, ticker) if mutated else None
     found = proving.linked(model, actors, messages, history, max_states) if links else None

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from antecede.checker.check import INCOMPLETE
 from antecede.checker.errors import InputError
-from antecede.checker.prove import library, link_report, mutants
+from antecede.checker.prove import library, link_report, mutants, suggest
 from antecede.checker.prove.link import Linked
 from antecede.checker.prove.link_report import linked
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, prove
@@ -33,6 +33,18 @@ def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
     if proof.answer is not Answer.PROVED:
         raise InputError(f"--mutants is for what is PROVED; {proof.model.protocol} is not")
     return mutants.strength(proof.model, timeout, ticker.say)
+
+
+def suggestion(
+    model: Model, actors: int, messages: int, timeout: float, ticker: Ticker
+) -> suggest.Suggestion:
+    """Return an invariant that was found for a linked model.
+
+    Raises:
+        InputError: it is not declared how the model is linked, or it differs from its Python.
+    """
+    declared, system = link_report.declared(model, actors, messages, "knowledge")
+    return suggest.suggest(model, declared, system, timeout, ticker.say)
 
 
 def exit_code(
@@ -112,6 +124,8 @@ __all__ = [
     "model_named",
     "prove",
     "strength",
+    "suggest",
+    "suggestion",
     "whole_object",
     "whole_text",
     "write_smt2",

@@ -28,7 +28,13 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Message, Packet, Protocol, Receive, State, Transition
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.prove.formula import Compiled, Sizes, compiled, compiled_update
+from antecede.checker.prove.formula import (
+    Compiled,
+    Sizes,
+    Structure,
+    compiled,
+    compiled_update,
+)
 from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model
 from antecede.checker.semantics.transition import (
     Outcome,
@@ -289,7 +295,13 @@ class Machine:
                 raise Mismatch(f"the conjunct {one.name!r} is not true ({one.says}){where}")
 
 
-def link(model: Model, declared: Link, system: System, max_states: int | None = None) -> Linked:
+def link(
+    model: Model,
+    declared: Link,
+    system: System,
+    max_states: int | None = None,
+    watch: Callable[[Structure], None] | None = None,
+) -> Linked:
     """Explore the system with the model beside it.
 
     Args:
@@ -297,8 +309,9 @@ def link(model: Model, declared: Link, system: System, max_states: int | None = 
         declared: how it is linked.
         system: of the protocol; its history encoding says what is one state.
         max_states: give up at so many states.
+        watch: called with the relations beside each state, for each choice of the marked message.
     """
-    return _Linker(model, declared, _tabulated(system)).explore(max_states)
+    return _Linker(model, declared, _tabulated(system), watch).explore(max_states)
 
 
 def _tabulated(system: System) -> System:
@@ -316,8 +329,14 @@ def _tabulated(system: System) -> System:
 class _Linker:
     """One exploration of a system with its model."""
 
-    def __init__(self, model: Model, declared: Link, system: System) -> None:
-        self.link, self.system = declared, system
+    def __init__(
+        self,
+        model: Model,
+        declared: Link,
+        system: System,
+        watch: Callable[[Structure], None] | None,
+    ) -> None:
+        self.link, self.system, self.watch = declared, system, watch
         count = system.actors * system.messages
         self.sizes = {
             name: {"Actor": system.actors}.get(name, count) for name in SORTS if name in model.sorts
@@ -424,6 +443,9 @@ class _Linker:
             self._compare_channels(state, view)
         self.machine.judge(values)
         self.compared.add(known)
+        if self.watch is not None:
+            for marked in self.machine.marked(values):
+                self.watch(Structure(self.sizes, marked))
 
     def _compare_channels(self, state: State, view: View) -> None:
         assert self.link.channels is not None

@@ -13,6 +13,7 @@ from antecede.checker.prove.vocabulary import Model
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import Explanation
 from antecede.checker.report.text import steps_text
+from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
 
 
@@ -24,18 +25,28 @@ def linked(
     Raises:
         InputError: it is not declared how, or the bounds cannot be used.
     """
+    link_of, system = declared(model, actors, messages, history)
+    return link(model, link_of, system, max_states)
+
+
+def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Link, System]:
+    """Return how a model is linked, and the system that it is linked with.
+
+    Raises:
+        InputError: it is not declared how, or the bounds cannot be used.
+    """
     if model.link is None:
         raise InputError(f"the model of {model.protocol} does not say how it is linked to Python")
-    declared: Link = library.load(model.link)
+    found: Link = library.load(model.link)
     spec = Spec(
         protocol=model.protocol,
         actors=actors,
         messages=messages,
-        network=declared.network,
-        workload=declared.workload,
+        network=found.network,
+        workload=found.workload,
         history=history,
     )
-    return link(model, declared, system_of(spec), max_states)
+    return found, system_of(spec)
 
 
 def word(found: Linked) -> str:

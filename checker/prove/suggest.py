@@ -1,0 +1,304 @@
+"""Candidate conjuncts for a designer: what is true in all linked states, and inductive together.
+
+The grammar is fixed: disjunctions of at most three literals about the marked message R, any message
+m and any actor a (so, implications between them). Those that are true in every linked state are
+thinned out by induction as Houdini does it (C. Flanagan, K. R. M. Leino: Houdini, an annotation
+assistant for ESC/Java, FME 2001): whatever an action can break goes, until nothing goes any more.
+What is left is inductive, whatever the linked states were; the solver has the last word.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, product
+
+import z3
+from attrs import evolve, frozen
+
+from antecede.checker.errors import InputError
+from antecede.checker.prove.finite import Universe, applied, true_in
+from antecede.checker.prove.formula import Structure, after, compiled
+from antecede.checker.prove.link import Link, link
+from antecede.checker.prove.mutants import used
+from antecede.checker.prove.obligations import (
+    TIMEOUT,
+    Answer,
+    Proof,
+    ask,
+    initial,
+    obligations,
+    prove,
+)
+from antecede.checker.prove.vocabulary import (
+    ACTOR,
+    MESSAGE,
+    Conjunct,
+    Formula,
+    Model,
+    R,
+    actors,
+    dst,
+    messages,
+    src,
+)
+from antecede.checker.semantics.transition import System
+
+MOST_LITERALS = 3
+
+m = messages("m")
+a = actors("a")
+
+
+@frozen(eq=False)
+class Suggestion:
+    """What was found.
+
+    Attributes:
+        tried: how many candidates the grammar has for the model.
+        linked: how many of them are true in all linked states.
+        states: how many these are.
+        proof: of the model with the suggested conjuncts in the place of its own.
+        enough: those of them that the solver used, directly or for one another, to show safety; all
+            of them if safety does not follow.
+    """
+
+    tried: int
+    linked: int
+    states: int
+    proof: Proof
+    enough: tuple[Conjunct, ...]
+    seconds: float
+
+
+@frozen(eq=False)
+class Literal:
+    """An atom or its negation, and which variables it is about."""
+
+    formula: Formula
+    text: str
+    atom: int
+    negated: bool
+
+
+def atoms(model: Model) -> list[tuple[Formula, str]]:
+    """Return the atoms of the grammar: what the relations say of m, of R, of a, and of pairs."""
+    found: list[tuple[Formula, str]] = []
+    for relation in model.relations:
+        if relation.sorts == (MESSAGE,):
+            found += [(relation(x), f"{relation.name}({x})") for x in (m, R)]
+        elif relation.sorts == (ACTOR,):
+            found.append((relation(a), f"{relation.name}(a)"))
+        elif relation.sorts == (MESSAGE, MESSAGE):
+            found += [(relation(x, y), f"{relation.name}({x}, {y})") for x, y in ((R, m), (m, R))]
+        elif relation.sorts == (ACTOR, MESSAGE):
+            found += [(relation(a, x), f"{relation.name}(a, {x})") for x in (m, R)]
+    found += [(a == src(R), "a = src(R)"), (src(m) == src(R), "src(m) = src(R)")]
+    if all(relation.name != "to" for relation in model.relations):
+        found += [(a == dst(R), "a = dst(R)"), (dst(m) == dst(R), "dst(m) = dst(R)")]
+    return found
+
+
+def candidates(model: Model) -> Iterator[tuple[Literal, ...]]:
+    """Yield the disjunctions of the grammar, the shortest first; about m or about a, not both."""
+    literals = [
+        Literal(z3.Not(formula) if negated else formula, text, at, negated)
+        for at, (formula, text) in enumerate(atoms(model))
+        for negated in (False, True)
+    ]
+    for count in range(1, MOST_LITERALS + 1):
+        for chosen in combinations(literals, count):
+            distinct = len({one.atom for one in chosen}) == count
+            if distinct and len({v for one in chosen for v in _about(one)}) <= 1:
+                yield chosen
+
+
+def _about(literal: Literal) -> set[str]:
+    inside = literal.text.replace("(", " ").replace(")", " ").replace(",", " ").split()
+    return {"m", "a"} & set(inside)
+
+
+def clause(chosen: Sequence[Literal]) -> Formula:
+    """Return a disjunction, for all m and a."""
+    return z3.ForAll([m, a], z3.Or([one.formula for one in chosen]))
+
+
+def said(chosen: Sequence[Literal]) -> str:
+    """Return a disjunction as an implication."""
+    given = [one.text for one in chosen if one.negated]
+    then = [one.text for one in chosen if not one.negated]
+    right = " or ".join(then)
+    if not given:
+        return right
+    if not then:
+        return "not " + given[0] if len(given) == 1 else f"not ({' and '.join(given)})"
+    return f"{' and '.join(given)} implies {right}"
+
+
+def linked_structures(model: Model, declared: Link, system: System) -> list[Structure]:
+    """Return the distinct structures of a link, one per choice of the marked message."""
+    seen: dict[tuple[object, ...], Structure] = {}
+
+    def watch(structure: Structure) -> None:
+        seen.setdefault(tuple(structure.values.values()), structure)
+
+    # Only the safety property is judged: the conjuncts are what is looked for.
+    found = link(evolve(model, conjuncts=()), declared, system, watch=watch)
+    if found.difference is not None:
+        raise InputError(f"model and Python differ, so nothing is suggested: {found.difference}")
+    return list(seen.values())
+
+
+def true_everywhere(model: Model, structures: Sequence[Structure]) -> list[tuple[Literal, ...]]:
+    """Return the candidates that are true in all structures and not implied by a shorter one.
+
+    An assignment of m and a in a structure makes some literals true: a bit mask. A candidate is
+    true everywhere if it shares a bit with every mask.
+    """
+    found = atoms(model)
+    calls = [compiled(formula, structures[0].sizes, (m, a)) for formula, _ in found]
+    masks: set[int] = set()
+    for structure in structures:
+        sizes = structure.sizes
+        for elements in product(range(sizes["Message"]), range(sizes["Actor"])):
+            mask = 0
+            for at, call in enumerate(calls):
+                mask |= 1 << (2 * at + (not call.value(structure, *elements)))
+            masks.add(mask)
+    kept: list[tuple[Literal, ...]] = []
+    bits: list[int] = []
+    for chosen in candidates(model):
+        own = sum(1 << (2 * one.atom + one.negated) for one in chosen)
+        if any(own & shorter == shorter for shorter in bits):
+            continue
+        if all(own & mask for mask in masks):
+            kept.append(chosen)
+            bits.append(own)
+    return kept
+
+
+def houdini(
+    model: Model, clauses: Sequence[tuple[Literal, ...]], timeout: float = TIMEOUT
+) -> list[tuple[Literal, ...]]:
+    """Return the greatest part of `clauses` that is inductive.
+
+    First small counterexamples to induction are collected, each of which takes away all that it
+    breaks; then the solver is asked about what is left, one by one.
+    """
+    left = [one for one in clauses if _initially(model, one)]
+    for sizes in (
+        {"Actor": 2, "Message": 2},
+        {"Actor": 3, "Message": 2},
+        {"Actor": 2, "Message": 3},
+    ):
+        left = _thinned(model, left, sizes, timeout)
+    while left:
+        trial = evolve(model, conjuncts=conjuncts(left), at_rest=None)
+        broken = {
+            one.conjunct.name
+            for one in obligations(trial)
+            if one.action is not None and ask(one, timeout).answer is not Answer.PROVED
+        }
+        if not broken:
+            break
+        left = [one for one in left if said(one) not in broken]
+    return left
+
+
+def _initially(model: Model, chosen: tuple[Literal, ...]) -> bool:
+    solver = z3.Solver()
+    solver.add(*initial(model), z3.Not(clause(chosen)))
+    return bool(solver.check() == z3.unsat)
+
+
+def _thinned(
+    model: Model, clauses: list[tuple[Literal, ...]], sizes: dict[str, int], timeout: float
+) -> list[tuple[Literal, ...]]:
+    """Take away what a small counterexample to induction breaks, until there is none."""
+    left = list(clauses)
+    for action in [*model.actions, *model.actions]:
+        while left:
+            universe = Universe.of(model, sizes, int(timeout * 1000))
+            formulas = [clause(one) for one in left]
+            after_it = z3.Or([z3.Not(after(formula, action)) for formula in formulas])
+            found = universe.find(*formulas, action.guard, after_it, free=action.params)
+            if found is None:
+                break
+            last = applied(found.structure, action, found.free)
+            left = [
+                one for one, formula in zip(left, formulas, strict=True) if true_in(last, formula)
+            ]
+    return left
+
+
+def conjuncts(clauses: Sequence[tuple[Literal, ...]]) -> tuple[Conjunct, ...]:
+    """Return clauses as conjuncts that are called what they say."""
+    return tuple(Conjunct(said(one), said(one), clause(one)) for one in clauses)
+
+
+def suggest(
+    model: Model,
+    declared: Link,
+    system: System,
+    timeout: float = TIMEOUT,
+    say: Callable[[str], None] = lambda _text: None,
+) -> Suggestion:
+    """Look for an invariant of a linked model; its own conjuncts are not used.
+
+    Args:
+        model: relations, actions and safety are taken from it.
+        declared: how it is linked.
+        system: the bounds within which candidates have to be true.
+        timeout: for each question to the solver, in seconds.
+        say: told what is under way.
+    """
+    started = time.monotonic()
+    say("exploring")
+    structures = linked_structures(model, declared, system)
+    say(f"{len(structures)} structures; trying candidates")
+    clauses = true_everywhere(model, structures)
+    say(f"{len(clauses)} candidates are true in all of them; thinning them out by induction")
+    inductive = houdini(model, clauses, timeout)
+    trial = evolve(model, conjuncts=conjuncts(inductive), at_rest=None)
+    proof = prove(trial, timeout)
+    enough = trial.conjuncts if proof.answer is not Answer.PROVED else _enough(trial, timeout)
+    tried = sum(1 for _ in candidates(model))
+    seconds = time.monotonic() - started
+    return Suggestion(tried, len(clauses), len(structures), proof, enough, seconds)
+
+
+def _enough(model: Model, timeout: float) -> tuple[Conjunct, ...]:
+    """Return conjuncts that are inductive without the others and give safety."""
+    every = list(obligations(model))
+    wanted: set[str] = set()
+    more = used(every[-1], model, timeout)
+    while more - wanted:
+        new, wanted = more - wanted, wanted | more
+        more = {
+            name
+            for one in every
+            if one.action is not None and one.conjunct.name in new
+            for name in used(one, model, timeout)
+        }
+    return tuple(one for one in model.conjuncts if one.name in wanted)
+
+
+def text(found: Suggestion) -> str:
+    """Return what was found, for people."""
+    model, proof = found.proof.model, found.proof
+    lines = [
+        f"{model.protocol}: {found.tried:,} candidates, {found.linked:,} true in all "
+        f"{found.states:,} linked structures, {len(model.conjuncts)} inductive together "
+        f"({found.seconds:.1f} s)"
+    ]
+    names = {one.name for one in found.enough}
+    if proof.answer is Answer.PROVED:
+        lines.append(f"{model.safety.name} follows from these {len(names)}:")
+    else:
+        lines.append(f"{model.safety.name} does not follow from them ({proof.answer}):")
+    lines += [f"  {one.says}" for one in model.conjuncts if one.name in names]
+    others = [one for one in model.conjuncts if one.name not in names]
+    if others:
+        lines.append("Also inductive together with them:")
+        lines += [f"  {one.says}" for one in others]
+    return "\n".join(lines)
