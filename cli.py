@@ -18,6 +18,7 @@ import click
 from antecede.checker import interrupts
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
+from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
 from antecede.checker.audit.records import fields_from
 from antecede.checker.check import (
@@ -814,6 +815,12 @@ def simulate_command(
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
 @click.option(
+    "--trace",
+    "trace_file",
+    metavar="FILE",
+    help="Draw the first violation of causal delivery: .svg, .html, .shiviz, .json.",
+)
+@click.option(
     "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
 )
 def audit_command(
@@ -822,6 +829,7 @@ def audit_command(
     event: str | None,
     fields: str | None,
     json_file: str | None,
+    trace_file: str | None,
     unfinished: bool,
 ) -> int:
     """Judge the logs of a real system by the same causality as a check; - is standard input.
@@ -835,6 +843,9 @@ def audit_command(
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))
+    drawn = None if trace_file is None else pictures.check_format(trace_file)
+    if trace_file is not None:
+        check_writable(trace_file)
     ticker = audit_report.Ticker()
     found = audits.audit(
         names, log_format, event, fields_from(fields), unfinished=unfinished, tick=ticker
@@ -845,6 +856,13 @@ def audit_command(
         write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
     if json_file != "-":
         _say(audit_report.text(found, unfinished=unfinished))
+    if trace_file is not None and drawn is not None:
+        if any(finding.events for finding in found.findings):
+            write_whole(trace_file, pictures.picture(found, drawn))
+        else:
+            _complain(
+                f"No violation of causal delivery was found, so {trace_file} was not written."
+            )
     return audit_report.EXIT_CODES[audit_report.verdict(found, unfinished=unfinished)]
 
 
