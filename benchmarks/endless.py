@@ -67,6 +67,8 @@ def lasso(path: Path) -> str:
     """Return how long the run is, and what becomes of the message."""
     if path.loop is None:
         return f"{path.length} transitions"
+    if not path.repeats:
+        return f"{path.length} transitions, then nothing more can happen ({path.loop.ending})"
     cycle = path.length - path.loop.after
     return f"{path.loop.after} transitions, then {cycle} for ever ({path.loop.ending})"
 
