@@ -23,6 +23,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
+from antecede.checker.settings import whole_number
 from antecede.checker.spec import Spec, load_specs, overridden
 
 SPECS = Path(antecede.__file__).parent / "specs" / "table1"
@@ -70,9 +71,8 @@ def parsed_bounds(text: str) -> tuple[int, int]:
         InputError: it is none.
     """
     actors, _, messages = text.partition("x")
-    if not (actors.isdigit() and messages.isdigit()):
-        raise InputError(f"bounds {text!r} are not ACTORSxMESSAGES, such as 3x3")
-    return int(actors), int(messages)
+    what = f"of the bounds {text!r} (ACTORSxMESSAGES, such as 3x3) the number of"
+    return whole_number(actors, f"{what} actors"), whole_number(messages, f"{what} messages")
 
 
 def parsed_histories(text: str) -> tuple[str, ...]:

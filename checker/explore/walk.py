@@ -157,9 +157,9 @@ def _moved(walk: Walk, command: str, argument: str) -> str | None:
         walk.go(walk.at + 1)
     elif command == "p":
         walk.go(walk.at - 1)
-    elif command == "g" and argument.isdigit():
+    elif command == "g" and argument.isdecimal():
         walk.go(int(argument))
-    elif command == "b" and argument.isdigit():
+    elif command == "b" and argument.isdecimal():
         choices = walk.choices()
         if not 1 <= int(argument) <= len(choices):
             return f"there is no choice {argument}; here are {len(choices)} (b lists them)"

@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from antecede.checker.errors import InputError, unknown
+from antecede.checker.errors import unknown
 from antecede.checker.model import Packet
 from antecede.checker.semantics.values import canonical
+from antecede.checker.settings import whole_number
 
 Channel: TypeAlias = tuple[Packet, ...]
 Taken: TypeAlias = tuple[tuple[Packet, Channel], ...]
@@ -136,9 +137,7 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
 
 
 def _budget(text: str, count: str) -> int:
-    if not count.isdigit() or int(count) < 1:
-        raise InputError(f"the network {text!r} needs a number of losses, at least 1: lossy:2")
-    return int(count)
+    return whole_number(count, f"the number of losses of the network {text!r} (as in lossy:2)")
 
 
 UNORDERED = network_named("unordered")

@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Request
+from antecede.checker.settings import whole_number
 
 Position: TypeAlias = Any
 
@@ -233,13 +234,10 @@ def endless(actors: int, argument: str) -> Workload:
         InputError: no number, or no list of other actors per actor.
     """
     number, _, listed = argument.partition(":")
-    if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= MOST_BUFFER):
-        raise InputError(
-            f"the workload 'endless' needs how many messages of an actor may be undelivered, from "
-            f"1 to {MOST_BUFFER}, after the colon, got {number!r}; for example endless:1"
-        )
+    what = "how many messages of an actor may be undelivered (endless:1)"
+    buffer = whole_number(number, what, most=MOST_BUFFER)
     rows = _targets(actors, listed)
-    text = f"endless:{int(number)}"
+    text = f"endless:{buffer}"
     if listed:
         text += ":" + json.dumps(rows, separators=(",", ":"))
     return Workload(
@@ -254,7 +252,7 @@ def endless(actors: int, argument: str) -> Workload:
         ended=lambda _actor, _position: False,
         symmetric=not listed,
         self_sends=False,
-        buffer=int(number),
+        buffer=buffer,
     )
 
 

@@ -60,7 +60,7 @@ def test_all_encodings_make_three_rows_each(antecede: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("--bounds", "3by3"), "bounds '3by3' are not ACTORSxMESSAGES, such as 3x3"),
+        (("--bounds", "3by3"), "bounds '3by3' (ACTORSxMESSAGES, such as 3x3)"),
         (("--history", "vector"), "unknown history 'vector'; available: knowledge, clocks, full"),
         (("--output", "no/table.txt"), "cannot write to 'no/table.txt'"),
         (("--resume", "."), "the table makes several"),

@@ -155,9 +155,10 @@ def test_an_actor_sends_only_while_its_buffer_has_room() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("endless", "from 1 to 1000, after the colon, got ''"),
-        ("endless:0", "got '0'"),
-        ("endless:²", "got '²'"),
+        ("endless", "undelivered (endless:1) is ''; it must be a whole number"),
+        ("endless:0", "give at least 1"),
+        ("endless:1001", "give at most 1,000"),
+        ("endless:²", "it must be a whole number"),
         ("endless:1:[[1]]", "one list per actor: 2, got 1"),
         ("endless:1:[[0],[]]", "actor 0 sends to itself"),
         ("endless:1:[1,2]", "needs a JSON list of lists"),

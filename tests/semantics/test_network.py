@@ -158,11 +158,11 @@ def test_text_of_a_network_says_whether_it_duplicates_and_loses(
     )
 
 
-@pytest.mark.parametrize("text", ["lossy:0", "fifo+lossy:", "lossy:-1", "lossy:few"])
+@pytest.mark.parametrize("text", ["lossy:0", "fifo+lossy:", "lossy:-1", "lossy:few", "lossy:²"])
 def test_budget_that_is_no_number_of_losses_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InputError) as caught:
         network_named(text)
-    assert f"network {text!r} needs a number of losses" in str(caught.value)
+    assert f"the number of losses of the network {text!r}" in str(caught.value)
     assert "lossy:2" in str(caught.value)
 
 
