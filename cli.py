@@ -1135,8 +1135,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CapacityError as error:
         _complain(f"Error: {error}")
         return INCOMPLETE
-    except click.Abort:
-        _complain("Interrupted; there is no result.")
+    except click.Abort as abort:
+        notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
+        _complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE
     except Exception as error:
         _complain(_internal(error))

@@ -111,11 +111,21 @@ class Kept:
         write_whole(str(self.file), "".join(f"{json.dumps(row)}\n" for row in rows))
         missing = [item for item in items if self.key(columns(item)) not in done]
         with self.file.open("a", encoding="utf-8") as out:
-            for row in run(missing):
+            for row in self._noting(run(missing)):
                 if lasting(row):
                     out.write(f"{json.dumps(row)}\n")
                     out.flush()
                 yield row
+
+    def _noting(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield rows; an interruption says where they are."""
+        try:
+            yield from rows
+        except KeyboardInterrupt as interruption:
+            interruption.add_note(
+                f"the rows so far are in {self.file}, and the same command goes on from there"
+            )
+            raise
 
 
 def in_processes(

@@ -95,4 +95,5 @@ def test_a_sweep_that_is_ended_leaves_nobody_computing(
     _, err = process.communicate(timeout=120)
     assert 3 == process.returncode
     assert "Traceback" not in err
+    assert "Interrupted; the rows so far are in sweep.jsonl, and the same command goes on" in err
     until(lambda: not any(map(is_alive, children)))
