@@ -233,7 +233,7 @@ def _check_kinds(table: Mapping[str, Any], kinds: Mapping[str, type], thing: str
 def _workload_text(table: Mapping[str, Any]) -> str:
     """Return the one-line form of a `[workload]` table."""
     kind = table.get("kind")
-    if kind not in SUMMARIES:
+    if not isinstance(kind, str) or kind not in SUMMARIES:
         raise unknown("workload kind", str(kind), SUMMARIES)
     argument = "programs" if kind == "program" else "sends"
     for key in table:

@@ -93,3 +93,18 @@ def test_rows_that_are_none_are_refused(row: bytes, antecede: Command, tmp_path:
     ran = antecede("sweep", "--protocol", "mfss", "--actors", "2", "--output", kept)
     assert 2 == ran.code
     assert row * 2 == kept.read_bytes()
+
+
+@pytest.mark.parametrize("network", ["lossy:²", "lossy:٣", "lossy:0", "lossy:" + "9" * 400])
+def test_a_budget_that_is_no_number_is_refused(network: str, antecede: Command) -> None:
+    ran = antecede("check", "mfss", "--network", network)
+    assert 2 == ran.code
+    assert "losses" in ran.err
+
+
+def test_a_workload_whose_kind_is_no_word_is_refused(antecede: Command, tmp_path: Path) -> None:
+    spec = tmp_path / "spec.antecede.toml"
+    spec.write_text('protocol = "mfss"\nworkload = {kind = {a = 1}}\n')
+    ran = antecede("check", spec)
+    assert 2 == ran.code
+    assert "unknown workload kind" in ran.err

@@ -19,7 +19,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
-from antecede.checker.model import Delivery, Message, Packet, Step
+from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.transition import (
     initial_state,
@@ -486,17 +486,48 @@ class Tabulation(Components):
         """Return, per judgement of a delivery, the bit set of properties that it violates."""
         bad = np.zeros(8, np.int64)
         for judgement in range(8):
-            delivery = Delivery(
-                actor=0,
-                message=Message(0, 1, (0,)),
-                expected=not judgement & 4,
-                known=bool(judgement & 1),
-                overtaken=bool(judgement & 2),
-            )
             for rank, prop in enumerate(self.system.properties):
+                delivery: Any = _Judged(
+                    prop.name,
+                    expected=not judgement & 4,
+                    known=bool(judgement & 1),
+                    overtaken=bool(judgement & 2),
+                )
                 if prop.at_delivery is not None and not prop.at_delivery(delivery):
                     bad[judgement] |= 1 << rank
         return bad
+
+
+@frozen
+class _Judged:
+    """A delivery as the tables know it: which message it is of, and where, is not in a row.
+
+    Attributes:
+        prop: the name of the property that looks at it.
+        expected, known, overtaken: as of `Delivery`.
+    """
+
+    prop: str
+    expected: bool
+    known: bool
+    overtaken: bool
+
+    @property
+    def message(self) -> Message:
+        """What the tables cannot tell.
+
+        Raises:
+            InputError: always, for any answer might be a wrong verdict.
+        """
+        raise InputError(
+            f"the property {self.prop!r} asks which message is delivered, or where, and the "
+            "tables of the compiled engines do not know that; use --engine plain"
+        )
+
+    @property
+    def actor(self) -> int:
+        """What the tables cannot tell either."""
+        return self.message.sender
 
 
 _FILLERS = {

@@ -1,0 +1,42 @@
+"""A property of one's own that the tables cannot judge is refused, never answered wrongly."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from antecede.checker.engine import explorer_for
+from antecede.checker.errors import InputError
+from antecede.checker.model import Delivery, Property
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.transition import System
+from antecede.protocols.mfss import MFSS
+from tests.semantics.test_transition import system_for
+
+
+def asked(look: object) -> System:
+    """Return MFSS with a property that no second message is delivered, or one at actor 1."""
+
+    def respects(delivery: Delivery) -> bool:
+        return delivery.message.number < 2 if look == "message" else delivery.actor != 1
+
+    own = Property(name="own", summary="a property of a test", at_delivery=respects)
+    return evolve(system_for(MFSS, 2, 2), properties=(own,))
+
+
+@pytest.mark.parametrize("look", ["message", "actor"])
+def test_plain_python_judges_it(look: str) -> None:
+    system = asked(look)
+    assert (
+        Verdict.VIOLATED is explore(system, explorer_for(system, Options(engine="plain"))).verdict
+    )
+
+
+@pytest.mark.parametrize("look", ["message", "actor"])
+@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
+def test_the_tables_refuse_it(look: str, search: str) -> None:
+    system = asked(look)
+    with pytest.raises(InputError, match="'own' asks which message is delivered, or where"):
+        explore(system, explorer_for(system, Options(engine="local", search=search)))
