@@ -1,0 +1,7 @@
+"""Writes what really happens in a program as a log for `antecede audit`."""
+
+from __future__ import annotations
+
+from antecede.checker.audit.recorder import Actor, Recorder
+
+__all__ = ["Actor", "Recorder"]
