@@ -680,13 +680,16 @@ def sweep_command(
             raise InputError("--master and --spark-log are for --on spark")
         run = partial(sweeps.in_processes, processes=processes or os.cpu_count() or 1)
     file, gave_up = Path(output), False
-    for row in sweeps.sweep(wanted, partial(run, options=options, bounds=bounds), file):
+    begun = len(sweeps.asked_for(wanted, file, options, bounds))
+    if begun and not quiet:
+        _complain(f"{begun} of {len(wanted)} rows are in {output} already, and are not run again.")
+    for row in sweeps.sweep(wanted, run, file, options, bounds):
         gave_up |= row["verdict"] == sweeps.GAVE_UP
         if not quiet:
             _complain(sweeps.line(row))
-    rows = sweeps.kept_in(file).rows()
+    rows = sweeps.asked_for(wanted, file, options, bounds)
     if parquet_file is not None:
-        parquet.write(rows, parquet_file)
+        parquet.write(sweeps.kept_in(file).rows(), parquet_file)
     _say(sweeps.matrix(rows))
     if gave_up or any(row["verdict"] not in ("HOLDS", "VIOLATED") for row in rows):
         return INCOMPLETE

@@ -266,12 +266,13 @@ def symmetry_text(result: Result) -> str:
         return f"  Symmetry is off: {symmetry['reason']}."
     text = (
         f"  By symmetry each state stands for up to {symmetry['permutations']} that differ in the "
-        f"actors' names: {symmetry['reduction']:.2f} times fewer states"
+        "actors' names"
     )
-    if whole is None:
-        return text + "."
+    if whole is None or result.stopped_by is not None:
+        return f"{text}."  # a ratio of what was explored so far says little of the whole
     return (
-        f"{text};\n  without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
+        f"{text}: {symmetry['reduction']:.2f} times fewer states;\n"
+        f"  without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
         f"{whole.final_states:,} final states."
     )
 

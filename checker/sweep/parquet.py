@@ -15,6 +15,7 @@ _KINDS = {str: "string", int: "int32", tuple: "string"}
 
 COLUMNS = {
     **{known.name: _KINDS[known.kind] for known in settings_of(Question)},
+    "digest": "string",
     "verdict": "string",
     "violates": "string",
     "counterexample_length": "int32",

@@ -6,6 +6,8 @@ begun again leaves out what is in the file already.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,21 +19,29 @@ from attrs import asdict, evolve
 
 from antecede.checker.check import InternalError, check
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
+from antecede.checker.formats.json import own_version
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
-from antecede.checker.spec import Spec
+from antecede.checker.spec import Spec, system_of
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import spread
+from antecede.checker.tables.identity import about
 
 KEYS = FIELDS
-"""What tells the checks of a sweep apart; the columns of its rows."""
+"""What a sweep combines."""
+
+DIGEST = "digest"
+"""The column that tells apart what was asked alike: other sources, versions, options or bounds."""
+
+IDLE = ("threads", "master", "spark_log")
+"""Options on which no row depends."""
 
 GAVE_UP = "GAVE UP"
 """In place of a verdict where the cluster or a process failed; such a row is shown, not kept."""
 
-Runner: TypeAlias = Callable[[Sequence[Spec]], Iterator[Row]]
-"""Runs checks, each on one thread, and yields their rows as they come."""
+Runner: TypeAlias = Callable[..., Iterator[Row]]
+"""(specs, options, bounds) -> their rows as they come; each check runs on one thread."""
 
 
 def combined(specs: Sequence[Spec], axes: Mapping[str, tuple[Any, ...]]) -> list[Spec]:
@@ -53,7 +63,7 @@ def combined(specs: Sequence[Spec], axes: Mapping[str, tuple[Any, ...]]) -> list
 
 def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
     """Run one check and return its row; what cannot be checked has the error in its row."""
-    row = _columns(spec)
+    row = columns_of(spec, options, bounds)
     try:
         report = check(spec, options, bounds, selfcheck="off")
     except AntecedeError as error:
@@ -76,12 +86,23 @@ def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
 
 def kept_in(file: Path) -> Kept:
     """Return the rows of a file."""
-    return Kept(file, KEYS, "a sweep", COLUMNS, ("verdict",))
+    return Kept(file, (*KEYS, DIGEST), "a sweep", COLUMNS, ("verdict",))
 
 
-def sweep(specs: Sequence[Spec], run: Runner, file: Path) -> Iterator[Row]:
+def sweep(
+    specs: Sequence[Spec], run: Runner, file: Path, options: Options, bounds: Bounds
+) -> Iterator[Row]:
     """Run what is missing in `file`; yield each row when it is in the file."""
-    return kept_in(file).run(specs, _columns, run, lambda row: row["verdict"] != GAVE_UP)
+    columns = partial(columns_of, options=options, bounds=bounds)
+    runner = partial(run, options=options, bounds=bounds)
+    return kept_in(file).run(specs, columns, runner, lambda row: row["verdict"] != GAVE_UP)
+
+
+def asked_for(specs: Sequence[Spec], file: Path, options: Options, bounds: Bounds) -> list[Row]:
+    """Return the rows of `file` that answer just this, in its order."""
+    kept = kept_in(file)
+    keys = {kept.key(columns_of(spec, options, bounds)) for spec in specs}
+    return [row for row in kept.rows() if kept.key(row) in keys]
 
 
 def in_processes(
@@ -91,7 +112,8 @@ def in_processes(
     call = partial(row_of, options=options, bounds=bounds)
     for spec, found in spread(call, specs, processes):
         if isinstance(found, CapacityError):
-            yield {**_columns(spec), "verdict": GAVE_UP, "error": str(found)}
+            row = columns_of(spec, options, bounds)
+            yield {**row, "verdict": GAVE_UP, "error": str(found)}
         else:
             yield found
 
@@ -109,9 +131,10 @@ def on_spark(
         if isinstance(found, str):
             raise InternalError(f"a check of {spec.protocol} failed on an executor:\n{found}")
         if isinstance(found, ClusterError):
-            yield {**_columns(spec), "verdict": GAVE_UP, "error": str(found)}
+            row = columns_of(spec, options, bounds)
+            yield {**row, "verdict": GAVE_UP, "error": str(found)}
         else:
-            yield {**found, **_columns(spec)}
+            yield {**found, **columns_of(spec, options, bounds)}
 
 
 def _row_or_traceback(asked: tuple[Spec, Spec], options: Options, bounds: Bounds) -> Row | str:
@@ -128,8 +151,22 @@ def _found_anywhere(spec: Spec) -> Spec:
     return evolve(spec, protocol=f"{Path(path + ending).resolve()}{name}") if ending else spec
 
 
-def _columns(spec: Spec) -> Row:
-    return {**asdict(as_asked(spec)), "properties": ",".join(spec.properties)}
+def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
+    """Return what tells a row from others: the question, and a digest of all else it rests on."""
+    asked = {**asdict(as_asked(spec)), "properties": ",".join(spec.properties)}
+    return {**asked, DIGEST: _digest(spec, options, bounds)}
+
+
+def _digest(spec: Spec, options: Options, bounds: Bounds) -> str:
+    """Digest the sources of protocol and checker, the version, the bounds and the options."""
+    try:
+        rests_on: dict[str, Any] = about(system_of(spec))
+    except AntecedeError as error:
+        rests_on = {"error": str(error)}
+    method = asdict(options, filter=lambda field, _value: field.name not in IDLE)
+    whole = [rests_on, own_version(), spec.search, method, asdict(bounds)]
+    text = json.dumps(whole, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 def line(row: Row) -> str:

@@ -28,8 +28,7 @@ PLAIN = Options(engine="plain")
 
 
 def swept(specs: list[Spec], file: Path) -> list[dict[str, object]]:
-    run = partial(in_processes, options=PLAIN, bounds=Bounds(), processes=1)
-    return list(sweep(specs, run, file))
+    return list(sweep(specs, partial(in_processes, processes=1), file, PLAIN, Bounds()))
 
 
 def test_every_combination_once_and_small_ones_first() -> None:
@@ -66,6 +65,63 @@ def test_a_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert [3] == [row["messages"] for row in rest]
     assert [1, 2, 3] == [row["messages"] for row in kept_in(file).rows()]
     assert [] == swept(specs, file)
+
+
+BROKEN = """
+from attrs import evolve
+from antecede.protocols import mfss, unordered
+PROTOCOL = {name}
+"""
+
+
+def test_a_row_of_a_protocol_that_was_changed_since_is_run_again(
+    antecede: Command, tmp_path: Path
+) -> None:
+    """In both directions: a verdict of yesterday is no answer today."""
+    asked = ("sweep", "mine.py", "--actors", 2, "--messages", 2, "--engine", "plain")
+    for name, verdict, again in (
+        ("mfss.MFSS", "HOLDS", False),
+        ("unordered.UNORDERED", "VIOLATED", False),
+        ("mfss.MFSS", "HOLDS", True),
+    ):
+        source = BROKEN.format(name=f"evolve({name}, name='mine')")
+        (tmp_path / "mine.py").write_text(source)
+        ran = antecede(*asked, cwd=tmp_path)
+        assert verdict in ran.out
+        assert again == ("1 of 1 rows are in sweep.jsonl already" in ran.err)
+
+
+def test_a_row_that_a_bound_ended_is_run_again_without_it(
+    antecede: Command, tmp_path: Path
+) -> None:
+    asked = ("sweep", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain")
+    assert 3 == antecede(*asked, "--max-states", 5, cwd=tmp_path).code
+    ran = antecede(*asked, cwd=tmp_path)
+    assert 0 == ran.code
+    assert "INCOMPLETE" not in ran.out
+
+
+def test_only_rows_that_were_asked_for_are_printed(antecede: Command, tmp_path: Path) -> None:
+    asked = (
+        "sweep",
+        "--actors",
+        2,
+        "--messages",
+        1,
+        "--engine",
+        "plain",
+        "--property",
+        "integrity",
+    )
+    antecede(*asked, "fifo", cwd=tmp_path)
+    ran = antecede(*asked, "mfss", cwd=tmp_path)
+    assert "mfss" in ran.out
+    assert "fifo" not in ran.out
+    assert ["integrity"] * 2 == [row["properties"] for row in rows_in(tmp_path)]
+
+
+def rows_in(folder: Path) -> list[dict[str, object]]:
+    return kept_in(folder / "sweep.jsonl").rows()
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -115,9 +171,9 @@ def test_on_spark_a_check_that_kills_its_worker_is_tried_again_by_the_next_run(
     found = {(row["protocol"], row["messages"], row["unique_states"]) for row in rows}
     assert {("mfss", 1, 16), ("mfss", 2, 81), ("mine.py", 1, 16), ("mine.py", 2, 81)} == found
     (tmp_path / "deadly.py").write_text("from antecede.protocols.mfss import MFSS")
-    again = in_a_process(*asked, "--engine", "plain", cwd=tmp_path)
+    again = in_a_process(*asked, cwd=tmp_path)
     assert 0 == again.code
-    assert 2 == len(again.err.splitlines())
+    assert "4 of 6 rows are in sweep.jsonl already" in again.err
 
 
 def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
