@@ -214,7 +214,7 @@ def test_composites_that_are_out_of_use_are_dropped(
     name: str, actors: int, messages: int, threads: int
 ) -> None:
     system = small(name, actors, messages, history="full")
-    search = explorer(system, threads=threads, collect=1)
+    search = explorer(system, threads=threads, collect_from=1)
     result = explore(system, search)
     assert found(searched(system, forget_from=None)) == found(result)
     assert result.statistics["dropped_composites"] > 0
@@ -227,7 +227,7 @@ def test_composites_that_are_out_of_use_are_dropped(
 
 def test_composites_stay_where_states_may_be_met_again() -> None:
     for options in ({"symmetry": True}, {"forget_from": None}):
-        result = explore(small("mfss", 3, 1), explorer(small("mfss", 3, 1), collect=1, **options))
+        result = explore(small("mfss", 3, 1), explorer(small("mfss", 3, 1), collect_from=1, **options))
         assert result.statistics["dropped_composites"] == 0
 
 
@@ -236,4 +236,4 @@ def test_a_composite_that_is_numbered_wrongly_is_noticed(monkeypatch: pytest.Mon
     monkeypatch.setattr("antecede.checker.tables.kernels.renumber", lambda *_args: None)
     system = small("mfss", 3, 1, history="full")
     with pytest.raises(IndexError):  # a path to nowhere
-        explore(system, explorer(system, collect=1))
+        explore(system, explorer(system, collect_from=1))
