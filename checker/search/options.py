@@ -73,8 +73,7 @@ class Options:
     resume: Path | None = setting(
         None,
         Path,
-        "Go on from the last checkpoint there; the same check must be asked for. A checkpoint can "
-        "run code as it is read: resume only your own.",
+        "Go on from the last checkpoint there; the same check must be asked for.",
         present=True,
     )
     master: str | None = setting(

@@ -227,7 +227,9 @@ def test_composites_that_are_out_of_use_are_dropped(
 
 def test_composites_stay_where_states_may_be_met_again() -> None:
     for options in ({"symmetry": True}, {"forget_from": None}):
-        result = explore(small("mfss", 3, 1), explorer(small("mfss", 3, 1), collect_from=1, **options))
+        result = explore(
+            small("mfss", 3, 1), explorer(small("mfss", 3, 1), collect_from=1, **options)
+        )
         assert result.statistics["dropped_composites"] == 0
 
 
