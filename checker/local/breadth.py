@@ -581,24 +581,10 @@ class LocalBreadthFirst:
 
     def _insert(self, owner: Owner) -> None:
         """Insert what all threads sent to `owner`, and mark what is new."""
-        visited, tables = owner.visited, self.supply.tables
+        number = owner.number
         for sender in self.owners:
-            start = np.zeros(2, np.int64)
-            while True:
-                state = visited.figures()
-                status = kernels.insert(
-                    sender.out[owner.number : owner.number + 1],
-                    sender.sizes[owner.number : owner.number + 1],
-                    start,
-                    tables,
-                    visited.slots,
-                    state,
-                    visited.tally,
-                )
-                visited.states = int(state[1])
-                if status == 0:
-                    break
-                visited.grow()
+            sent, sizes = sender.out[number : number + 1], sender.sizes[number : number + 1]
+            owner.visited.insert(sent, sizes, self.supply.tables)
 
     def _gather(self, owner: Owner) -> None:
         """Append what is new of what `owner` sent to its next frontier."""
@@ -679,23 +665,7 @@ class LocalBreadthFirst:
 
     def _reinsert(self, owner: Owner, rows: Words) -> None:
         """Put those of `rows` that `owner` owns into its visited set."""
-        start = np.zeros(1, np.int64)
-        with wrapping():
-            while True:
-                state = owner.visited.figures()
-                status = kernels.reinsert(
-                    rows,
-                    self.supply.layout.row_words,
-                    owner.number,
-                    len(self.owners),
-                    start,
-                    owner.visited.slots,
-                    state,
-                )
-                owner.visited.states = int(state[1])
-                if status == 0:
-                    return
-                owner.visited.grow()
+        owner.visited.add(rows, owner.number, len(self.owners))
 
     def _new_blocks(self) -> None:
         """Make new buffers between threads, for rows of another size or blocks of another."""

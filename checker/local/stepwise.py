@@ -236,7 +236,7 @@ class Stepwise:
     def _repacked_set(self, old: Visited, repacking: Repacking) -> Visited:
         new = self._new_visited()
         for part in old.parts():
-            insert_rows(new, repacking.apply(part))
+            new.add(repacking.apply(part))
         old.close()
         return new
 
@@ -268,15 +268,3 @@ class Stepwise:
             f"a handler of protocol {self.system.protocol.name!r} raised an error, and did not "
             "when it was called again with the same arguments"
         )
-
-
-def insert_rows(visited: Visited, rows: Words) -> None:
-    """Put different rows, given flat, into an exact visited set that holds none of them."""
-    start = np.zeros(1, np.int64)
-    while True:
-        figures = visited.figures()
-        status = kernels.reinsert(rows, visited.width, 0, 1, start, visited.slots, figures)
-        visited.states = int(figures[1])
-        if status == 0:
-            return
-        visited.grow()

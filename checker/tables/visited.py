@@ -7,7 +7,7 @@ of its row, right after growing 1/0.68.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,34 @@ class Visited:
         if not kernels.grow(self.slots, TAIL, self.width, old, new):
             raise CapacityError("the visited set's hashes are too unevenly spread")
         self.capacity = new
+
+    def insert(self, sent: Any, sizes: Words, tables: kernels.Tables) -> None:
+        """Insert what threads sent, and mark what is new; see `kernels.insert`."""
+        start = np.zeros(2, np.int64)
+        self._until_done(
+            lambda figures: kernels.insert(
+                sent, sizes, start, tables, self.slots, figures, self.tally
+            )
+        )
+
+    def add(self, rows: Words, me: int = 0, owners: int = 1) -> None:
+        """Put those of different flat rows in it that one of so many owners has; none is there."""
+        start = np.zeros(1, np.int64)
+        self._until_done(
+            lambda figures: kernels.reinsert(
+                rows, self.width, me, owners, start, self.slots, figures
+            )
+        )
+
+    def _until_done(self, kernel: Callable[[Words], int]) -> None:
+        """Call a kernel, which goes on where it stopped, until it needs no more slots."""
+        while True:
+            figures = self.figures()
+            status = kernel(figures)
+            self.states = int(figures[1])
+            if status == 0:
+                return
+            self.grow()
 
     @property
     def unique(self) -> int:
