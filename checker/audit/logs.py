@@ -2,6 +2,8 @@
 
 * `jsonl`: a JSON object a line,
   {"actor": "alice", "event": "causal-send", "message": "m1", "to": ["bob", "carol"]};
+* `csv`: a table with the same fields, named in its first line;
+* `otel`: spans of OpenTelemetry; see `checker.audit.spans`;
 * `shiviz`: what ShiViz draws; see `checker.audit.shiviz`.
 """
 
@@ -11,13 +13,17 @@ from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
+from antecede.checker.audit.columns import looks_like_csv, table_events
 from antecede.checker.audit.events import Event, Stamp
 from antecede.checker.audit.records import Fields, object_events
 from antecede.checker.audit.shiviz import Layout, layout_of, looks_like_shiviz, shiviz_events
 from antecede.checker.audit.sources import Source
+from antecede.checker.audit.spans import looks_like_spans, span_events
 from antecede.checker.errors import InputError, unknown
 
-FORMATS = ("jsonl", "shiviz")
+FORMATS = ("jsonl", "csv", "otel", "shiviz")
+
+NAMES = {"jsonl": "JSON objects", "csv": "records", "otel": "spans"}
 
 
 @frozen(eq=False)
@@ -59,16 +65,25 @@ def open_log(
     first = source.first_line()
     if not first:
         raise InputError(f"{source.name} is empty: there is nothing to judge")
+    fields = fields or Fields()
     if format is None:
-        format = "shiviz" if looks_like_shiviz(first) else "jsonl"
+        format = _guessed(first, fields)
     if format == "shiviz":
         return Log(source, format, layout=layout_of(source.name, first, event))
     if event is not None:
         raise InputError(
-            f"{source.name} is a log of JSON objects, whose events need no expression; leave out "
-            "--event, or give --log-format shiviz"
+            f"{source.name} is a log of {NAMES[format]}, whose events need no expression; leave "
+            "out --event, or give --log-format shiviz"
         )
-    return Log(source, format, fields=fields or Fields())
+    return Log(source, format, fields=fields)
+
+
+def _guessed(first: str, fields: Fields) -> str:
+    if looks_like_shiviz(first):
+        return "shiviz"
+    if looks_like_spans(first):
+        return "otel"
+    return "csv" if looks_like_csv(first, fields) else "jsonl"
 
 
 def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> Iterator[Event]:
@@ -83,4 +98,8 @@ def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> It
     """
     if log.layout is not None:
         return shiviz_events(log.source, log.layout, watch)
+    if log.format == "csv":
+        return table_events(log.source, log.fields)
+    if log.format == "otel":
+        return span_events(log.source)
     return object_events(log.source, log.fields)

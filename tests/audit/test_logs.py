@@ -393,7 +393,7 @@ BAD: dict[str, tuple[str, dict[str, str], str]] = {
     "parser": ("(?<host>.*) (?<clock>.*) (?<event>[)\n", {}, "is no regular expression"),
     "several": (f"{PARSER}\n=== (?<trace>.*) ===\n", {}, "line 2: the log holds several"),
     "silent": ('a {"a": 1}\nhello\n', {}, "no event is a causal-send or a delivery"),
-    "format": (HEADED, {"format": "csv"}, "unknown log format 'csv'"),
+    "format": (HEADED, {"format": "xml"}, "unknown log format 'xml'"),
     "event": (HEADED, {"event": "("}, "is no regular expression"),
     "lacking": (HEADED, {"event": "(?<message>.*)"}, "lacks named groups"),
     "word": (HEADED, {"event": "(?<event>del).* (?<message>.*)"}, "'del' is neither"),

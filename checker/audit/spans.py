@@ -1,0 +1,84 @@
+"""Logs of OpenTelemetry: spans of kind producer and consumer, as OTLP JSON.
+
+A producer span is a causal-send, named by its span id; a consumer span is the delivery of the
+producer's message that it is the child of, or links to. The actor is the resource's `service.name`
+(with `service.instance.id`, if there is one). Spans come in any order, and are put into that of
+their start times, actor by actor: that is the order of one machine's clock. No span names its
+destinations, so that nothing can be said of messages that never arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from antecede.checker.audit.events import DELIVER, SEND, Event
+from antecede.checker.audit.records import parsed
+from antecede.checker.audit.sources import Source
+from antecede.checker.errors import InputError
+
+PRODUCER = (4, "SPAN_KIND_PRODUCER")
+CONSUMER = (5, "SPAN_KIND_CONSUMER")
+
+
+def looks_like_spans(first: str) -> bool:
+    """Return whether the first line of a log holds spans."""
+    return '"resourceSpans"' in first
+
+
+def span_events(source: Source) -> Iterator[Event]:
+    """Yield the events of a log with an object of resource spans on each line.
+
+    Raises:
+        InputError: a line holds no spans, or a span lacks what is needed; says which.
+    """
+    found: list[tuple[str, int, int, Event]] = []
+    for number, line in source.lines():
+        if line.strip():
+            where = f"{source.name}, line {number}"
+            for actor, span in _spans(where, parsed(where, line, "")):
+                found += _events(where, source.name, number, actor, span)
+    found.sort(key=lambda each: each[:3])
+    for _, _, _, event in found:
+        yield event
+
+
+def _spans(where: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the spans of one line, with their actors."""
+    try:
+        for resource in value["resourceSpans"]:
+            actor = _actor(resource.get("resource", {}).get("attributes", []))
+            for scope in resource.get("scopeSpans", []):
+                for span in scope.get("spans", []):
+                    yield actor, dict(span)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise InputError(
+            f"{where}: no OTLP JSON; a line is an object with resourceSpans, scopeSpans and spans"
+        ) from None
+
+
+def _actor(attributes: list[dict[str, Any]]) -> str:
+    values = {each["key"]: each.get("value", {}).get("stringValue") for each in attributes}
+    name, instance = values.get("service.name"), values.get("service.instance.id")
+    return f"{name or 'unknown'}/{instance}" if instance else str(name or "unknown")
+
+
+def _events(
+    where: str, log: str, number: int, actor: str, span: dict[str, Any]
+) -> Iterator[tuple[str, int, int, Event]]:
+    kind = span.get("kind")
+    if kind not in (*PRODUCER, *CONSUMER):
+        return
+    try:
+        start = int(span["startTimeUnixNano"])
+        if kind in PRODUCER:
+            yield actor, start, number, Event(number, actor, SEND, str(span["spanId"]), log=log)
+            return
+        linked = [str(link["spanId"]) for link in span.get("links", [])]
+        for message in linked or [str(span["parentSpanId"])]:
+            yield actor, start, number, Event(number, actor, DELIVER, message, log=log)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{where}: a span lacks {error}; a producer span has spanId and startTimeUnixNano, a "
+            "consumer span also a link to the producer's, or it is its child"
+        ) from None

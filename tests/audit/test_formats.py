@@ -1,0 +1,100 @@
+"""Tables and spans as logs: the same findings as from JSON objects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede.checker.audit.records import fields_from
+from antecede.checker.errors import InputError
+from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
+
+EVENTS = [line.split() for line in ALICE_BOB_CAROL.strip().splitlines()]
+
+
+def test_a_table_has_the_findings_of_the_same_json_objects(tmp_path: Path) -> None:
+    rows = ["note,message,actor,event,to"]
+    for actor, kind, message, *to in EVENTS:
+        event = "causal-send" if kind == "send" else "deliver"
+        rows.append(f'"a, b",{message},{actor},{event},{" ".join(to)}')
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    (finding,) = audit(tmp_path / "log.csv").findings
+    (expected,) = audit(log(tmp_path, ALICE_BOB_CAROL)).findings
+    assert (expected.text, expected.chain) == (finding.text, finding.chain)
+    assert 7 == finding.line
+
+
+def test_the_columns_of_a_table_may_have_other_names(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("host,what,id\na,PUB,1\nb,SUB,1\nb,PING,2\n")
+    fields = fields_from("actor=host,event=what,message=id,send=PUB,deliver=SUB")
+    found = audit(tmp_path / "log", fields=fields)
+    assert (2, 1, 1) == (found.actors, found.causal_sends, found.deliveries)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("actor,event\na,b\n", "no column 'message' among actor, event"),
+        ("actor,event,message\na,deliver\n", "2 values for 3 columns"),
+        ('actor,event,message\n"a,deliver,m\n', "line 2: no CSV"),
+        ("actor,event,message\na,get,m\n", "unknown event 'get'"),
+    ],
+)
+def test_a_table_that_is_no_log_is_refused(text: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(text)
+    with pytest.raises(InputError, match=expected):
+        audit(tmp_path / "log", format="csv")
+
+
+@pytest.mark.parametrize("text", ["actor=", "=x", "who=x", "actor"])
+def test_a_field_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="names no field"):
+        fields_from(text)
+
+
+def span(actor: str, kind: int, at: int, **more: Any) -> str:
+    attributes = [{"key": "service.name", "value": {"stringValue": actor}}]
+    spans = [{"kind": kind, "startTimeUnixNano": str(at), **more}]
+    resource = {"resource": {"attributes": attributes}, "scopeSpans": [{"spans": spans}]}
+    return json.dumps({"resourceSpans": [resource]})
+
+
+def test_spans_are_read_in_the_order_of_their_times(tmp_path: Path) -> None:
+    lines = []
+    for at, (actor, kind, message, *_) in enumerate(EVENTS):
+        if kind == "send":
+            lines.append(span(actor, 4, at, spanId=message))
+        elif at % 2:
+            lines.append(span(actor, 5, at, spanId="x", parentSpanId=message))
+        else:
+            lines.append(span(actor, 5, at, spanId="x", links=[{"spanId": message}]))
+    lines.append(span("dave", 1, 3, spanId="internal"))
+    (tmp_path / "log").write_text("\n".join(reversed(lines)) + "\n")
+    found = audit(tmp_path / "log")
+    (finding,) = found.findings
+    assert ("carol", ("m1", "m2", "m3")) == (finding.actor, finding.chain)
+    assert (3, 3, 3, 3) == (
+        found.actors,
+        found.causal_sends,
+        found.deliveries,
+        found.unaddressed,
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"resourceSpans": 1}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [1]}]}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"kind": 4}]}]}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"kind": 5, "startTimeUnixNano": 1}]}]}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"kind": [], "spanId": 1}]}]}]}',
+    ],
+)
+def test_spans_that_lack_something_are_refused(line: str, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(line + "\n")
+    with pytest.raises(InputError):
+        audit(tmp_path / "log")
