@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.errors import InputError
+from antecede.checker.formats import make_folder
 from antecede.checker.reading import json_in, text_in
 from tests.conftest import Command
 
@@ -108,3 +109,9 @@ def test_a_workload_whose_kind_is_no_word_is_refused(antecede: Command, tmp_path
     ran = antecede("check", spec)
     assert 2 == ran.code
     assert "unknown workload kind" in ran.err
+
+
+@pytest.mark.parametrize("folder", ["/dev/null", "/dev/null/below", "x" * 5_000])
+def test_a_folder_that_cannot_be_made_is_said(folder: str) -> None:
+    with pytest.raises(InputError, match="cannot make the folder"):
+        make_folder(Path(folder))

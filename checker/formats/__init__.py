@@ -59,6 +59,18 @@ def write_whole(target: str, text: str | bytes) -> None:
         raise _unwritable(target, error) from None
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those around it, unless it is there.
+
+    Raises:
+        InputError: it cannot be made; says why.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {str(folder)!r}: {error.strerror}") from None
+
+
 def _beside(path: Path) -> Path:
     """Return a temporary name in the folder of the file that `path` names in the end."""
     path = path.resolve()

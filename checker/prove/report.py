@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from antecede.checker.formats import write_whole
+from antecede.checker.formats import make_folder, write_whole
 from antecede.checker.formats.json import versions
 from antecede.checker.formats.junit import printable
 from antecede.checker.prove import obligations as asked
@@ -168,7 +168,7 @@ def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:
 
 def write_smt2(model: Model, folder: Path) -> int:
     """Write every obligation as a file of its own; return how many there are."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     count = 0
     for count, obligation in enumerate(asked.obligations(model), 1):
         write_whole(str(folder / smt2_name(count, obligation)), asked.smt2(obligation))

@@ -192,13 +192,10 @@ def draw(grid: Grid, rows: Sequence[Row], folder: str) -> None:
     Raises:
         InputError: there is nothing to draw, or no folder.
     """
-    from antecede.checker.formats import write_whole
+    from antecede.checker.formats import make_folder, write_whole
     from antecede.checker.simulate.plots import drawn
 
     place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder!r}: {error.strerror}") from None
+    make_folder(place)
     for name, text in drawn(grid, rows).items():
         write_whole(str(place / f"{name}.svg"), text)
