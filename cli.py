@@ -571,9 +571,10 @@ def claims_command(
     from antecede.checker.claims import report as claims_report
     from antecede.checker.claims.judge import Judge
     from antecede.checker.simulate import claims as times
+    from antecede.checker.simulate.decided import decided_by
 
     sources = claims_report.chosen(source)
-    timed = times.decided_by(rows) if rows else []
+    timed = decided_by(rows) if rows else []
     claims_report.checked_output(output, json_file)
     for file in (json_file, output):
         if file not in (None, "-"):

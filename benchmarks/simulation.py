@@ -12,7 +12,8 @@ from pathlib import Path
 from attrs import evolve
 
 from antecede.checker.formats import write_whole
-from antecede.checker.simulate.claims import CLAIMS, decide, markdown
+from antecede.checker.simulate.claims import decide, markdown
+from antecede.checker.simulate.decided import CLAIMS
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
 from antecede.checker.simulate.plots import drawn

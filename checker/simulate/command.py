@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.simulate import claims, report
+from antecede.checker.simulate.decided import CLAIMS
 from antecede.checker.simulate.experiment import (
     PARQUET,
     Runner,
@@ -180,7 +181,7 @@ def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Fo
         with place.summary(right) as said:
             parts.append(report.table(said, grid))
     parts += report.controls(right)
-    told = [claims.decide(claim, right) for claim in claims.CLAIMS if claim.figure == grid.name]
+    told = [claims.decide(claim, right) for claim in CLAIMS if claim.figure == grid.name]
     if right and told:
         parts.append(f"What the paper says of it:\n{claims.lines(told)}")
     return Found(rows, "\n\n".join(parts), WRONG if wrong else CLUSTER_FAILED if lost else 0)

@@ -11,8 +11,9 @@ from attrs import asdict, evolve, field, frozen
 
 from antecede import cli
 from antecede.checker.errors import InputError
-from antecede.checker.simulate import claims
-from antecede.checker.simulate.claims import CLAIMS, Numbers, Ruling, decide, decided_by, markdown
+from antecede.checker.simulate import claims_cykas
+from antecede.checker.simulate.claims import Numbers, Ruling, TimedClaim, decide, markdown
+from antecede.checker.simulate.decided import CLAIMS, decided_by
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.scenario import Scenario
@@ -40,7 +41,7 @@ class Asking(Numbers):
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
-def test_a_claim_asks_for_points_of_its_figure_only(claim: claims.TimedClaim) -> None:
+def test_a_claim_asks_for_points_of_its_figure_only(claim: TimedClaim) -> None:
     """So that the figure's one command decides it."""
     grid = FIGURES[claim.figure].grid(claim.figure, None, quick=False)
     for rule in (claim.rule, claim.narrow or claim.rule):
@@ -65,7 +66,7 @@ def pair(scenario: Scenario, speedup: float) -> list[dict[str, Any]]:
 
 
 def uniform(**changed: Any) -> Scenario:
-    return evolve(claims._point_6(0.0, 0.0), **changed)
+    return evolve(claims_cykas._point_6(0.0, 0.0), **changed)
 
 
 def test_without_rows_a_claim_is_undecided() -> None:
@@ -94,7 +95,7 @@ def test_speedups_that_rise_and_fall() -> None:
     claim = BY_KEY["figure-5-shape"]
 
     def ruling(*speedups: float) -> Ruling:
-        points = [claims._point_5(10, length) for length in (0.5, 12.5, 50)]
+        points = [claims_cykas._point_5(10, length) for length in (0.5, 12.5, 50)]
         rows = [r for p, s in zip(points, speedups, strict=True) for r in pair(p, s)]
         return decide(claim, rows).ruling
 
@@ -106,21 +107,21 @@ def test_speedups_that_rise_and_fall() -> None:
 def test_where_two_lines_cross() -> None:
     """RST takes as long as MFSS at the ratio 1 / n, here and between the points of the grid."""
     rows = []
-    for n in claims._SIZES:
-        for rate in claims._RATES:
+    for n in claims_cykas._SIZES:
+        for rate in claims_cykas._RATES:
             ratio = n / (rate / 1_000)
-            point = claims._point_4(n, rate)
+            point = claims_cykas._point_4(n, rate)
             rows += [row("rst", point, 1e9 * ratio * n), row("mfss", point, 1e9)]
     for n in (25, 50, 100):
-        found, below = claims.crossing(Numbers(rows), n, "mfss")
+        found, below = claims_cykas.crossing(Numbers(rows), n, "mfss")
         assert pytest.approx(1 / n, rel=0.01) == found
         assert not below
-    assert (0.05, True) == claims.crossing(Numbers(rows), 500, "mfss")
+    assert (0.05, True) == claims_cykas.crossing(Numbers(rows), 500, "mfss")
 
 
 def test_growth_is_told_by_its_exponent() -> None:
-    assert pytest.approx(2) == claims._slope([(x, 7 * x * x) for x in (1, 2, 10)])
-    assert pytest.approx(-1) == claims._correlation([(1, 3), (2, 2), (3, 1)])
+    assert pytest.approx(2) == claims_cykas._slope([(x, 7 * x * x) for x in (1, 2, 10)])
+    assert pytest.approx(-1) == claims_cykas._correlation([(1, 3), (2, 2), (3, 1)])
 
 
 def test_files_of_rows_decide_what_the_claims_command_reports(
