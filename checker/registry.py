@@ -38,10 +38,16 @@ def protocol_named(reference: str) -> Protocol:
         if "/" in reference:
             raise InputError(f"there is no file or folder {reference!r}")
         raise unknown("protocol", reference, registry)
-    return _protocol_in(_import_file(Path(path)), path, name)
+    return _protocol_in(import_file(Path(path)), path, name)
 
 
-def _import_file(path: Path) -> ModuleType:
+def import_file(path: Path) -> ModuleType:
+    """Return a user's Python file as a module.
+
+    Raises:
+        InputError: there is no such file.
+        ProtocolError: it cannot be imported.
+    """
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r}; give FILE.py:OBJECT or a protocol name")
     spec = importlib.util.spec_from_file_location(f"user_protocol_{path.stem}", path)

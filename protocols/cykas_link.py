@@ -15,6 +15,7 @@ from antecede.checker.prove.link import (
     posted_in,
 )
 from antecede.protocols.cykas import Ack, Cykas, Eager, Normal, Yct
+from antecede.protocols.cykas_secret_mode import CykasSecretMode
 from antecede.protocols.mfss_link import buffered, unacknowledged, waiting
 
 
@@ -97,4 +98,14 @@ def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
             yield src, dst, Yct()
 
 
+def rebuild_secret_mode(view: View, actor: int) -> CykasSecretMode:
+    """The same, and who is confided in."""
+    made = rebuild(view, actor)
+    found = [j for j in range(view.system.actors) if view.has("confidant", actor, j)]
+    return CykasSecretMode(
+        made.UNACK, made.EAGER_SENT, made.OB, made.MODE, confidant=found[0] if found else None
+    )
+
+
 LINK = Link(events=events, rebuild=rebuild, channels=channels)
+SECRET_MODE_LINK = Link(events=events, rebuild=rebuild_secret_mode, channels=channels)

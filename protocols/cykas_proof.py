@@ -343,5 +343,5 @@ CYKAS_SECRET_MODE = evolve(
     at_rest=None,
     conjuncts=CYKAS.conjuncts[:-1],
     expected="FAILED",
-    link=None,
+    link="antecede.protocols.cykas_link:SECRET_MODE_LINK",
 )

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import z3
 from attrs import frozen
 
+from antecede.checker.errors import InputError
 from antecede.checker.prove.vocabulary import Action, Formula, Relation
 
 Sizes: TypeAlias = Mapping[str, int]
@@ -183,7 +184,10 @@ class _Writer:
         if kind in _CONNECTIVES:
             return f"({_CONNECTIVES[kind](inner)})"
         if kind != z3.Z3_OP_UNINTERPRETED:
-            raise NotImplementedError(f"{e.decl().name()} has no reading on finite structures")
+            raise InputError(
+                f"the formula {e} uses {e.decl().name()!r}, which has no reading on finite "
+                "structures; use relations, equality, connectives and quantifiers"
+            )
         return self._symbol(e, inner)
 
     def _symbol(self, e: Any, inner: list[str]) -> str:
@@ -201,6 +205,12 @@ class _Writer:
 
     def _quantifier(self, e: Any) -> str:
         fresh = [z3.FreshConst(e.var_sort(k), "q") for k in range(e.num_vars())]
+        strange = [v.sort().name() for v in fresh if v.sort().name() not in self.sizes]
+        if strange:
+            raise InputError(
+                f"the formula {e} is about all of sort {strange[0]}, which has no elements on "
+                f"finite structures; the sorts are {', '.join(self.sizes)}"
+            )
         names = [self.bind(v) for v in fresh]
         body = self.text(_instance(e, fresh))
         loops = " ".join(

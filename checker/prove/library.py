@@ -6,14 +6,14 @@ The checker itself imports neither protocols nor their proofs: both registries a
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from antecede.checker.errors import InputError, unknown
-from antecede.checker.prove.vocabulary import Model
+from antecede.checker.prove.formula import compiled
+from antecede.checker.prove.vocabulary import SORTS, Model
+from antecede.checker.registry import import_file
 
 
 def load(reference: str) -> Any:
@@ -45,22 +45,23 @@ def model_named(reference: str) -> Model:
                 f"{', '.join(registry)} (docs/proofs.md says how to write one)"
             )
         raise unknown("proof", reference, registry)
-    return _model_in(_imported(Path(path)), path, name)
+    return checked(_model_in(import_file(Path(path)), path, name))
 
 
-def _imported(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}; give FILE.py:OBJECT or a protocol name")
-    spec = importlib.util.spec_from_file_location(f"user_proof_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError(f"importing {path} failed: {type(error).__name__}: {error}") from error
-    return module
+def checked(model: Model) -> Model:
+    """Return a model whose formulas have both readings.
+
+    Raises:
+        InputError: one of them is about other sorts or functions than the vocabulary has.
+    """
+    sizes = dict.fromkeys(SORTS, 1)
+    formulas = [one.formula for one in (*model.conjuncts, model.safety)]
+    formulas += [axiom for _, axiom in model.axioms]
+    formulas += [guard.formula for action in model.actions for guard in action.guards]
+    formulas += [update.formula for action in model.actions for update in action.updates]
+    for formula in formulas:
+        compiled(formula, sizes)
+    return model
 
 
 def _model_in(module: ModuleType, path: str, name: str) -> Model:

@@ -198,7 +198,7 @@ class Machine:
         """Compile a model.
 
         Raises:
-            AssertionError: a guard or an update of what is no ghost reads a ghost.
+            InputError: a guard or an update of what is no ghost reads a ghost.
         """
         ghosts = tuple(r.name for r in model.relations if r.ghost)
 
@@ -237,9 +237,14 @@ class Machine:
         """A ghost watches and does not act."""
         hidden = {*self.ghosts, "R", "D"}
         for rows in (*self.guards.values(), *self.updates.values(), self.leftovers):
-            for name, memo in rows:
+            for thing, memo in rows:
+                name = thing.name if isinstance(thing, Action) else thing
                 reads = hidden & set(memo.call.reads)
-                assert name in self.ghosts or not reads, f"{name} reads the ghost {reads}"
+                if reads and name not in self.ghosts:
+                    raise InputError(
+                        f"{name!r} reads {', '.join(sorted(reads))}, which only watches: no guard "
+                        "and no update of another relation may depend on it"
+                    )
 
     def run(self, values: Values, event: Event) -> Values:
         """Return the relations after an abstract action.

@@ -121,7 +121,6 @@ def _shown(model: Model, one: Shown) -> dict[str, Any]:
         example = {
             "happens": happening(one.obligation, one.example),
             "picture": picture(model, one.example).splitlines(),
-            "reachable": None,
         }
     return {
         "conjunct": one.obligation.conjunct.name,

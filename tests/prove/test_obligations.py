@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -143,3 +145,35 @@ def test_a_proof_can_stand_in_a_file_of_ones_own(tmp_path: Path) -> None:
     file.write_text("from antecede.protocols.mfss_proof import MFSS\n")
     assert main(["prove", "--quiet", f"{file}:MFSS"]) == 0
     assert main(["prove", "--quiet", f"{file}:MSS"]) == 2
+
+
+def test_without_the_solver_the_command_says_what_to_install() -> None:
+    script = (
+        "import sys; sys.modules['z3'] = None; from antecede.cli import main; "
+        "sys.exit(main(['prove', 'mfss']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "antecede[prove]" in done.stderr
+
+
+def test_a_formula_without_a_second_reading_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(ARITHMETIC)
+    assert main(["prove", "--quiet", str(file)]) == 2
+
+
+ARITHMETIC = """
+import z3
+from attrs import evolve
+from antecede.checker.prove import vocabulary as v
+from antecede.protocols import mfss_proof
+k = z3.Int("k")
+odd = v.Conjunct("odd", "nonsense", z3.ForAll([k], k > 1))
+MINE = evolve(mfss_proof.MFSS, conjuncts=(odd,))
+"""
+
+
+@pytest.mark.parametrize("folder", ["/proc/none", "/dev/null/none"])
+def test_a_folder_that_cannot_be_made_is_named(folder: str) -> None:
+    assert main(["prove", "--quiet", "mfss", "--smt2", folder]) == 2
