@@ -165,12 +165,13 @@ def _started(master: str | None, folder: Folder, *, log: bool, tick: Callable[[]
             sc = SparkContext(conf=conf, gateway=_gateway(conf, folder, None if log else out))
         # It listens to Java, and would print a traceback when that is killed.
         vars(sc._accumulatorServer)["handle_error"] = lambda *_: None
-        sc.parallelize([0], 1).count()
-        sc.setLogLevel("WARN" if log else "OFF")
         return sc
 
     try:
-        return _in_a_thread(start, tick, abort=folder.kill)
+        sc = _in_a_thread(start, tick, abort=folder.kill)
+        wait_for(sc, sc.parallelize([0], 1).count, tick)
+        sc.setLogLevel("WARN" if log else "OFF")
+        return sc
     except (Stop, AntecedeError):
         raise
     except Exception as error:
