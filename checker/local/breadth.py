@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from attrs import asdict, astuple, define, evolve, field
 
-from antecede.checker.errors import AuditError, CapacityError, InputError, ReplayError
+from antecede.checker.errors import AuditError, CapacityError, ReplayError
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.path import holds_along, replay
 from antecede.checker.paths.places import places_of, transitions_at
@@ -35,13 +35,14 @@ from antecede.checker.tables.checkpoint import (
     Contents,
     Saved,
     last_in,
+    prepared,
     readable,
 )
 from antecede.checker.tables.encoding import filled
 from antecede.checker.tables.grading import NotGradedError
 from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
-from antecede.checker.tables.symmetry import NotSymmetricError, why_not
+from antecede.checker.tables.symmetry import NotSymmetricError, figures, why_not
 from antecede.checker.tables.tabulate import SelfPacketError, Words
 from antecede.checker.tables.visited import Visited
 
@@ -247,7 +248,9 @@ class LocalBreadthFirst:
                 self._start()
             else:
                 self._restore(saved)
-            self._prepare_checkpoints()
+            self.checkpoints = prepared(
+                self.options, self._about(), lambda made: made.save(self.contents())
+            )
         except BaseException:
             self.close()
             raise
@@ -283,20 +286,6 @@ class LocalBreadthFirst:
         self.owners = [self._owner(k, len(state["owners"])) for k in range(len(state["owners"]))]
         for owner, record in zip(self.owners, state["owners"], strict=True):
             owner.adopt(record, saved)
-
-    def _prepare_checkpoints(self) -> None:
-        """Save at once what can be, so that whatever is wrong shows before hours have passed."""
-        folder, resume = self.options.checkpoint or self.options.resume, self.options.resume
-        if folder is None:
-            return
-        same = resume is not None and folder.resolve() == resume.resolve()
-        self.checkpoints = Checkpoints(
-            folder, self._about(), self.options.checkpoint_seconds, resumed=same
-        )
-        if not same:
-            self.checkpoints.save(self.contents())
-        if self.checkpoints.problem is not None:
-            raise InputError(f"--checkpoint {folder}: {self.checkpoints.problem}")
 
     def contents(self) -> Contents:
         """Return what to save between two chunks."""
@@ -864,17 +853,9 @@ class LocalBreadthFirst:
         return renamed, misses[: control[kernels.MISSES]]
 
     def _symmetry_figures(self) -> dict[str, Any]:
-        """Return what symmetry did, or why it is off."""
-        symmetry = self.supply.tabulation.symmetry
-        if symmetry is None:
-            return {"on": False, "reason": self.no_symmetry}
-
+        symmetry, orbits = self.supply.tabulation.symmetry, self._total(kernels.ORBIT_STATES)
         expanded = sum(self.course.levels) - self.course.frontier
-        return {
-            "on": True,
-            "permutations": len(symmetry.group),
-            "reduction": self._total(kernels.ORBIT_STATES) / max(expanded, 1),
-        }
+        return figures(symmetry, self.no_symmetry, orbits, expanded)
 
     def _total(self, place: int) -> int:
         return sum(int(owner.control[place]) for owner in self.owners)

@@ -65,11 +65,11 @@ from antecede.checker.spark.tasks import (
 )
 from antecede.checker.spark.transfer import clear, from_file
 from antecede.checker.tables import kernels
-from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in
+from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in, prepared
 from antecede.checker.tables.grading import NotGradedError
 from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import wrapping
-from antecede.checker.tables.symmetry import NotSymmetricError
+from antecede.checker.tables.symmetry import NotSymmetricError, figures
 from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
 
 CHECKPOINT_EVERY = 4
@@ -219,7 +219,7 @@ class SparkBreadthFirst:
         try:
             if saved is not None:
                 self._restore(saved)
-            self._prepare_checkpoints()
+            self.checkpoints = prepared(self.options, self._about(), self._save)
         except BaseException:
             self.close()
             raise
@@ -232,26 +232,12 @@ class SparkBreadthFirst:
         symmetry = self.options.symmetry
         return about(self.system, engine="spark", traces=traces, threads=threads, symmetry=symmetry)
 
-    def _prepare_checkpoints(self) -> None:
-        """Save at once what can be, so that whatever is wrong shows before hours have passed."""
-        folder, resume = self.options.checkpoint or self.options.resume, self.options.resume
-        if folder is None:
-            return
-        same = resume is not None and folder.resolve() == resume.resolve()
-        seconds = self.options.checkpoint_seconds
-        self.checkpoints = Checkpoints(folder, self._about(), seconds, resumed=same)
-        if not same:
-            self._save()
-        if self.checkpoints.problem is not None:
-            raise InputError(f"--checkpoint {folder}: {self.checkpoints.problem}")
-
-    def _save(self) -> None:
+    def _save(self, checkpoints: Checkpoints) -> None:
         """Write a checkpoint, between two levels."""
-        assert self.checkpoints is not None
         now, before = time.monotonic(), self.seconds_before
         self.seconds_before += now - self.began
         write = self._write_shares if self.on_cluster else None
-        self.checkpoints.save(spark_checkpoint.contents(self, write))
+        checkpoints.save(spark_checkpoint.contents(self, write))
         self.seconds_before = before
 
     def _write_shares(self, folder: Path) -> spark_checkpoint.Files:
@@ -331,22 +317,16 @@ class SparkBreadthFirst:
         return Counts(states + waiting, 1 + fired, len(self._levels), finals)
 
     def _symmetry_figures(self) -> dict[str, Any]:
-        """Return what symmetry did, or why it is off."""
-        symmetry = self.local.supply.tabulation.symmetry
-        if symmetry is None:
-            return {"on": False, "reason": self.no_symmetry or self.local.no_symmetry}
+        reason = self.no_symmetry or self.local.no_symmetry
         expanded = sum(self._levels) - self._frontier
-        return {
-            "on": True,
-            "permutations": len(symmetry.group),
-            "reduction": int(self._orbits[0]) / max(expanded, 1),
-        }
+        symmetry = self.local.supply.tabulation.symmetry
+        return figures(symmetry, reason, int(self._orbits[0]), expanded)
 
     def close(self) -> None:
         """Give everything back; the counts remain."""
         if self.checkpoints is not None:
             if self._between and self.frontier and not self.found:
-                self._save()
+                self._save(self.checkpoints)
             self.checkpoints.close()
         self.local.close()
         if self.cluster is not None:
@@ -380,7 +360,7 @@ class SparkBreadthFirst:
     def round(self, tick: Callable[[], None]) -> None:
         """Expand the current level, on the cluster if it is large."""
         if self.checkpoints is not None and self.checkpoints.due:
-            self._save()
+            self._save(self.checkpoints)
         try:
             self._expand_level(tick)
         except ClusterError:
@@ -543,6 +523,7 @@ class SparkBreadthFirst:
             layout.widen_columns()
         filled, tabulation.filled = tabulation.filled or [], []
         self._version += 1
+        sent, pending = (NOTHING, NOTHING) if self._graded else tabulation.progress_by_value()
         growth = Growth(
             version=self._version,
             geo=layout.geometry(),
@@ -550,8 +531,8 @@ class SparkBreadthFirst:
             keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
             values=np.concatenate([NOTHING, *(values for _, values in filled)]),
             code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
-            sent=NOTHING if self._graded else self._progress(tabulation.positions, 0),
-            pending=NOTHING if self._graded else self._progress(tabulation.pending, 1),
+            sent=sent,
+            pending=pending,
             perms=layout.perms,
         )
         self._code_sent = tabulation.used_code
@@ -577,26 +558,6 @@ class SparkBreadthFirst:
             if not len(missing):
                 return
             tabulation.fill(missing)
-
-    def _progress(self, interners: list[Any], part: int) -> Words:
-        """Return what each position adds to the progress, or each set of pending messages takes."""
-        workload = self.system.workload
-        room = max(
-            len(n.values)
-            for found in (
-                self.local.supply.tabulation.positions,
-                self.local.supply.tabulation.pending,
-            )
-            for n in found
-        )
-        out = np.zeros((len(interners), room), np.int64)
-        for actor, interner in enumerate(interners):
-            for number, value in enumerate(interner.values):
-                if part == 0:
-                    out[actor, number] = workload.sent(value) * (workload.fan_out + 1)
-                else:
-                    out[actor, number] = sum(len(entry.remaining) for entry in value)
-        return out.ravel()
 
     def _learn(self, keys: Words, flat: Words) -> None:
         """Fill table entries, and those that some rows will miss next.

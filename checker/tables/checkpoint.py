@@ -35,6 +35,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from antecede.checker.errors import ClusterError, InputError
+from antecede.checker.search.options import Options
 from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.encoding import Stored, decoded, encoded
 
@@ -199,6 +200,33 @@ class Checkpoints:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
+
+
+def prepared(
+    options: Options, about: Mapping[str, Any], save: Callable[[Checkpoints], None]
+) -> Checkpoints | None:
+    """Return what writes the checkpoints that `options` ask for, if they do.
+
+    One is saved at once where that is new, so that whatever is wrong shows before hours have
+    passed.
+
+    Raises:
+        InputError: they cannot be written.
+    """
+    folder, resume = options.checkpoint or options.resume, options.resume
+    if folder is None:
+        return None
+    same = resume is not None and folder.resolve() == resume.resolve()
+    checkpoints = Checkpoints(folder, about, options.checkpoint_seconds, resumed=same)
+    try:
+        if not same:
+            save(checkpoints)
+        if checkpoints.problem is not None:
+            raise InputError(f"--checkpoint {folder}: {checkpoints.problem}")
+    except BaseException:
+        checkpoints.close()
+        raise
+    return checkpoints
 
 
 def _complete(folder: Path) -> list[tuple[int, Path]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import permutations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import define, evolve, field
 
@@ -73,6 +73,23 @@ def why_not(components: Components) -> str | None:
     if components.full:
         return "the full history is meant to count every state"
     return None
+
+
+def figures(
+    symmetry: Symmetry | None, reason: str | None, orbits: int, expanded: int
+) -> dict[str, Any]:
+    """Return what symmetry did, or why it is off.
+
+    Args:
+        symmetry: of the search, if there is any.
+        reason: why there is none.
+        orbits: how many states the expanded ones stand for.
+        expanded: how many were expanded.
+    """
+    if symmetry is None:
+        return {"on": False, "reason": reason}
+    permutations = len(symmetry.group)
+    return {"on": True, "permutations": permutations, "reduction": orbits / max(expanded, 1)}
 
 
 @define(eq=False)

@@ -222,10 +222,31 @@ class Tabulation(Components):
         A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
         adds 1; nothing else changes it.
         """
+        return self._sent(actor)[positions] - self._undelivered(actor)[pending]
+
+    def _sent(self, actor: int) -> Words:
+        """Return what each position of an actor adds to the progress."""
         workload = self.system.workload
-        sent = np.array([workload.sent(p) for p in self.positions[actor].values], np.int64)
-        copies = [sum(len(e.remaining) for e in es) for es in self.pending[actor].values]
-        return sent[positions] * (workload.fan_out + 1) - np.array(copies, np.int64)[pending]
+        weight = workload.fan_out + 1
+        return np.array([weight * workload.sent(p) for p in self.positions[actor].values], np.int64)
+
+    def _undelivered(self, actor: int) -> Words:
+        """Return how many copies each set of undelivered messages of an actor stands for."""
+        pending = self.pending[actor].values
+        return np.array([sum(len(entry.remaining) for entry in row) for row in pending], np.int64)
+
+    def progress_by_value(self) -> tuple[Words, Words]:
+        """Return what each position adds to the progress, and what undelivered messages take.
+
+        Both are flat: of an actor's value number n at actor * (length // actors) + n.
+        """
+        actors = range(self.system.actors)
+        room = max(len(n.values) for found in (self.positions, self.pending) for n in found)
+
+        def flat(rows: list[Words]) -> Words:
+            return np.concatenate([np.pad(row, (0, room - len(row))) for row in rows])
+
+        return flat([self._sent(i) for i in actors]), flat([self._undelivered(i) for i in actors])
 
     @property
     def most_progress(self) -> int:
