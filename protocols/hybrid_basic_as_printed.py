@@ -20,7 +20,7 @@ def initial(_actor: int, actors: int) -> Hybrid[Msg]:
 HYBRID_BASIC_AS_PRINTED = Protocol(
     name="hybrid-basic-as-printed",
     summary="hybrid-basic with message ids from 0, as printed",
-    source="hybrid paper, Algorithm 1 to the letter",
+    source="hybrid paper, Algorithm 1, line 21 as printed; lines 46, 62-64 as in hybrid-basic",
     initial=initial,
     causal_send=hybrid_basic.causal_send,
     receive=hybrid_basic.receive,

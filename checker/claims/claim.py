@@ -18,9 +18,14 @@ Size: TypeAlias = tuple[int, int]
 
 
 class Ruling(StrEnum):
-    """What checks say of a claim."""
+    """What checks say of a claim.
+
+    CONSISTENT: measured for a few sizes, it grows no faster than the claim says; that it never
+    does is nothing that a few sizes can show.
+    """
 
     CONFIRMED = "CONFIRMED"
+    CONSISTENT = "CONSISTENT"
     REFUTED = "REFUTED"
     UNDECIDED = "UNDECIDED"
 

@@ -66,9 +66,9 @@ class Judged:
 
     @property
     def ruling(self) -> Ruling:
-        """REFUTED if something refutes it, else UNDECIDED if something is open, else CONFIRMED."""
+        """The worst of what was found: REFUTED, UNDECIDED, CONSISTENT, CONFIRMED."""
         rulings = {finding.ruling for finding in self.findings}
-        for worst in (Ruling.REFUTED, Ruling.UNDECIDED):
+        for worst in (Ruling.REFUTED, Ruling.UNDECIDED, Ruling.CONSISTENT):
             if worst in rulings:
                 return worst
         return Ruling.CONFIRMED
@@ -179,7 +179,7 @@ class Judge:
         law = evidence.law if evidence.factor == 1 else f"{evidence.factor}·({evidence.law})"
         text = f"{evidence.name.replace('_', ' ')}, at most {law}: {', '.join(values)}"
         command = command_of(evolve(evidence.spec, actors=max(sizes)), measures=True)
-        return Finding(Ruling.CONFIRMED if agrees else Ruling.UNDECIDED, command, text)
+        return Finding(Ruling.CONSISTENT if agrees else Ruling.UNDECIDED, command, text)
 
     def _tick(self) -> Callable[[], None]:
         """Return what gives up on a measurement that takes too long."""

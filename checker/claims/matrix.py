@@ -82,15 +82,15 @@ SOURCE = Source(
         Claim(
             "matrix-deliv-self",
             "The same question, with messages to oneself",
-            "DELIV may be left out where actors send to themselves, too.",
-            (holds("rst-no-deliv", (2, 2), workload="self", quick=None),),
+            "Our question: DELIV may not be left out where actors send to themselves.",
+            (violated("rst-no-deliv", CAUSAL, (2, 2), workload="self"),),
             "The source does not speak of such messages.",
         ),
         Claim(
             "matrix-self",
             "After delivering a message, with messages to oneself",
-            "The published steps are right where actors send to themselves, too.",
-            (holds("rst", (2, 2), workload="self", quick=None),),
+            "Our question: the published steps are not right where actors send to themselves.",
+            (violated("rst", DELIVERED, (2, 2), workload="self"),),
             "The source does not speak of such messages. Sender and receiver both count them, in "
             "the same matrix; `rst-self` counts them once, and holds.",
         ),

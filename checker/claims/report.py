@@ -23,6 +23,7 @@ SCHEMA = "antecede/claims/1"
 
 SIGNS: Mapping[Ruling, str] = {
     Ruling.CONFIRMED: "✓",
+    Ruling.CONSISTENT: "≈",
     Ruling.REFUTED: "✗",
     Ruling.UNDECIDED: "?",
 }
@@ -97,7 +98,7 @@ def line(judged: Judged) -> str:
     """Return the line of one claim for a terminal."""
     seconds = sum(finding.seconds for finding in judged.findings)
     return (
-        f"{judged.ruling:<9}  {judged.source:<6}  {elapsed(seconds):>7}  {judged.claim.place}"
+        f"{judged.ruling:<10}  {judged.source:<6}  {elapsed(seconds):>7}  {judged.claim.place}"
         + (f": {judged.reason}" if judged.reason else "")
     )
 
@@ -160,6 +161,7 @@ This page is the output of `{command}`, {date}, {versions}.
 
 * CONFIRMED: all that was checked is as claimed, within the bounds of each command. A claim about
   every run, or about every number of processes, is not proved by that.
+* CONSISTENT: measured for a few sizes, it grows no faster than claimed, by a factor chosen by us.
 * REFUTED: a run, or a state, contradicts it; a run is saved beside this page, as a trace for
   `antecede replay` and as a picture.
 * UNDECIDED: nothing that was checked decides it; the reason is given. A claim that something goes
