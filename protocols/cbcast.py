@@ -8,7 +8,7 @@ not live (footnote 1 of the matrix source): a receiver waits for what was never 
 
 Differences: the sender's own delivery of its broadcast is not modelled, and an actor does not send
 to itself. If one receive makes several messages deliverable, they are delivered in the order of
-`protocols.rst`.
+`protocols.mail_room`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Message, Protocol, Step
+from antecede.protocols.mail_room import Held, released
 
 Time: TypeAlias = tuple[int, ...]
 
@@ -31,20 +32,12 @@ class Stamped:
 
 
 @frozen
-class Held:
-    """A packet that was received from `src` and waits."""
-
-    src: int
-    packet: Stamped
-
-
-@frozen
 class Cbcast:
     """VT(p_i), and the delay queue: received, not yet deliverable; by sender, then by time."""
 
     me: int
     VT: Time
-    delay_queue: tuple[Held, ...] = ()
+    delay_queue: tuple[Held[Stamped], ...] = ()
 
 
 def initial(actor: int, actors: int) -> Cbcast:
@@ -61,26 +54,23 @@ def causal_send(state: Cbcast, message: Message) -> Step:
 
 def receive(state: Cbcast, src: int, packet: Stamped) -> Step:
     """Rule 2: delay the message; deliver what has become deliverable."""
-    delay_queue = sorted(
-        (*state.delay_queue, Held(src, packet)), key=lambda h: (h.src, h.packet.VT)
-    )
-    state = evolve(state, delay_queue=tuple(delay_queue))
-    deliveries: list[Message] = []
-    while ready := [held for held in state.delay_queue if deliverable(state, held)]:
-        first = min(ready, key=lambda held: held.src != src)
-        rest = tuple(held for held in state.delay_queue if held != first)
-        VT = tuple(map(max, state.VT, first.packet.VT))  # rule 3
-        state = evolve(state, VT=VT, delay_queue=rest)
-        deliveries.append(first.packet.message)
-    return Step(state, deliveries=tuple(deliveries))
+    arrived = (*state.delay_queue, Held(src, packet))
+    waiting = tuple(sorted(arrived, key=lambda held: (held.src, held.packet.VT)))
+    state, waiting, deliveries = released(state, waiting, src, deliverable, after_delivery)
+    return Step(evolve(state, delay_queue=waiting), deliveries=deliveries)
 
 
-def deliverable(state: Cbcast, held: Held) -> bool:
+def deliverable(state: Cbcast, held: Held[Stamped]) -> bool:
     """Rule 2: the next message of its sender, and nothing before it is missing here."""
     return all(
         wanted == now + 1 if k == held.src else wanted <= now
         for k, (wanted, now) in enumerate(zip(held.packet.VT, state.VT, strict=True))
     )
+
+
+def after_delivery(state: Cbcast, held: Held[Stamped]) -> Cbcast:
+    """Rule 3: merge VT(m) into VT(p_i)."""
+    return evolve(state, VT=tuple(map(max, state.VT, held.packet.VT)))
 
 
 CBCAST = Protocol(

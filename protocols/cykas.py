@@ -10,7 +10,6 @@ actors, instead of a map; an ACK carries no message, for Algorithm 4 reads its s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeAlias
 
 from attrs import evolve, frozen
@@ -19,7 +18,6 @@ from antecede import Message, Packet, Protocol, Step
 
 Bits: TypeAlias = tuple[bool, ...]
 Sends: TypeAlias = tuple[tuple[int, Packet], ...]
-MaySend: TypeAlias = Callable[["Cykas", int], bool]
 
 
 @frozen
@@ -30,6 +28,10 @@ class Cykas:
     EAGER_SENT: tuple[tuple[Bits, ...], ...]
     OB: tuple[Message, ...] = ()
     MODE: int = 0
+
+    def may_send(self, _receiver: int) -> bool:
+        """Algorithm 2, line 2: no send in secret mode. The secret-mode variant has its own rule."""
+        return self.MODE == 0
 
 
 @frozen
@@ -66,24 +68,19 @@ def initial(_actor: int, actors: int) -> Cykas:
     return Cykas(UNACK=(False,) * actors, EAGER_SENT=((),) * actors)
 
 
-def may_send(state: Cykas, _receiver: int) -> bool:
-    """Algorithm 2, line 2: no send in secret mode. The secret-mode variant puts its own here."""
-    return state.MODE == 0
-
-
-def application_send(state: Cykas, message: Message, allowed: MaySend = may_send) -> Step:
+def application_send(state: Cykas, message: Message) -> Step:
     """Algorithm 1."""
-    state, sends = try_send_message(evolve(state, OB=(*state.OB, message)), allowed)
+    state, sends = try_send_message(evolve(state, OB=(*state.OB, message)))
     return Step(state, sends)
 
 
-def try_send_message(state: Cykas, allowed: MaySend = may_send) -> tuple[Cykas, Sends]:
+def try_send_message(state: Cykas) -> tuple[Cykas, Sends]:
     """Algorithm 2: send from the head of OB as long as possible."""
     sends: list[tuple[int, Packet]] = []
     while state.OB:
         m, *rest = state.OB
         j = m.receiver
-        if not allowed(state, j) or state.UNACK[j]:
+        if not state.may_send(j) or state.UNACK[j]:
             break
         if not any(state.UNACK):
             sends.append((j, Normal(m)))
@@ -95,12 +92,12 @@ def try_send_message(state: Cykas, allowed: MaySend = may_send) -> tuple[Cykas, 
     return state, tuple(sends)
 
 
-def receive(state: Cykas, src: int, packet: Packet, allowed: MaySend = may_send) -> Step:
+def receive(state: Cykas, src: int, packet: Packet) -> Step:
     """Dispatch to Algorithms 3, 4 and 5."""
     if isinstance(packet, Ack):
-        return receive_ack(state, src, allowed)
+        return receive_ack(state, src)
     if isinstance(packet, Yct):
-        return receive_yct(state, allowed)
+        return receive_yct(state)
     return receive_deliver(state, src, packet)
 
 
@@ -111,14 +108,14 @@ def receive_deliver(state: Cykas, src: int, packet: Normal | Eager) -> Step:
     return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
 
 
-def receive_ack(state: Cykas, i: int, allowed: MaySend = may_send) -> Step:
+def receive_ack(state: Cykas, i: int) -> Step:
     """Algorithm 4, with line 8 after the loop."""
     state = acknowledged(state, i)
     ycts: Sends = ()
     for es_receiver in range(len(state.EAGER_SENT)):
         state, more = try_send_yct(state, es_receiver)
         ycts += more
-    state, sends = try_send_message(state, allowed)  # repair: line 8, after the loop
+    state, sends = try_send_message(state)  # repair: line 8, after the loop
     return Step(state, ycts + sends)
 
 
@@ -144,9 +141,9 @@ def try_send_yct(state: Cykas, receiver: int) -> tuple[Cykas, Sends]:
     return evolve(state, EAGER_SENT=_with_queue(state, receiver, queue)), tuple(sends)
 
 
-def receive_yct(state: Cykas, allowed: MaySend = may_send) -> Step:
+def receive_yct(state: Cykas) -> Step:
     """Algorithm 5."""
-    state, sends = try_send_message(evolve(state, MODE=state.MODE - 1), allowed)
+    state, sends = try_send_message(evolve(state, MODE=state.MODE - 1))
     return Step(state, sends)
 
 

@@ -62,7 +62,19 @@ class Entry:
 
 @frozen
 class HybridSps(Receiving):
-    """Lines 1-11, under the paper's names."""
+    """Lines 1-11, under the paper's names; the indexes as Figure 4 draws them.
+
+    Attributes:
+        ls: the last message sent to each receiver, by number.
+        ck: the number of the next message.
+        u: the unified buffer: messages unacknowledged or not yet network-sent, by number.
+        p: the permits that are missing.
+        p2: in `p`, the first permit from another sender than that of the first permit.
+        m1: in `u`, the first message that is not yet network-sent.
+        m2: in `u`, the first message that depends on the permit at `p2`; none from there on has
+            been network-sent.
+        u2: in `u`, the first unacknowledged message to another receiver than that of the first one.
+    """
 
     ls: Ids
     ck: int

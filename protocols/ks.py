@@ -8,7 +8,7 @@ themselves, for the copy for a destination still names the earlier messages sent
 checked on networks of any order, too.
 
 If one receive makes several messages deliverable, they are delivered in the order of
-`protocols.rst`.
+`protocols.mail_room`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Message, Protocol, Step
+from antecede.protocols.mail_room import Held, released
 
 
 @frozen
@@ -43,14 +44,6 @@ class Stamped:
 
 
 @frozen
-class Held:
-    """A packet that was received from `src` and waits."""
-
-    src: int
-    packet: Stamped
-
-
-@frozen
 class Ks:
     """clock_j; SR_j[i], the clock of the last message from i delivered; LOG_j.
 
@@ -61,7 +54,7 @@ class Ks:
     clock: int
     SR: tuple[int, ...]
     LOG: Log = frozenset()
-    held_back: tuple[Held, ...] = ()
+    held_back: tuple[Held[Stamped], ...] = ()
 
 
 def initial(actor: int, actors: int) -> Ks:
@@ -72,38 +65,35 @@ def initial(actor: int, actors: int) -> Ks:
 def causal_send(state: Ks, message: Message) -> Step:
     """SND: tick; send each destination its O_M; then forget and add destinations in the log."""
     clock, D = state.clock + 1, frozenset(message.destinations)
-    sends = tuple(
-        (d, Stamped(message, clock, purge(without(state.LOG, D - {d}))))
-        for d in message.destinations
-    )
+
+    def needed_by(d: int) -> Log:
+        return purge(without(state.LOG, D - {d}))
+
+    sends = tuple((d, Stamped(message, clock, needed_by(d))) for d in message.destinations)
     LOG = purge(without(state.LOG, D)) | {Entry(state.me, clock, D)}
     return Step(evolve(state, clock=clock, LOG=LOG), sends=sends)
 
 
 def receive(state: Ks, src: int, packet: Stamped) -> Step:
     """RCV: hold the message back; deliver what has become deliverable."""
-    held_back = sorted((*state.held_back, Held(src, packet)), key=lambda h: (h.src, h.packet.clock))
-    state = evolve(state, held_back=tuple(held_back))
-    deliveries: list[Message] = []
-    while ready := [held for held in state.held_back if deliverable(state, held.packet)]:
-        first = min(ready, key=lambda held: held.src != src)
-        rest = tuple(held for held in state.held_back if held != first)
-        state = after_delivery(evolve(state, held_back=rest), first)
-        deliveries.append(first.packet.message)
-    return Step(state, deliveries=tuple(deliveries))
+    arrived = (*state.held_back, Held(src, packet))
+    waiting = tuple(sorted(arrived, key=lambda held: (held.src, held.packet.clock)))
+    state, waiting, deliveries = released(state, waiting, src, deliverable, after_delivery)
+    return Step(evolve(state, held_back=waiting), deliveries=deliveries)
 
 
-def deliverable(state: Ks, packet: Stamped) -> bool:
+def deliverable(state: Ks, held: Held[Stamped]) -> bool:
     """RCV, the wait: what O_M says was sent here has been delivered."""
-    return all(o.clock <= state.SR[o.sender] for o in packet.O if state.me in o.Dests)
+    return all(o.clock <= state.SR[o.sender] for o in held.packet.O if state.me in o.Dests)
 
 
-def after_delivery(state: Ks, held: Held) -> Ks:
+def after_delivery(state: Ks, held: Held[Stamped]) -> Ks:
     """RCV, after the delivery: SR_j, then O_M with the message itself joins the log."""
     k, packet = held.src, held.packet
     SR = (*state.SR[:k], packet.clock, *state.SR[k + 1 :])
     news = packet.O | {Entry(k, packet.clock, frozenset(packet.message.destinations))}
-    LOG = purge(merge(state.LOG, without(news, frozenset({state.me}))))
+    still_to_reach = without(news, frozenset({state.me}))
+    LOG = purge(merge(state.LOG, still_to_reach))
     return evolve(state, SR=SR, LOG=LOG)
 
 

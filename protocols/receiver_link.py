@@ -15,6 +15,7 @@ from antecede.checker.prove.link import (
     received_message,
 )
 from antecede.protocols import cbcast, fifo, newtop, rst, ses
+from antecede.protocols.mail_room import Held
 from antecede.protocols.rst import Matrix
 
 
@@ -88,7 +89,7 @@ def with_matrix(view: View, m: int) -> rst.Stamped:
 
 def rebuild_rst(view: View, actor: int) -> rst.Rst:
     """SENT_i, DELIV_i and the mail room."""
-    waiting = (rst.Held(view.src(m), with_matrix(view, m)) for m in held(view, actor))
+    waiting = (Held(view.src(m), with_matrix(view, m)) for m in held(view, actor))
     return rst.Rst(
         actor,
         SENT=matrix(view, lambda x: view.has("counts", actor, x)),
@@ -133,7 +134,7 @@ def with_pairs(view: View, m: int) -> ses.Stamped:
 
 def rebuild_ses(view: View, actor: int) -> ses.Ses:
     """T_P, V_P and what is held back."""
-    waiting = (ses.Held(view.src(m), with_pairs(view, m)) for m in held(view, actor))
+    waiting = (Held(view.src(m), with_pairs(view, m)) for m in held(view, actor))
     return ses.Ses(
         actor,
         T=vector(view, lambda x: view.has("time", actor, x)),
@@ -165,7 +166,7 @@ def with_time(view: View, m: int) -> cbcast.Stamped:
 def rebuild_cbcast(view: View, actor: int) -> cbcast.Cbcast:
     """VT(p_i) and the delay queue."""
     waiting = (
-        cbcast.Held(view.src(m), with_time(view, m))
+        Held(view.src(m), with_time(view, m))
         for m in view.sent()
         if view.has("received", m, actor) and not view.has("delivered", m, actor)
     )

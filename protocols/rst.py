@@ -9,9 +9,9 @@ itself (step 2).
 
 Differences: a message may have several destinations; the copy for one of them counts the other
 copies as sent before it. With one destination that is the published rule. If one receive makes
-several messages deliverable, they are concurrent; those of the sender just received from come
-first, then the others by sender. The state after them does not depend on that order, nor, with up
-to three actors, the order on what the actors are called.
+several messages deliverable, they are delivered in the order of `protocols.mail_room`. The state
+after them does not depend on that order, nor, with up to three actors, the order on what the actors
+are called.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Message, Protocol, Step
+from antecede.protocols.mail_room import Held, released
 
 Vector: TypeAlias = tuple[int, ...]
 Matrix: TypeAlias = tuple[Vector, ...]
@@ -35,12 +36,7 @@ class Stamped:
     SENT: Matrix
 
 
-@frozen
-class Held:
-    """A packet that was received from `src` and waits."""
-
-    src: int
-    packet: Stamped
+Mail: TypeAlias = Held[Stamped]
 
 
 @frozen
@@ -53,11 +49,11 @@ class Rst:
     me: int
     SENT: Matrix
     DELIV: Vector
-    held_back: tuple[Held, ...] = ()
+    held_back: tuple[Mail, ...] = ()
 
 
-Deliverable: TypeAlias = Callable[[Rst, Held], bool]
-AfterDelivery: TypeAlias = Callable[[Rst, Held], Rst]
+Deliverable: TypeAlias = Callable[[Rst, Mail], bool]
+AfterDelivery: TypeAlias = Callable[[Rst, Mail], Rst]
 
 
 def initial(actor: int, actors: int) -> Rst:
@@ -67,15 +63,14 @@ def initial(actor: int, actors: int) -> Rst:
 
 def causal_send(state: Rst, message: Message) -> Step:
     """Sending messages: attach SENT_i, then increment SENT_i[i, j] for each destination j."""
-    after = count_sends(state, message.destinations)
-    i = state.me
-    return Step(
-        after,
-        sends=tuple(
-            (j, Stamped(message, with_entry(after.SENT, i, j, state.SENT[i][j])))
-            for j in message.destinations
-        ),
-    )
+    sends = tuple((j, attach(state, message, j)) for j in message.destinations)
+    return Step(count_sends(state, message.destinations), sends)
+
+
+def attach(state: Rst, message: Message, j: int) -> Stamped:
+    """Sending messages, step 1: attach SENT_i; the copy for j counts the other copies."""
+    others = tuple(k for k in message.destinations if k != j)
+    return Stamped(message, count_sends(state, others).SENT)
 
 
 def count_sends(state: Rst, destinations: tuple[int, ...]) -> Rst:
@@ -86,12 +81,12 @@ def count_sends(state: Rst, destinations: tuple[int, ...]) -> Rst:
     return evolve(state, SENT=SENT)
 
 
-def deliverable(state: Rst, held: Held) -> bool:
+def deliverable(state: Rst, held: Mail) -> bool:
     """Delivering messages (or not): for all k, DELIV_i[k] >= SENT_m[k, i]."""
     return at_least(state.DELIV, column(held.packet.SENT, state.me))
 
 
-def after_delivery(state: Rst, held: Held) -> Rst:
+def after_delivery(state: Rst, held: Mail) -> Rst:
     """After delivering a message, steps 1 to 3."""
     return merge_past(count_received(count_delivered(state, held.src), held.src), held.packet)
 
@@ -121,15 +116,9 @@ def receive(
     update: AfterDelivery = after_delivery,
 ) -> Step:
     """Put the packet in the mail room; deliver from there as long as possible."""
-    held_back = sorted((*state.held_back, Held(src, packet)), key=_sending_order)
-    state = evolve(state, held_back=tuple(held_back))
-    deliveries: list[Message] = []
-    while ready := [held for held in state.held_back if may_deliver(state, held)]:
-        first = min(ready, key=lambda held: held.src != src)
-        rest = tuple(held for held in state.held_back if held != first)
-        state = update(evolve(state, held_back=rest), first)
-        deliveries.append(first.packet.message)
-    return Step(state, deliveries=tuple(deliveries))
+    waiting = tuple(sorted((*state.held_back, Held(src, packet)), key=_sending_order))
+    state, waiting, deliveries = released(state, waiting, src, may_deliver, update)
+    return Step(evolve(state, held_back=waiting), deliveries=deliveries)
 
 
 def deliv_is_column_of_sent(state: Rst) -> bool:
@@ -157,7 +146,7 @@ def with_entry(matrix: Matrix, row: int, at: int, value: int) -> Matrix:
     return (*matrix[:row], with_value(matrix[row], at, value), *matrix[row + 1 :])
 
 
-def _sending_order(held: Held) -> tuple[int, Matrix]:
+def _sending_order(held: Mail) -> tuple[int, Matrix]:
     """By sender; a sender's matrix grows with each message, so the rest is the sending order."""
     return held.src, held.packet.SENT
 

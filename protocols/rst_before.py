@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from antecede import Message, Protocol, Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Held, Rst, Stamped, at_least, column, count_sends, with_value
+from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column, count_sends, with_value
 
 
 def causal_send(state: Rst, message: Message) -> Step:
@@ -19,7 +19,7 @@ def causal_send(state: Rst, message: Message) -> Step:
     return Step(state, sends=tuple((j, packet) for j in message.destinations))
 
 
-def deliverable(state: Rst, held: Held) -> bool:
+def deliverable(state: Rst, held: Mail) -> bool:
     """Deliver if SENT_m[j, i] is one greater than DELIV_i[j], and no other entry is greater."""
     j = held.src
     past = column(held.packet.SENT, state.me)
@@ -27,7 +27,7 @@ def deliverable(state: Rst, held: Held) -> bool:
     return one_greater and at_least(with_value(state.DELIV, j, past[j]), past)
 
 
-def after_delivery(state: Rst, held: Held) -> Rst:
+def after_delivery(state: Rst, held: Mail) -> Rst:
     """After delivering a message, steps 1 and 3."""
     return rst.merge_past(rst.count_delivered(state, held.src), held.packet)
 

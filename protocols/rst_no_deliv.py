@@ -12,7 +12,7 @@ from attrs import evolve
 
 from antecede import Protocol, Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Held, Rst, Stamped, at_least, column
+from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column
 
 
 def initial(actor: int, actors: int) -> Rst:
@@ -20,13 +20,13 @@ def initial(actor: int, actors: int) -> Rst:
     return evolve(rst.initial(actor, actors), DELIV=())
 
 
-def deliverable(state: Rst, held: Held) -> bool:
+def deliverable(state: Rst, held: Mail) -> bool:
     """For all k, SENT_i[k, i] >= SENT_m[k, i]."""
     i = state.me
     return at_least(column(state.SENT, i), column(held.packet.SENT, i))  # the variant: no DELIV
 
 
-def after_delivery(state: Rst, held: Held) -> Rst:
+def after_delivery(state: Rst, held: Mail) -> Rst:
     """After delivering a message, steps 2 and 3."""
     return rst.merge_past(rst.count_received(state, held.src), held.packet)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from antecede import Protocol, Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Held, Rst, Stamped
+from antecede.protocols.rst import Mail, Rst, Stamped
 
 
-def after_delivery(state: Rst, held: Held) -> Rst:
+def after_delivery(state: Rst, held: Mail) -> Rst:
     """After delivering a message, steps 1 and 3."""
     return rst.merge_past(rst.count_delivered(state, held.src), held.packet)  # the variant: no 2
 

@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 
 from antecede import Message, Protocol, Request, Step
 from antecede.protocols import rst
-from antecede.protocols.rst import RST, Held, Rst, Stamped, after_delivery, deliverable
+from antecede.protocols.rst import RST, Mail, Rst, Stamped, after_delivery, deliverable
 
 Requests: TypeAlias = tuple[tuple[Request, ...], ...]
 
@@ -65,7 +65,7 @@ def on_request(requests: Requests) -> Protocol:
     )
 
 
-def _asked_for(state: OnRequest, requests: tuple[Request, ...]) -> Held | None:
+def _asked_for(state: OnRequest, requests: tuple[Request, ...]) -> Mail | None:
     """Return what the application's next receive can have, if the application is there yet."""
     for request in requests[state.received : state.received + 1]:
         for held in state.rst.held_back if request.after <= state.sent else ():

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from antecede import Protocol, Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Held, Rst, Stamped
+from antecede.protocols.rst import Mail, Rst, Stamped
 
 
-def after_delivery(state: Rst, held: Held) -> Rst:
+def after_delivery(state: Rst, held: Mail) -> Rst:
     """After delivering a message, steps 1 to 3."""
     state = rst.count_delivered(state, held.src)
     if held.src != state.me:  # repair: a message to oneself was counted when it was sent

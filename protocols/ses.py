@@ -10,7 +10,7 @@ Differences: only causal-sends tick the clock, so the pair is compared with <= i
 message may have several destinations, and the copy for one of them carries the pairs of the others.
 With one destination that is the published rule: the pair of this very send stays behind. An actor
 does not send to itself: its clock passes the time of such a message at the send. If one receive
-makes several messages deliverable, they are delivered in the order of `protocols.rst`.
+makes several messages deliverable, they are delivered in the order of `protocols.mail_room`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Message, Protocol, Step
+from antecede.protocols.mail_room import Held, released
 
 Time: TypeAlias = tuple[int, ...]
 Pairs: TypeAlias = tuple[Time | None, ...]
@@ -35,14 +36,6 @@ class Stamped:
 
 
 @frozen
-class Held:
-    """A packet that was received from `src` and waits."""
-
-    src: int
-    packet: Stamped
-
-
-@frozen
 class Ses:
     """T_P, the vector clock; V_P, per destination the time of the latest send known, or None.
 
@@ -52,7 +45,7 @@ class Ses:
     me: int
     T: Time
     V: Pairs
-    held_back: tuple[Held, ...] = ()
+    held_back: tuple[Held[Stamped], ...] = ()
 
 
 def initial(actor: int, actors: int) -> Ses:
@@ -72,25 +65,21 @@ def causal_send(state: Ses, message: Message) -> Step:
 
 def receive(state: Ses, src: int, packet: Stamped) -> Step:
     """Arrival of a message: hold it back; deliver what has become deliverable."""
-    held_back = sorted((*state.held_back, Held(src, packet)), key=lambda h: (h.src, h.packet.t))
-    state = evolve(state, held_back=tuple(held_back))
-    deliveries: list[Message] = []
-    while ready := [held for held in state.held_back if deliverable(state, held.packet)]:
-        first = min(ready, key=lambda held: held.src != src)
-        rest = tuple(held for held in state.held_back if held != first)
-        state = after_delivery(evolve(state, held_back=rest), first.packet)
-        deliveries.append(first.packet.message)
-    return Step(state, deliveries=tuple(deliveries))
+    arrived = (*state.held_back, Held(src, packet))
+    waiting = tuple(sorted(arrived, key=lambda held: (held.src, held.packet.t)))
+    state, waiting, deliveries = released(state, waiting, src, deliverable, after_delivery)
+    return Step(evolve(state, held_back=waiting), deliveries=deliveries)
 
 
-def deliverable(state: Ses, packet: Stamped) -> bool:
+def deliverable(state: Ses, held: Held[Stamped]) -> bool:
     """Deliver if V_M has no pair for this actor, or the clock has reached its time."""
-    t = packet.V[state.me]
+    t = held.packet.V[state.me]
     return t is None or all(wanted <= now for wanted, now in zip(t, state.T, strict=True))
 
 
-def after_delivery(state: Ses, packet: Stamped) -> Ses:
+def after_delivery(state: Ses, held: Held[Stamped]) -> Ses:
     """Merge the pairs of the other destinations into V_P, and t_m into the clock."""
+    packet = held.packet
     V = tuple(
         mine if j == state.me else latest(mine, its)
         for j, (mine, its) in enumerate(zip(state.V, packet.V, strict=True))

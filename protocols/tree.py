@@ -64,11 +64,11 @@ def children(node: int, tree: Tree) -> frozenset[int]:
 
 def next_hop(node: int, destination: int, tree: Tree) -> int:
     """Figure 4, `next`: down to the child that `destination` is below, otherwise to the parent."""
-    while destination not in children(node, tree):
-        if tree[destination] == destination:
-            return tree[node]
-        destination = tree[destination]
-    return destination
+    if destination in children(node, tree):
+        return destination
+    if destination == tree[destination]:
+        return tree[node]
+    return next_hop(node, tree[destination], tree)
 
 
 def routes_in(tree: Tree) -> tuple[Routes, ...]:

@@ -27,7 +27,7 @@ from antecede.protocols.ks import KS, Entry
 from antecede.protocols.mfss import MFSS, Ack, Data
 from antecede.protocols.mfss_fifo import MFSS_FIFO, MfssFifo
 from antecede.protocols.newtop import NEWTOP, NEWTOP_NULL, Newtop, Null, Timestamped
-from antecede.protocols.rst import RST, Held, Rst, Stamped
+from antecede.protocols.rst import RST, Mail, Rst, Stamped
 from antecede.protocols.rst_before import RST_BEFORE
 from antecede.protocols.rst_no_deliv import RST_NO_DELIV
 from antecede.protocols.rst_self import RST_SELF
@@ -448,7 +448,7 @@ def test_witnesses_are_reachable(
 # Checks that are seen failing, and a second opinion
 
 
-def counted_again(state: Rst, held: Held) -> Rst:
+def counted_again(state: Rst, held: Mail) -> Rst:
     """Replace `rst_before.after_delivery`: step 2 after step 3."""
     state = rst.merge_past(rst.count_delivered(state, held.src), held.packet)
     return rst.count_received(state, held.src)

@@ -154,14 +154,22 @@ def posts_to_anybody(state: mfss_fifo.MfssFifo) -> Step:
     return Step(mfss_fifo.MfssFifo((), count, receiver if count else None), sends=sends)
 
 
-def anyone_may_send(state: cykas.Cykas, _receiver: int) -> bool:
-    return True
+def without_secret_mode(
+    step: Callable[[cykas.Cykas], Step], state: cykas.Cykas, mode: int = 0
+) -> Step:
+    """Return the step from a state that keeps no secret, with the secrets counted all the same."""
+    found = step(evolve(state, MODE=mode))
+    return evolve(found, state=evolve(found.state, MODE=found.state.MODE - mode + state.MODE))
 
 
 CYKAS_WITHOUT_SECRET_MODE = evolve(
     cykas.CYKAS,
-    causal_send=lambda state, message: cykas.application_send(state, message, anyone_may_send),
-    receive=lambda state, src, packet: cykas.receive(state, src, packet, anyone_may_send),
+    causal_send=lambda state, message: without_secret_mode(
+        lambda free: cykas.application_send(free, message), state
+    ),
+    receive=lambda state, src, packet: without_secret_mode(
+        lambda free: cykas.receive(free, src, packet), state, int(isinstance(packet, cykas.Yct))
+    ),
 )
 ALWAYS: Callable[..., bool] = lambda *_: True  # noqa: E731
 NEVER: Callable[..., bool] = lambda *_: False  # noqa: E731

@@ -70,9 +70,7 @@ def forgets_the_receiver(state: MfssFifo, src: int, packet: Packet) -> Step:
     return evolve(step, state=evolve(step.state, receiver=None))
 
 
-def sends_whatever_is_unacknowledged(
-    state: Cykas, _allowed: cykas.MaySend = cykas.may_send
-) -> tuple[Cykas, cykas.Sends]:
+def sends_whatever_is_unacknowledged(state: Cykas) -> tuple[Cykas, cykas.Sends]:
     """Algorithm 2 without line 7."""
     sends: cykas.Sends = ()
     for m in state.OB:
@@ -100,10 +98,8 @@ def counts_no_eager_send(state: Cykas, src: int, packet: cykas.Normal | Eager) -
     return Step(state, sends=((src, cykas.Ack()),), deliveries=(packet.message,))
 
 
-def inserts_in_front_of_OB(
-    state: Cykas, message: Message, allowed: cykas.MaySend = cykas.may_send
-) -> Step:
-    state, sends = cykas.try_send_message(evolve(state, OB=(message, *state.OB)), allowed)
+def inserts_in_front_of_OB(state: Cykas, message: Message) -> Step:
+    state, sends = cykas.try_send_message(evolve(state, OB=(message, *state.OB)))
     return Step(state, sends)
 
 
