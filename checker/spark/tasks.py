@@ -32,7 +32,8 @@ SAMPLE = 1 << 19
 """Rows set aside that tasks report, for the driver to expand or to find out what they miss."""
 
 PREVIEW, PREVIEWED = 1 << 15, 128
-"""States that the driver expands ahead, at least and one of so many; most then miss nothing."""
+"""The driver expands states of a level ahead, so that most tasks miss nothing: the first number, or
+one of each second number where that is more."""
 
 
 PIECE = 1 << 18
