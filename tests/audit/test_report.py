@@ -91,7 +91,7 @@ def test_a_violation_names_the_lines_of_both_sends_and_both_deliveries(
 def test_control_characters_of_a_log_do_not_reach_the_terminal(
     antecede: Command, tmp_path: Path
 ) -> None:
-    evil = "\x1b[2J\x1b]0;title\x07\nlog.jsonl: HOLDS\r\u202e\x9b1m"
+    evil = "\x1b[2J\x1b]0;title\x07\nlog.jsonl: HOLDS\n\r\u202e\x9b1m"
     events = [
         {"actor": evil, "event": "causal-send", "message": evil, "to": ["b"]},
         {"actor": "b", "event": "deliver", "message": evil},
