@@ -190,6 +190,8 @@ USERS = """
 from attrs import frozen
 from antecede import Message, Protocol, Step
 
+print("nor is this, as the file is imported")
+
 @frozen
 class Data:
     message: Message
