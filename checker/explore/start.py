@@ -14,7 +14,6 @@ from attrs import evolve
 from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.tree import Numbers, Tree, text_of
 from antecede.checker.formats.json import misfit, trace_in_file
-from antecede.checker.registry import default_properties
 from antecede.checker.spec import Spec, load_spec, overridden
 
 
@@ -46,14 +45,21 @@ def _spec(target: str) -> Spec:
 def _trace(file: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
     """Return the tree and the path of a trace; its property is judged besides the usual ones."""
     trace = trace_in_file(file, given.get("protocol"))
-    names = tuple(dict.fromkeys((*trace.spec.properties, *default_properties())))
     try:
-        tree = Tree(overridden(evolve(trace.spec, properties=names), given))
+        tree = Tree(overridden(evolve(trace.spec, properties=_judging(trace.spec)), given))
         return tree, tree.numbers_of_keys(trace.keys)
     except ReplayError as error:
         raise misfit(file, trace, error) from None
     except InputError as error:
         raise type(error)(f"{file}: {error}") from None
+
+
+def _judging(spec: Spec) -> tuple[str, ...]:
+    """Return what a page of a trace judges: its property and the usual ones; none: the usual."""
+    usual = [prop.name for prop in Tree(evolve(spec, properties=())).system.properties]
+    if set(spec.properties) <= set(usual):
+        return ()
+    return (*spec.properties, *(name for name in usual if name not in spec.properties))
 
 
 def address_of(server: str, numbers: Numbers) -> str:

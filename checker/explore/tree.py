@@ -17,8 +17,10 @@ from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.judgement import violated_by
 from antecede.checker.model import State, Transition
 from antecede.checker.paths.path import Path, extended, replay_keys
+from antecede.checker.registry import property_named
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Words
+from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec, system_of
 
@@ -66,7 +68,8 @@ class Tree:
 
     @system.default
     def _described(self) -> System:
-        return system_of(self.spec)
+        system = system_of(self.spec)
+        return system if self.spec.properties else with_witnesses(system)
 
     @_at.default
     def _remembering(self) -> Callable[[Numbers], Path]:
@@ -141,6 +144,15 @@ class Tree:
         for step in path.steps:
             state = successor(self.system, state, step.transition).state
         return state
+
+
+def with_witnesses(system: System) -> System:
+    """Return `system` with the witnesses of its protocol besides its properties."""
+    protocol = system.protocol
+    shown = (property_named(f"witness:{name}", protocol) for name in protocol.witnesses)
+    return evolve(
+        system, properties=(*system.properties, *(guarded(protocol, prop) for prop in shown))
+    )
 
 
 def numbers_in(text: str) -> Numbers:

@@ -22,7 +22,7 @@ from antecede.checker.explore import start
 from antecede.checker.explore.page import command_of
 from antecede.checker.explore.server import HEADERS, LARGEST, PORT, Server
 from antecede.checker.explore.tree import MOST_STEPS, Tree, numbers_in, text_of
-from antecede.checker.formats.json import replay_file
+from antecede.checker.formats.json import replay_file, trace_text
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.prose import Words
@@ -143,6 +143,26 @@ def test_properties_are_judged_at_every_state() -> None:
         } == verdicts(server, "0")
         assert "✓ holds, and the run is over" == verdicts(server, "0.0.0")["all-delivered"]
         assert [] == fetch(server, "/?path=0.0.0").found("button", id="violation")
+
+
+def test_invariants_and_witnesses_are_listed_unasked() -> None:
+    declared = protocol_named("cykas")
+    names = [f"invariant:{name}" for name in declared.invariants]
+    names += [f"witness:{name}" for name in declared.witnesses]
+    with serving(Tree(Spec("cykas"))) as server:
+        said = verdicts(server, "")
+        assert names == [name for name in said if ":" in name]
+        assert "… not shown so far Show me" == said["witness:secret-mode"]
+    with serving(Tree(Spec("cykas", properties=("integrity",)))) as server:
+        assert ["integrity"] == list(verdicts(server, ""))
+
+
+def test_a_trace_is_judged_by_all_that_its_protocol_declares(tmp_path: FilePath) -> None:
+    file = tmp_path / "t.json"
+    file.write_text(trace_text(runs.undelivered(), "cykas-as-printed"))
+    opened, _ = start.opened(str(file), {})
+    names = [prop.name for prop in opened.system.properties]
+    assert {"all-delivered", "invariant:mode-counts", "witness:eager-send"} <= set(names)
 
 
 def test_an_undelivered_message_is_seen_at_the_end_of_a_run() -> None:
