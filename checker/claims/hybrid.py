@@ -430,7 +430,13 @@ OWN = (
         "Section 4.3, second weak point of Cykas",
         "A YCT that comes twice is counted twice, so Cykas does not suit a network that repeats.",
         (
-            violated("cykas", INTEGRITY, (2, 1), network="duplicating"),
+            # Any packet that comes twice violates integrity; only a YCT takes MODE below 0.
+            violated(
+                "cykas",
+                "invariant:mode-counts",
+                network="duplicating",
+                workload="script:[[1,2],[],[]]",
+            ),
             violated("cykas", CAUSAL, (3, 2), network="duplicating", quick=(2, 3)),
         ),
     ),

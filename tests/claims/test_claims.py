@@ -30,10 +30,11 @@ from antecede.checker.claims.claim import (
 )
 from antecede.checker.claims.hybrid import COLUMNS, ROWS
 from antecede.checker.claims.judge import Finding, Judge, command_of
-from antecede.checker.model import Protocol, Step
+from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.spec import Spec, system_of
+from antecede.protocols.cykas import Yct
 from antecede.protocols.mfss import MFSS, Data, Mfss
 from tests.conftest import Command
 
@@ -238,6 +239,17 @@ def test_the_command_of_a_check_says_all_of_it() -> None:
     assert (
         "antecede check cykas --actors 3 --workload 'script:[[1],[],[]]' --measures"
     ) == command_of(script.spec, measures=True)
+
+
+def test_what_is_said_of_a_yct_that_comes_twice_is_shown_by_one() -> None:
+    (claim,) = (claim for claim in CLAIMS if claim.key == "hybrid-cykas-yct")
+    report = finding(claim.evidence[0]).report
+    assert report is not None
+    assert report.result.counterexample is not None
+    taken = [step.transition for step in report.result.counterexample.steps]
+    told = [t.dst for t in taken if isinstance(t, Receive) and isinstance(t.packet, Yct)]
+    assert 2 == len(told)
+    assert 1 == len(set(told))
 
 
 # Seeded bugs
