@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from antecede.checker.model import Lose, Property, Receive, Transition
+from antecede.checker.search.handled import handled
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
 
@@ -18,9 +19,9 @@ def kind_of(transition: Transition) -> str:
 
 
 def never_seen(system: System, result: Result) -> tuple[str, ...]:
-    """Return, in words, what never happened in a search that ended with an answer."""
+    """Return, in words, what never happened where everything was explored."""
     fired: Mapping[str, Any] | None = result.statistics.get("transitions")
-    if fired is None or result.verdict not in (Verdict.HOLDS, Verdict.VACUOUS):
+    if fired is None or not _exhausted(system, result):
         return ()
     happened = {kind.partition(" ")[0] for kind, count in fired.items() if count["total"]}
     candidates = {
@@ -30,9 +31,46 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
         "lose": "nothing is lost" if system.network.lose is not None else "",
     }
     found = [said for kind, said in candidates.items() if said and kind not in happened]
+    if "causal-send" in happened:
+        found += [f"nobody causal-sends {name}" for name in _unsent(system, result)]
+    if "receive" in happened:
+        found += _unreceived(system, {kind for kind, count in fired.items() if count["total"]})
     if not result.counts.final_states and system.workload.buffer is None:
         found.append("no run comes to an end")
     return tuple(found)
+
+
+def _exhausted(system: System, result: Result) -> bool:
+    """Return whether everything was explored; a search ends as soon as all witnesses are found."""
+    if result.stopped_by is not None or all(prop.sought for prop in system.properties):
+        return False
+    return result.verdict in (Verdict.HOLDS, Verdict.VACUOUS)
+
+
+def _unsent(system: System, result: Result) -> list[str]:
+    """Return the sends, by name, that waited in every run for what never came."""
+    most: Sequence[int] = result.statistics.get("most_sent", ())
+    named = system.workload.sends or ()
+    return [name for row, sent in zip(named, most, strict=False) for name in row[sent:]]
+
+
+def _unreceived(system: System, happened: Collection[str]) -> list[str]:
+    """Say which packets are never received that the protocol's handler knows."""
+    names = [
+        known.__name__
+        for known in handled(system.protocol.receive)
+        if not any(f"receive {each.__name__}" in happened for each in _with_subclasses(known))
+    ]
+    if system.network.duplicates:  # a reception that changes nothing is no transition there
+        return [f"no reception of {name} changes anything" for name in names]
+    return [f"no {name} is received" for name in names]
+
+
+def _with_subclasses(known: type) -> Iterator[type]:
+    yield known
+    each: type
+    for each in known.__subclasses__():
+        yield from _with_subclasses(each)
 
 
 def vacuous(prop: Property, *, states: int, finals: int) -> bool:

@@ -18,6 +18,7 @@ from antecede.checker.search.loop import Found, decided
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
+from antecede.checker.semantics.workload import Position, most_sent
 
 
 @define(eq=False)
@@ -25,6 +26,9 @@ class PlainExplorer:
     """What the searches in plain Python share: states, counts, and judging of properties.
 
     Costs about a kilobyte per unique state; meant for small systems and as a reference.
+
+    Attributes:
+        positions: per actor those in its workload that were met, where sends may wait.
     """
 
     system: System
@@ -36,6 +40,11 @@ class PlainExplorer:
     deepest: int = 1
     finals: int = 0
     fired: Counter[str] = field(factory=Counter)
+    positions: tuple[set[Position], ...] = field(init=False)
+
+    @positions.default
+    def _none_met(self) -> tuple[set[Position], ...]:
+        return tuple(set() for _ in range(self.system.actors))
 
     def counts(self) -> Counts:
         """Return what was explored so far."""
@@ -46,8 +55,11 @@ class PlainExplorer:
         return None
 
     def statistics(self) -> dict[str, Any]:
-        """Return how often transitions of each kind were taken."""
-        return {"transitions": {kind: {"total": n} for kind, n in sorted(self.fired.items())}}
+        """Return how often transitions of each kind were taken, and what else was met."""
+        kinds = {kind: {"total": n} for kind, n in sorted(self.fired.items())}
+        workload = self.system.workload
+        met = {} if workload.sends is None else {"most_sent": most_sent(workload, self.positions)}
+        return {"transitions": kinds, **met}
 
     def close(self) -> None:
         """Hold nothing that must be given back."""
@@ -60,6 +72,9 @@ class PlainExplorer:
             self.found[prop.name] = Found(path)
 
     def _judge_state(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
+        if self.system.workload.sends is not None:
+            for met, position in zip(self.positions, state.workload, strict=True):
+                met.add(position)
         for prop in self.system.properties:
             if prop.invariant is not None and not all(map(prop.invariant, state.actors)):
                 self._show(prop, path)

@@ -97,6 +97,7 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         self_sends=False,
         reacts=True,
         fan_out=max((len(s.destinations) for s in parsed), default=1),
+        sends=tuple(tuple(send.name for send in row) for row in plan),
     )
 
 
@@ -210,6 +211,7 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
         reacts=True,
         fan_out=max((len(s.destinations) for row in sends for s in row), default=1),
         requests=requests,
+        sends=tuple(tuple(str(send.name) for send in row) for row in sends),
     )
 
 

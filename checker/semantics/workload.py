@@ -7,7 +7,7 @@ it. Nothing else does, so a workload is four pure functions on one actor's posit
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -44,6 +44,7 @@ class Workload:
         fan_out: the greatest number of destinations of one message.
         splits: a send takes two transitions; see `split`.
         requests: per actor what its application asks for, if that is laid down.
+        sends: per actor the names of its sends, in order, where a send may wait for deliveries.
         buffer: an actor sends only while fewer than so many of its own messages are undelivered.
     """
 
@@ -62,6 +63,7 @@ class Workload:
     fan_out: int = 1
     splits: bool = False
     requests: tuple[tuple[Request, ...], ...] | None = None
+    sends: tuple[tuple[str, ...], ...] | None = None
     buffer: int | None = None
 
 
@@ -73,6 +75,11 @@ SENDS = {
 
 ARM: Destinations = ()
 """What stands for the decision to send where a choice of destinations is expected."""
+
+
+def most_sent(workload: Workload, positions: Iterable[Iterable[Position]]) -> tuple[int, ...]:
+    """Return per actor the most messages that it has causal-sent at any of its positions."""
+    return tuple(max(map(workload.sent, met)) for met in positions)
 
 
 def split(workload: Workload) -> Workload:

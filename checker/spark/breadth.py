@@ -351,6 +351,7 @@ class SparkBreadthFirst:
             "actor_states": sum(len(states.values) for states in tabulation.states),
             "table_entries": tabulation.entries,
             "python_seconds": tabulation.seconds,
+            **tabulation.met,
             "states_per_depth": list(self._levels),
             "transitions": {
                 kind: {"total": int(self._fired[k])} for k, kind in enumerate(tabulation.kinds)

@@ -174,6 +174,7 @@ class Supply:
             "table_entries": t.entries,
             "composites": int(self.layout.counts.sum()),
             "python_seconds": t.seconds,
+            **t.met,
             "transitions": {
                 kind: {"total": int(fired[k]), "new": int(fresh_kinds[k])}
                 for k, kind in enumerate(t.kinds)

@@ -25,7 +25,7 @@ from antecede.checker.semantics.transition import (
     initial_state,
     network_sent,
 )
-from antecede.checker.semantics.workload import ARM
+from antecede.checker.semantics.workload import ARM, most_sent
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Components
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
@@ -247,6 +247,14 @@ class Tabulation(Components):
             return np.concatenate([np.pad(row, (0, room - len(row))) for row in rows])
 
         return flat([self._sent(i) for i in actors]), flat([self._undelivered(i) for i in actors])
+
+    @property
+    def met(self) -> dict[str, Any]:
+        """Return figures of what was met, by name: where sends may wait, how many there were."""
+        workload = self.system.workload
+        if workload.sends is None:
+            return {}
+        return {"most_sent": most_sent(workload, [found.values for found in self.positions])}
 
     @property
     def most_progress(self) -> int:

@@ -11,12 +11,17 @@ from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import InputError
 from antecede.checker.formats.json import replay_file, result_object
 from antecede.checker.paths.path import replay
+from antecede.checker.registry import protocol_named
 from antecede.checker.report.text import check_text
+from antecede.checker.search.handled import handled
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.sample import sample
 from antecede.checker.semantics.transition import enabled
 from antecede.checker.spec import Spec, system_of
+from antecede.protocols import mfss
+from antecede.protocols.cbcast import Stamped
+from antecede.protocols.unordered import Data
 from tests.conftest import Command
 
 SPIN = """
@@ -87,6 +92,96 @@ def test_a_network_that_never_gets_to_lose_anything_is_told(engine: str) -> None
     assert () == reported(engine, **lossy).result.never
     nothing = reported(engine, **lossy, workload="script:[[],[]]").result.never
     assert "nothing is lost" in nothing
+
+
+WAITING = (
+    'reaction:[{"name":"ask","from":0,"to":[1]},'
+    '{"name":"late","from":1,"to":[0],"after":["never"]},'
+    '{"name":"never","from":0,"to":[1],"after":["late"]}]'
+)
+STUCK = (
+    'program:[[{"send":"ask","to":[1]}],'
+    '[{"receive":"answer"},{"send":"thanks","to":[2]}],[{"receive":"any"},{"send":"answer","to":[1]}]]'
+)
+
+
+@ENGINES
+@pytest.mark.parametrize("sends", ["joint", "split"])
+@pytest.mark.parametrize(
+    ("actors", "workload", "never"),
+    [
+        (2, WAITING, ("nobody causal-sends never", "nobody causal-sends late")),
+        (3, STUCK, ("nobody causal-sends thanks", "nobody causal-sends answer")),
+        (2, WAITING.replace('"after":["never"]', '"after":["ask"]'), ()),
+    ],
+)
+def test_a_send_that_waits_for_what_never_comes_is_told(
+    engine: str, sends: str, actors: int, workload: str, never: tuple[str, ...]
+) -> None:
+    asked = {"protocol": "mfss", "workload": workload, "properties": ("causal-delivery",)}
+    report = reported(engine, actors=actors, sends=sends, **asked)
+    assert never == report.result.never
+    assert list(never) == result_object(report)["never_seen"]
+    assert all(said in check_text(report) for said in never)
+
+
+@ENGINES
+def test_packets_that_the_handler_names_and_nobody_receives_are_told(engine: str) -> None:
+    two = reported(engine, protocol="cykas")
+    assert ("no Yct is received", "no Eager is received") == two.result.never
+    assert "Never seen: no Yct is received and no Eager is received." in check_text(two)
+    assert (
+        ()
+        == reported(
+            engine, protocol="cykas", actors=3, workload="script:[[1,2],[],[]]"
+        ).result.never
+    )
+
+
+@ENGINES
+def test_a_reception_that_changes_nothing_is_not_called_none(engine: str) -> None:
+    asked = {"protocol": "cykas", "network": "duplicating", "properties": ("causal-delivery",)}
+    never = reported(engine, **asked).result.never
+    assert "no reception of Yct changes anything" in never
+
+
+@ENGINES
+def test_a_search_that_ended_with_its_witness_has_not_seen_everything(engine: str) -> None:
+    report = reported(engine, protocol="mfss", messages=2, properties=("witness:waited",))
+    assert Verdict.HOLDS is report.result.verdict
+    assert () == report.result.never
+
+
+@pytest.mark.parametrize(
+    ("protocol", "names"),
+    [
+        ("cykas", {"Ack", "Yct", "Normal", "Eager"}),
+        ("cykas-secret-mode", {"Ack", "Yct", "Normal", "Eager"}),
+        ("mfss", {"Data", "Ack"}),
+        ("hybrid-basic", {"Msg", "Ack", "Permit"}),
+        ("newtop-null", {"Timestamped", "Null"}),
+    ],
+)
+def test_a_handler_names_the_packets_of_its_protocol(protocol: str, names: set[str]) -> None:
+    assert names == {known.__name__ for known in handled(protocol_named(protocol).receive)}
+
+
+def by_match(_state: Any, _src: int, packet: Any) -> Any:
+    match packet:
+        case Data():
+            return None
+        case _:
+            return passed_on(1, packet)
+
+
+def passed_on(_how: int, packet: mfss.Data | Stamped) -> Any:
+    return packet
+
+
+def test_a_handler_may_match_classes_and_pass_packets_on() -> None:
+    assert [Data, mfss.Data, Stamped] == list(handled(by_match))
+    assert () == handled(len)
+    assert () == handled(lambda _state, _src, packet: packet)
 
 
 @ENGINES
