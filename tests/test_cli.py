@@ -152,6 +152,14 @@ WRONG = [
     (("check", "mfss", "--workload", "script:[[1]]"), "3 actors, 1 lists"),
     (("check", "mfss", "--workload", "script:[["), "needs a JSON list after the colon"),
     (("check", "mfss", "--property", "causal"), "unknown property 'causal'"),
+    (("check", "mfss", "--property", ""), "'--property': it names nothing; give a name"),
+    (("check", "mfss", "--property", " , "), "'--property': it names nothing; give a name"),
+    (
+        ("check", "mfss", "--property", "integrity", "--property", ""),
+        "'--property': it names nothing; give a name",
+    ),
+    (("explore", "mfss", "--property", ""), "'--property': it names nothing; give a name"),
+    (("sweep", "mfss", "--property", ""), "'--property': it names nothing; give a name"),
     (
         ("check", "mfss", "--property", "witness:x"),
         "unknown witness of mfss 'x'; available: waited",

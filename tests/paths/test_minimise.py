@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -12,6 +13,7 @@ from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.distinct import collect, shape
 from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import DepthFirst, RandomWalks
 from tests.conftest import Command, search
 from tests.semantics.test_transition import system_for
@@ -104,7 +106,28 @@ def test_there_may_be_only_one_kind() -> None:
     assert found.exhausted
 
 
+@pytest.mark.parametrize(
+    ("bounds", "most"),
+    [(Bounds(max_states=600), 1_200), (Bounds(max_seconds=1e-9), 20), (Bounds(max_depth=4), 300)],
+)
+def test_bounds_end_the_search_for_further_kinds(bounds: Bounds, most: int) -> None:
+    found = collect(system_for(protocol_named("unordered"), 3, 2), 20, bounds)
+    assert not found.exhausted
+    assert found.unique_states < most
+
+
 # The command
+
+
+def test_the_command_looks_for_further_counterexamples_within_its_bounds(
+    antecede: Command,
+) -> None:
+    asked = ("check", "unordered", "--actors", "3", "--engine", "plain", "--quiet")
+    ran = antecede(*asked, "--max-counterexamples", "20", "--max-states", "600")
+    assert 1 == ran.code
+    assert "others were not looked for any further" in ran.out
+    (states,) = re.findall(r"\(([\d,]+)\s+states, not going on", ran.out)
+    assert int(states.replace(",", "")) < 1_200
 
 
 def test_the_command_minimises(antecede: Command) -> None:
