@@ -175,7 +175,7 @@ def several(kind: type, name: str, says: str) -> Callable[[Any], Any]:
         multiple=True,
         callback=lambda _context, _option, given: tuple(chain.from_iterable(given)),
         metavar="VALUE,…",
-        help=says,
+        help=f"For example {says}.",
     )
 
 
@@ -194,7 +194,9 @@ PROCESSES = Setting("processes", int, "", None, least=1, most=1024)
 QUESTION = options(
     record(Question),
     click.option(
-        "--expect", type=click.Choice(["holds", "violated", "vacuous"]), help="[default: holds]"
+        "--expect",
+        type=click.Choice(["holds", "violated", "vacuous"]),
+        help="The verdict that gives exit code 0.  [default: holds]",
     ),
 )
 METHOD = options(
@@ -210,6 +212,9 @@ METHOD = options(
 BOUNDS = record(Bounds)
 ENGINE_OF_MANY = click.option(
     "--engine", type=click.Choice(["local", "plain"]), help="Of each check.  [default: local]"
+)
+MASTER = click.option(
+    "--master", metavar="URL", help="For --on spark: local[N], spark://HOST:PORT, yarn, k8s://…"
 )
 TRACE_FORMAT = click.option(
     "--trace-format",
@@ -278,10 +283,70 @@ OUTPUT = options(
 )
 
 
-@click.group(context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]})
+def _names(kind: type, *more: str) -> frozenset[str]:
+    return frozenset({known.name for known in settings_of(kind)} | set(more))
+
+
+OPTION_GROUPS = {
+    "What is run": _names(Question, "protocols", "expect", *FIELDS),
+    "How it is explored": _names(Options, "selfcheck"),
+    "When to give up": _names(Bounds),
+}
+MANY_OPTIONS = 20  # from so many on, a help page has the options in groups
+COMMAND_GROUPS = {
+    "One check": ("check", "replay", "explore", "list"),
+    "Many checks": ("sweep", "table", "claims"),
+    "Other questions": ("prove", "simulate", "audit"),
+}
+
+
+class GroupedOptions(click.Command):
+    """A command that shows its options in groups if there are many of them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each group of options under its heading, and the others at the end."""
+        taken = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+        shown = [(p.name, p.get_help_record(ctx)) for p in taken]
+        left = {name: line for name, line in shown if line is not None}
+        if len(left) < MANY_OPTIONS:
+            _section(formatter, "Options", list(left.values()))
+            return
+        for heading, names in OPTION_GROUPS.items():
+            group = [left.pop(name) for name in list(left) if name in names]
+            _section(formatter, heading, group)
+        _section(formatter, "Other options", list(left.values()))
+
+
+class GroupedCommands(click.Group):
+    """The command, whose help groups the subcommands and cuts no sentence about them short."""
+
+    command_class = GroupedOptions
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each group of subcommands under its heading."""
+        for heading, names in COMMAND_GROUPS.items():
+            lines = [(name, self.commands[name].get_short_help_str(limit=200)) for name in names]
+            _section(formatter, heading, lines)
+
+
+def _section(
+    formatter: click.HelpFormatter, heading: str, lines: Sequence[tuple[str, str]]
+) -> None:
+    if lines:
+        with formatter.section(heading):
+            formatter.write_dl(lines)
+
+
+@click.group(
+    cls=GroupedCommands,
+    context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]},
+)
 @click.version_option(formats.own_version(), prog_name="antecede")
 def commands() -> None:
-    """Check protocols for causal message delivery by exploring everything that can happen."""
+    """Check protocols for causal message delivery by exploring everything that can happen.
+
+    antecede COMMAND --help says what a command takes, and what its exit codes mean.
+    """
 
 
 @commands.command("check")
@@ -311,8 +376,9 @@ def check_command(
 
     Options that are given take the place of what a spec says.
 
-    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 INCOMPLETE (a bound was
-    hit, or Ctrl-C), 4 internal error.
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or a protocol that fails,
+    3 INCOMPLETE (a bound was hit, or Ctrl-C) or VACUOUS (what holds, holds of nothing), 4 internal
+    error.
     """
     many = Path(target).is_dir()
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
@@ -478,7 +544,14 @@ def _write_trace(
 
 
 @commands.command("table")
-@click.option("--bounds", "size", default="3x3", show_default=True, metavar="ACTORSxMESSAGES")
+@click.option(
+    "--bounds",
+    "size",
+    default="3x3",
+    show_default=True,
+    metavar="ACTORSxMESSAGES",
+    help="How many actors, and messages of each.",
+)
 @click.option(
     "--history",
     default="knowledge",
@@ -490,7 +563,12 @@ def _write_trace(
 @METHOD
 @BOUNDS
 @click.option(
-    "--format", "form", type=click.Choice(tables.FORMATS), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(tables.FORMATS),
+    default="text",
+    show_default=True,
+    help="How the table is written.",
 )
 @click.option("--output", metavar="FILE", help="Write the table there.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -507,7 +585,8 @@ def table_command(
 ) -> int:
     """Reproduce the verification table of the Cykas paper, its figures beside ours.
 
-    Exit codes: 0 if the three verdicts are the paper's, 1 if one is not, 3 if one was not reached.
+    Exit codes: 0 the three verdicts are the paper's, 1 one is not, 2 wrong usage or input, 3 one
+    was not reached.
     """
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     actors, messages = tables.parsed_bounds(size)
@@ -565,9 +644,9 @@ def claims_command(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Regenerate what the papers claim from checks: confirmed, refuted or undecided.
+    """Regenerate what the papers claim from checks: confirmed, consistent, refuted or undecided.
 
-    Exit codes: 0 if every claim is confirmed or refuted, 3 if one is undecided.
+    Exit codes: 0 every claim is decided, 2 wrong usage or input, 3 one is undecided.
     """
     # The report needs the claims of all papers, and few ask for it.
     from antecede.checker.claims import report as claims_report
@@ -620,7 +699,7 @@ def claims_command(
 @several(Question, "clock_at", "causal-send,network-send")
 @several(Question, "history", "knowledge,clocks,full")
 @record(Question, "properties")
-@record(Options, "master", "spark_log", "symmetry", "memory")
+@record(Options, "symmetry", "memory")
 @ENGINE_OF_MANY
 @click.option(
     "--on",
@@ -630,6 +709,8 @@ def claims_command(
     show_default=True,
     help="Where: in processes of this machine, or as tasks of a Spark cluster.",
 )
+@MASTER
+@record(Options, "spark_log")
 @click.option(
     "--processes",
     type=Given(PROCESSES),
@@ -662,7 +743,8 @@ def sweep_command(
 ) -> int:
     """Check every combination of protocols, bounds, networks and encodings.
 
-    Exit codes: 0 all came to a verdict, 3 one did not, 2 wrong usage or input.
+    Exit codes: 0 every check says HOLDS or VIOLATED, 2 wrong usage or input, 3 one says something
+    else.
     """
     names = names_in(protocols)
     if not targets and not names:
@@ -738,7 +820,7 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
 @click.option(
     "--workers", type=Given(PROCESSES), help="For --on here: runs at once.  [default: one per core]"
 )
-@click.option("--master", metavar="URL", help="For --on spark: local[N], spark://HOST:PORT, …")
+@MASTER
 @click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal.")
 @click.option(
     "--output",
@@ -804,7 +886,7 @@ def simulate_command(
 @click.option(
     "--log-format",
     type=click.Choice(logs.FORMATS),
-    help="[default: what the first line looks like]",
+    help="What the logs are.  [default: what the first line looks like]",
 )
 @click.option(
     "--event",
@@ -882,7 +964,11 @@ def audit_command(
     metavar="SECONDS",
     help="How long the solver may take for one obligation.",
 )
-@click.option("--expect", type=click.Choice(["proved", "failed"]), help="[default: as registered]")
+@click.option(
+    "--expect",
+    type=click.Choice(["proved", "failed"]),
+    help="The answer that gives exit code 0.  [default: as registered]",
+)
 @click.option(
     "--mutants",
     "mutated",

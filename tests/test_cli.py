@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from antecede import cli
@@ -903,6 +904,23 @@ def test_the_documentation_names_every_key_of_a_result(antecede: Command) -> Non
     step = {key for transition in found["counterexample"]["transitions"] for key in transition}
     for key in {*found, *found["counterexample"], *step}:
         assert f"`{key}`" in page
+
+
+def test_the_help_names_every_command_with_its_whole_first_sentence(antecede: Command) -> None:
+    ran = antecede("--help")
+    shown = " ".join(ran.out.split())
+    for name, command in cli.commands.commands.items():
+        sentence = " ".join(str(command.help).split(".")[0].split())
+        assert f"{name} {sentence}." in shown
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands.commands))
+def test_a_help_page_shows_every_option_once(name: str) -> None:
+    command = cli.commands.commands[name]
+    page = command.get_help(click.Context(command, info_name=name))
+    entries = re.findall(r"^  (--[a-z0-9-]+)", page, re.MULTILINE)
+    expected = [o.opts[0] for o in command.params if isinstance(o, click.Option)]
+    assert sorted(e for e in expected if e != "-h") == sorted(entries)
 
 
 def test_every_option_is_in_the_help_and_every_option_of_the_readme_exists(

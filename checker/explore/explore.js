@@ -65,7 +65,7 @@
     } catch {
       if (turn === asked) {
         view().removeAttribute("aria-busy");
-        live.textContent = "causalcheck explore does not answer; is it still running?";
+        live.textContent = "antecede explore does not answer; is it still running?";
         live.classList.remove("unseen");
       }
       return;
