@@ -895,7 +895,7 @@ def test_every_command_of_the_readme_can_be_typed(antecede: Command, tmp_path: P
     for command in commands:
         arguments = shlex.split(command, comments=True)[1:]
         assert 2 != antecede(*arguments, "--help", cwd=tmp_path).code
-    assert 16 == len(commands)
+    assert 10 == len(commands)
 
 
 def test_the_documentation_names_every_key_of_a_result(antecede: Command) -> None:
@@ -917,10 +917,10 @@ def test_the_help_names_every_command_with_its_whole_first_sentence(antecede: Co
 @pytest.mark.parametrize("name", sorted(cli.commands.commands))
 def test_a_help_page_shows_every_option_once(name: str) -> None:
     command = cli.commands.commands[name]
-    page = command.get_help(click.Context(command, info_name=name))
+    page = command.get_help(click.Context(command, info_name=name, terminal_width=100))
     entries = re.findall(r"^  (--[a-z0-9-]+)", page, re.MULTILINE)
-    expected = [o.opts[0] for o in command.params if isinstance(o, click.Option)]
-    assert sorted(e for e in expected if e != "-h") == sorted(entries)
+    expected = {o.opts[0] for o in command.params if isinstance(o, click.Option)}
+    assert sorted(expected - {"-h", "--help"}) == sorted(e for e in entries if e != "--help")
 
 
 def test_every_option_is_in_the_help_and_every_option_of_the_readme_exists(

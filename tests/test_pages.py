@@ -16,6 +16,13 @@ from tests.conftest import ROOT
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
 
 FENCED = re.compile(r"^```(?:sh|text|console)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^    antecede (\w.*)$", re.MULTILINE)
+INLINE = re.compile(r"`antecede (\w[^`]*)`")
+NAMED = re.compile(r"`([\w-]+(?:/[\w.-]+)+)`")
+ROOMS = ("", "checker", "checker/tables", "docs")
+FOLDERS = {f.name for room in ("", "checker") for f in (ROOT / room).iterdir() if f.is_dir()} - {
+    "src"
+}
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -27,6 +34,14 @@ def commands(text: str) -> Iterator[str]:
             found = re.match(r"\s*(?:\$ )?antecede (\w.*)", line)
             if found:
                 yield re.split(r"\s+#\s|\s*[;|>]\s|\s&&\s", found[1])[0]
+    for found in INDENTED.findall(FENCED.sub("", text)):
+        yield re.split(r"\s+#\s|\s{2,}", found)[0]
+
+
+def mentions(text: str) -> Iterator[str]:
+    """Yield the commands of antecede that stand in a sentence, with a number for each capital."""
+    for found in INLINE.findall(FENCED.sub("", text)):
+        yield re.sub(r"\b[A-Z]\b", "3", " ".join(found.split()))
 
 
 def accepted(words: list[str]) -> None:
@@ -58,7 +73,56 @@ def test_every_command_on_a_page_is_accepted(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_a_sentence_says_of_a_command_is_so(page: Path) -> None:
+    for line in mentions(page.read_text(encoding="utf-8")):
+        try:
+            if "…" not in line and "PROTOCOL" not in line:
+                accepted(shlex.split(line))
+        except (click.MissingParameter, click.BadOptionUsage):
+            continue  # a sentence need not say of what, or which value
+        except (click.ClickException, KeyError, ValueError) as error:
+            raise AssertionError(f"{page.name}: antecede {line}: {error}") from None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_on_a_page_leads_to_a_file(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     files = [t for t in targets if not re.match(r"[a-z]+:", t)]
     assert [] == [t for t in files if not (page.parent / t).exists()]
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_to_a_heading_finds_it(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+        assert anchor in headings(page.parent / target if target else page)
+
+
+def named_files(text: str) -> list[str]:
+    """Return the files and folders of the project that a page names in backquotes."""
+    found = [name for name in NAMED.findall(text) if name.split("/")[0] in FOLDERS]
+    return [name for name in found if "NAME" not in name]
+
+
+def is_there(name: str) -> bool:
+    """Return whether a file, or something in a module of the checker, has this name."""
+    folder, last = name.rsplit("/", 1)
+    module = f"{folder}/{last.split('.')[0]}.py"
+    names = (name, module) if not last.endswith((".py", ".md", ".toml")) else (name,)
+    return any((ROOT / room / each).exists() for room in ROOMS for each in names)
+
+
+def test_what_is_no_file_would_be_seen() -> None:
+    assert ["checker/loop.py"] == named_files("`checker/loop.py`, `protocols/NAME.py`, `other/x`")
+    assert not is_there("checker/loop.py")
+    assert is_there("search/loop.explore")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    assert [] == [n for n in named_files(page.read_text(encoding="utf-8")) if not is_there(n)]
