@@ -12,7 +12,7 @@ def check_writable(target: str) -> None:
     """Make sure that a file can be written at `target`, and leave nothing there.
 
     Raises:
-        InputError: it cannot; says why.
+        InputError: the file cannot be written; the error says why.
     """
     path = Path(target)
     try:
@@ -41,7 +41,7 @@ def write_whole(target: str, text: str | bytes) -> None:
     """Write `text` beside `target` and rename it, so that no reader sees half a file.
 
     Raises:
-        InputError: it cannot be written; says why.
+        InputError: the file cannot be written; the error says why.
     """
     path = Path(target)
     data = text.encode() if isinstance(text, str) else text
@@ -63,7 +63,7 @@ def make_folder(folder: Path) -> None:
     """Make a folder, and those around it, unless it is there.
 
     Raises:
-        InputError: it cannot be made; says why.
+        InputError: the folder cannot be made; the error says why.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -66,8 +66,8 @@ class Mark:
     Attributes:
         kind: causal-send, network-send, receive, wait, deliver, timeout, arm, or missing: a
             delivery that never happens.
-        x: across.
-        y: down.
+        x: how far it is from the left.
+        y: how far it is from the top.
         step: the number of its transition.
         label: what is written beside it.
         wrong: it is part of what is wrong.
@@ -93,7 +93,7 @@ class Arrow:
         role: late or chain if it is part of a violation, else empty.
         label: the packet.
         sent: the number of the step that sends it.
-        met: that of the step that receives or loses it, or None.
+        met: the number of the step that receives or loses it, or None.
         control: it carries no message.
         loops: it is addressed to its sender.
     """
@@ -151,11 +151,11 @@ class Layout:
     """A space-time diagram.
 
     Attributes:
-        width: in pixels.
-        height: in pixels.
+        width: the width in pixels.
+        height: the height in pixels.
         columns: (x, name) of each actor's line.
         top: where the lines start.
-        notes: where the notes start, across.
+        notes: how far from the left the notes start.
         rows: a strip per transition.
         spans: shaded stretches.
         trail: the happens-before chain from the first to the second message, in straight pieces.
@@ -185,7 +185,7 @@ _NARROW, _WIDE = frozenset("ijl.,:;|!'()[] -ftr"), frozenset("mwMW@%—…")
 
 
 def text_width(text: str, size: float = TEXT) -> float:
-    """Return about how wide `text` is in a sans-serif font; rather too much than too little."""
+    """Return about how wide `text` is in a sans-serif font, erring on the wide side."""
     ems = sum(
         0.36 if ch in _NARROW else 0.92 if ch in _WIDE else 1.0 if ord(ch) > 0x2E80 else 0.6
         for ch in text
@@ -204,7 +204,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 def crosses(line: tuple[Point, Point], box: Box) -> bool:
-    """Return whether a line meets a box, at some of its points at least."""
+    """Return whether a line meets a box, as far as some of its points tell."""
     (x1, y1), (x2, y2) = line
     left, top, right, bottom = box
     if max(y1, y2) < top or min(y1, y2) > bottom or max(x1, x2) < left or min(x1, x2) > right:

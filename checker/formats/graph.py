@@ -290,7 +290,7 @@ def graph_writer(file: str) -> Callable[[nx.MultiDiGraph], str]:
     """Return what writes a graph as the ending of `file` says.
 
     Raises:
-        InputError: it says nothing known.
+        InputError: the ending names no known format.
     """
     ending = FilePath(file).suffix.lower()
     if ending not in GRAPH_FORMATS:

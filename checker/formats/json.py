@@ -192,7 +192,7 @@ class Trace:
 
     Attributes:
         spec: the question; its properties are the one that is violated, or none.
-        keys: of the transitions, as `checker.paths.path` makes them.
+        keys: the keys of the transitions, as `checker.paths.path` makes them.
         loop: (after, sender, number, ending) of a run whose last steps repeat for ever.
     """
 
@@ -214,7 +214,7 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
         None if the trace was saved as a run that violates nothing.
 
     Raises:
-        ReplayError: it does not fit the protocol any more; names the step.
+        ReplayError: it does not fit the protocol any more; the error names the step.
         InputError: the file is not a trace.
     """
     trace = trace_in_file(file, protocol)
@@ -257,7 +257,7 @@ def trace_in_file(file: str, protocol: str | None = None) -> Trace:
 
     Args:
         file: the trace.
-        protocol: what to replay it with; None: the registered protocol that the trace names.
+        protocol: what to replay it with, or None for the registered protocol that the trace names.
 
     Raises:
         InputError: the file is not a trace, or its protocol is a file and none was given.

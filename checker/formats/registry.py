@@ -23,8 +23,8 @@ class Format:
 
     Attributes:
         summary: one line for people.
-        endings: of files in this format.
-        text: (path, the check that found it or None) -> the file.
+        endings: the endings of files in this format.
+        text: (path, the check that found it or None) -> the text of the file.
     """
 
     summary: str

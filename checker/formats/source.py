@@ -14,11 +14,11 @@ from attrs import frozen
 
 @frozen
 class Source:
-    """Lines of a file: a function's, its decorators' included.
+    """The lines of a function in its file, with its decorators.
 
     Attributes:
-        file: as Python knows it.
-        first, last: the lines, counted from 1.
+        file: the file's name, as Python knows it.
+        first, last: the first and the last line, counted from 1.
         name: the function's qualified name.
     """
 
@@ -38,7 +38,7 @@ def source_of(handler: Callable[..., Any] | None) -> Source | None:
 
 
 def code_of(handler: Any) -> CodeType | None:
-    """Return the code of what runs in the end; None of what is not written in Python.
+    """Return the code of what runs in the end, or None if that is not written in Python.
 
     Partial functions and methods, and functions that say what they wrap, are looked into.
     """
@@ -61,7 +61,8 @@ def code_of(handler: Any) -> CodeType | None:
 def _last_line(code: CodeType) -> int:
     """Return where a function ends.
 
-    Source is read for functions with a name only: where a lambda ends, its line does not tell.
+    Only the source of functions with a name is read, for the line of a lambda does not tell
+    where it ends.
     """
     if code.co_name != "<lambda>":
         try:

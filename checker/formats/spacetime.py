@@ -260,7 +260,7 @@ class _Planner:
             yield Mark("network-send", x, y, step.number, control=flight.control)
 
     def _side(self, step: PathStep) -> int:
-        """Return on which side of its line a mark's label stands rather: away from its arrow.
+        """Return on which side of its line a mark's label had better stand: away from its arrow.
 
         The outer lines have room outside.
         """
@@ -464,7 +464,7 @@ class _Planner:
             yield Shaft((start, end), "in-flight", None)
 
     def _arrow_label(self, flight: Flight, shaft: Shaft) -> Label:
-        """Place the label where it covers least, rather near the sender."""
+        """Place the label where it covers least, preferably near the sender."""
         (x1, y1), (x2, y2) = shaft.points
         text = cut(self.words.label(flight.packet))
         if shaft.end == "in-flight":

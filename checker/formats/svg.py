@@ -480,7 +480,7 @@ _MARKS = {
 
 
 def _legend(layout: Layout, wide: float) -> tuple[list[Markup], float]:
-    """Return what the signs mean, those that are drawn, in lines; and how high that is."""
+    """Return the legend of the signs that are drawn, in lines, and its height."""
     drawn: list[Markup] = []
     x, y = 20.0, 16.0
     items = list(_legend_items(layout))
@@ -506,7 +506,7 @@ def _legend(layout: Layout, wide: float) -> tuple[list[Markup], float]:
 
 
 def _legend_items(layout: Layout) -> Iterator[tuple[Markup, float, str]]:
-    """Return sign, room for it, and words."""
+    """Return of each item of the legend the sign, the room for it, and the words."""
     kinds = {m.kind for m in layout.marks}
     for kind, words in _MARKS.items():
         if kind in kinds:

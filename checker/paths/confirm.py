@@ -18,7 +18,7 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     """Replay a counterexample, make sure that it violates `prop`, and arrange it for reading.
 
     Raises:
-        ReplayError: it does not; then an engine is wrong.
+        ReplayError: it does not violate `prop`, so that an engine is wrong.
     """
     path = replay(system, transitions)
     if holds_along(path, prop):

@@ -63,13 +63,13 @@ def numbered(
 ) -> tuple[Transition, ...]:
     """Return the transitions of an anonymous run with the messages numbered per sender.
 
-    Of packets that differ only in their messages' numbers the first is received, in the channel's
-    order.
+    Where packets differ only in their messages' numbers, the first one in the channel's order is
+    received.
 
     Args:
-        system: the anonymous one.
-        plain: the same one with counted messages.
-        transitions: of `system`, from its initial state.
+        system: the anonymous system.
+        plain: the same system with counted messages.
+        transitions: transitions of `system`, from its initial state.
 
     Raises:
         ReplayError: the handlers tell messages apart, so the counted system cannot follow.
@@ -118,10 +118,10 @@ def goes_round(
     """Return whether a numbered run repeats for ever from a step on, and starves a message.
 
     Args:
-        system: the one that counts messages.
-        transitions: of it, from its initial state.
-        after: how many come before those that repeat.
-        victim: the message.
+        system: the system that counts messages.
+        transitions: its transitions, from the initial state.
+        after: how many of them come before those that repeat.
+        victim: the message that is starved.
     """
     hidden = anonymous_system(system)
     try:
@@ -152,8 +152,8 @@ def anonymous(
     """Return a numbered run as the anonymous system takes it, with `victim` the marked message.
 
     Args:
-        system: the one that counts messages.
-        transitions: of it.
+        system: the system that counts messages.
+        transitions: its transitions, from the initial state.
         victim: the message that is followed.
 
     Raises:
@@ -181,13 +181,13 @@ def checked_cycle(system: System, stem: Iterable[Transition], cycle: Iterable[Tr
     """Run stem and cycle, and the cycle once more; make sure that it may go on for ever.
 
     Args:
-        system: with the history `marked`.
-        stem: transitions of it.
-        cycle: transitions that follow, again and again.
+        system: a system with the history `marked`.
+        stem: its transitions up to the cycle.
+        cycle: the transitions that follow, again and again.
 
     Raises:
         ReplayError: the state does not return, the message is not the one that waits, or fairness
-            is not respected; says what.
+            is not respected; the error says which.
     """
     stem, cycle = tuple(stem), tuple(cycle)
     state = initial_state(system)

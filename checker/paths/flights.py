@@ -23,9 +23,9 @@ class Flight:
         sent: the step that sent it.
         receptions: the steps that receive it; more than one where a network duplicates.
         lost: the step that loses it.
-        gone: it cannot be received any more.
-        in_flight: it is still on its way when the path ends, and was never received.
-        place: it is this one, from 0, of those that its step sent to its destination.
+        gone: whether it cannot be received any more.
+        in_flight: whether it is still on its way when the path ends, and was never received.
+        place: its place, from 0, among the packets that its step sent to its destination.
     """
 
     src: int
@@ -118,7 +118,7 @@ def _stays(transition: Receive | Lose) -> bool:
 
 
 def _meet(every: list[Flight], step: PathStep, transition: Receive | Lose) -> Flight | None:
-    """Return what a step receives or loses, of equal packets the first; None if nobody sent it."""
+    """Return the first packet equal to what a step receives or loses; None if nobody sent it."""
     key = (transition.src, transition.dst, transition.packet)
     flight = next((f for f in every if not f.gone and (f.src, f.dst, f.packet) == key), None)
     if flight is None:

@@ -28,8 +28,8 @@ def minimise(path: Path) -> Path:
 
     No single transition of the result can be left out: what remains would not violate the property,
     even if everything that depends on the transition were left out too. The result need not be
-    a shortest counterexample; breadth-first search finds those. Costs a replay for each attempt, in
-    practice some n * log n of them for n transitions.
+    a shortest counterexample; breadth-first search finds those. Each attempt costs a replay; in
+    practice there are some n * log n of them for n transitions.
     """
     prop = violated_property(path)
     return reordered(_Deletion(path, prop).minimal())
@@ -137,7 +137,7 @@ class _Deletion:
 
 
 def _offered(system: System, state: State, wanted: Transition) -> Transition | None:
-    """Return `wanted` if it is enabled; of a loss the place may differ."""
+    """Return `wanted` if it is enabled; the place of a loss may differ."""
     for transition in enabled(system, state):
         same = transition == wanted
         if isinstance(wanted, Lose) and isinstance(transition, Lose):

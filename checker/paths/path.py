@@ -89,8 +89,8 @@ class Path:
     """A replayed path.
 
     Attributes:
-        violates: the property that it shows violated (None: none).
-        loop: the last steps repeat for ever, if it has one.
+        violates: the property that it shows violated, or None.
+        loop: how the last steps repeat for ever, or None.
     """
 
     system: System
@@ -138,10 +138,10 @@ def for_replay(system: System) -> System:
 def replay(system: System, transitions: Iterable[Transition]) -> Path:
     """Run `transitions` from the initial state.
 
-    Those of a system that follows one message are told with all messages numbered.
+    If the system follows one message, the path has all messages numbered.
 
     Raises:
-        ReplayError: a transition is not enabled where it stands; names the step.
+        ReplayError: a transition is not enabled where it stands; the error names the step.
     """
     if system.oracle.number is not None:
         transitions = numbered(system, for_replay(system), transitions)
@@ -152,7 +152,7 @@ def replay_keys(system: System, keys: Iterable[str]) -> Path:
     """Run the transitions that `keys` identify (see `transition_key`) from the initial state.
 
     Raises:
-        ReplayError: a transition is not enabled where it stands; names the step.
+        ReplayError: a transition is not enabled where it stands; the error names the step.
     """
     system = for_replay(system)
     state = start = initial_state(system)
@@ -171,7 +171,7 @@ _WHO = re.compile(r"[a-z-]+ (?:by|of|on the way to) ([0-9]{1,9})(?: from ([0-9]{
 
 
 def _likely(system: System, state: State, key: str) -> tuple[Transition, ...]:
-    """Return the enabled transitions of the actors that a key names: of many actors, few."""
+    """Return the enabled transitions of the actors that a key names, few where actors are many."""
     who = _WHO.match(key)
     if who is None or any(int(k) >= system.actors for k in who.groups() if k is not None):
         return ()

@@ -20,8 +20,8 @@ class About:
         headline: what goes wrong, in one sentence.
         question: the protocol and the bounds.
         violates: the property that is violated, or None.
-        length: how many transitions, in words.
-        explanation: why, in words.
+        length: how many transitions the path has, in words.
+        explanation: why the property is violated, in words.
         figures: (name, value) of what the search explored, where that is known.
     """
 

@@ -75,7 +75,7 @@ class _Line:
 
 @frozen(eq=False)
 class _Row:
-    """One line: a step's own (with its number) or that of a further network-send.
+    """One line of the diagram: that of a step, with its number, or of a further network-send.
 
     A packet arrives at the row's actor, leaves it, or is lost on its way to it.
     """

@@ -21,7 +21,7 @@ class Explanation:
     """Why a path violates a property.
 
     Attributes:
-        text: in sentences.
+        text: the reason, in sentences.
         details: lines that belong to it, such as the final states.
         remarks: what is wrong with which delivery.
     """

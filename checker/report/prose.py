@@ -163,7 +163,7 @@ def failing(step: PathStep) -> bool:
 def waiting(step: PathStep) -> Message | None:
     """Return the message that this step was about and that stays where it is, or None.
 
-    After a causal-send: it was not network-sent. After a reception: it was not delivered.
+    After a causal-send the message was not network-sent, after a reception it was not delivered.
     """
     if failing(step):
         return None

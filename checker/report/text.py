@@ -58,8 +58,8 @@ _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2
 def for_stream(text: str, stream: TextIO) -> str:
     """Return `text` as `stream` can show it.
 
-    Box characters, or plain ASCII where its encoding has no others; characters that could steer a
-    terminal are written out, wherever they come from.
+    Boxes are drawn in plain ASCII where the encoding of the stream lacks box characters. Characters
+    that could steer a terminal are written out, wherever they come from.
     """
     text = _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
     encoding = getattr(stream, "encoding", None) or "ascii"
@@ -501,7 +501,7 @@ def checks_text(
 ) -> str:
     """Return what is left to say when all checks are done.
 
-    Of many, each had its line: here come the failures in full and a summary.
+    Where there were many, each had its line; what is left are the failures in full and a summary.
     """
     if not many:
         return headline(reports[0]) if quiet else check_text(reports[0], statistics=statistics)

@@ -48,10 +48,10 @@ class Kind:
 
 @frozen
 class Measures:
-    """What was measured; see the module.
+    """What was measured of a protocol, as the module's docstring explains it.
 
     Attributes:
-        states, final_states: over how many.
+        states, final_states: how many states were measured, and how many of them are final.
         acyclic: no state can be met again, so every run ends in a final state.
         packets_per_sender, packets_per_pair: the most packets in transit at once from one actor,
             and from one actor to one other.
@@ -120,7 +120,7 @@ def measure(
     Args:
         system: what to explore; its properties do not matter.
         tick: called now and then.
-        most: how many states are too many.
+        most: the greatest number of states that are measured.
 
     Raises:
         CapacityError: there are more than `most` states.

@@ -89,8 +89,8 @@ class Collection:
 
     Attributes:
         paths: one of the shortest found of each kind, shorter ones first.
-        exhausted: every state was explored that is reached without a violation.
-        unique_states: how many were.
+        exhausted: whether every state was explored that is reached without a violation.
+        unique_states: how many states were explored.
     """
 
     paths: tuple[Path, ...]
@@ -113,7 +113,7 @@ def collect(system: System, most: int, bounds: Bounds = BOUNDS) -> Collection:
     Args:
         system: what to explore.
         most: how many kinds to look for, at least 1.
-        bounds: when to give up; if they do not say at how many states, at those of BOUNDS.
+        bounds: when to give up; the number of states of BOUNDS holds where they name none.
 
     Raises:
         InputError: `most` is not positive.

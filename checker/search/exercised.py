@@ -77,8 +77,8 @@ def vacuous(prop: Property, *, states: int, finals: int) -> bool:
     """Return whether a property that nothing violates holds of nothing.
 
     Args:
-        prop: it is not sought.
-        states: how many there are; if the initial one is the only one, nothing can happen.
+        prop: the property, which is not one that a run is to show.
+        states: how many states there are; if the initial one is the only one, nothing can happen.
         finals: how many of them are final.
     """
     return states == 1 or (prop.final and not finals)

@@ -26,10 +26,10 @@ def run_to_failure(
 ) -> Path | None:
     """Return the run that leads to a failing handler of `system`, the last step being the failure.
 
-    It costs the time of another search to there.
+    It costs as much time as another search that ends there.
 
     Args:
-        system: a handler of it fails.
+        system: the system of which a handler fails.
         searches: how to explore, in the order in which to try: breadth-first finds a shortest run.
             All but the last give up after `AT_FIRST` states.
         bounds: when to give up altogether.

@@ -65,7 +65,7 @@ class StateGraph:
             edges, for nothing can starve it any more.
         edges: per state (transition, number of the state after it).
         parents: per state but the first, the number it was found from, and how.
-        expanded: how many states have all their edges, from the first one on.
+        expanded: how many states, counted from the first one, have all their edges.
     """
 
     system: System
@@ -102,7 +102,7 @@ def graph_of(
         tick: called with the number of states, before each is expanded.
         most: how many states to expand at most.
 
-    Cost: some 2 KB a state.
+    It costs some 2 KB of memory per state.
     """
     start = initial_state(system)
     numbers, graph = {start: 0}, StateGraph(system, [start], [[]], [None])
@@ -125,10 +125,10 @@ def graph_of(
 
 
 def lasso(graph: StateGraph, tick: Tick = lambda _states: None) -> Lasso | None:
-    """Return a lasso that starves the marked message, of the shortest cycle found, or None.
+    """Return the lasso with the shortest cycle found that starves the marked message, or None.
 
-    None says that there is none among the states of the graph: that no run starves it only if the
-    graph is complete.
+    None says that the states of the graph have no such lasso. That no run starves the message
+    follows only if the graph is complete.
     """
     dead = next((k for k in followed(graph) if not graph.edges[k] and graph.explored(k)), None)
     if dead is not None:
@@ -161,8 +161,8 @@ def fair_components(
     Args:
         edges: of the whole graph.
         inside: the states that the run may visit.
-        strong: which fairness.
-        sends: a causal-send must lie on a cycle; else any cycle will do.
+        strong: whether fairness is strong, not weak.
+        sends: whether a causal-send must lie on a cycle; otherwise any cycle will do.
     """
     waiting = list(_components(edges, inside))
     while waiting:
@@ -214,8 +214,8 @@ def shortest_fair_cycle(
         edges: of the whole graph.
         component: the states that it may visit.
         start: one of them.
-        strong: which fairness.
-        most: its length is at most so much; None: any.
+        strong: whether fairness is strong, not weak.
+        most: the greatest length that is of use, or None if every length is.
     """
     first: _At = (start, frozenset(obliged(t for t, _ in edges[start])), frozenset(), False)
     came: dict[_At, tuple[_At, Transition] | None] = {first: None}

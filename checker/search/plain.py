@@ -97,7 +97,7 @@ class PlainExplorer:
 
 @define(eq=False)
 class BreadthFirst(PlainExplorer):
-    """Level by level; a round is a level, so that counterexamples are shortest.
+    """Explores level by level; a round is a level, so that counterexamples are shortest.
 
     Attributes:
         before: transitions that lead from the initial state to where the search starts.
@@ -186,7 +186,7 @@ def _apply(
 
 @define(eq=False)
 class DepthFirst(PlainExplorer):
-    """Depth-first; a round expands a batch of states. Depth is that of the deepest path taken."""
+    """Explores depth-first, a batch of states a round; the depth is that of the deepest path."""
 
     exhaustive: bool = True
     batch: int = 1024
@@ -245,7 +245,7 @@ class DepthFirst(PlainExplorer):
 
 @define(eq=False)
 class RandomWalks(PlainExplorer):
-    """Walks from the initial state along uniformly random transitions; a round is a walk."""
+    """Walks from the initial state along random transitions, all as likely; a round is a walk."""
 
     walks: int = 1000
     seed: int = 0

@@ -32,7 +32,7 @@ class Counts:
     Attributes:
         unique_states: states after deduplication, with the initial state.
         total_states: states before deduplication, with the initial state.
-        depth: of the deepest state seen; the initial state has depth 1.
+        depth: the depth of the deepest state seen; the initial state has depth 1.
         final_states: unique states without an enabled transition.
     """
 
@@ -51,7 +51,7 @@ class Result:
         properties: name -> verdict.
         counts: what was explored.
         seconds: wall-clock time of the search.
-        peak_memory_bytes: of the whole process, so far.
+        peak_memory_bytes: the greatest memory of the whole process so far.
         stopped_by: the bound that ended the search early, in words, or None.
         counterexample: the shortest found, replayed; None unless the verdict is VIOLATED, or a
             handler failed: then the run that leads there.

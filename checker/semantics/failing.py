@@ -2,9 +2,9 @@
 
 A handler that raises, or returns what cannot be used, ends a search at once. To find out how it
 comes to that, the system is replaced by a *deferring* one: there the failing transition is taken,
-and leads to a state with a mark in place of the actor's state; so does one to a state that a
-predicate cannot judge. The mark violates a property, so
-that every search finds the shortest run to it, and it is replayed, drawn and saved like any other.
+and leads to a state with a mark in place of the actor's state. A transition to a state that a
+predicate cannot judge leads to such a mark, too. The mark violates a property, so that every search
+finds the shortest run to it, and that run is replayed, drawn and saved like any other.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def deferring(system: System, *, told: bool = False) -> System:
     """Return a system that goes on where a handler of `system` fails, and shows that it did.
 
     Args:
-        system: whose handlers, and predicates on states, may fail.
-        told: marks say what went wrong. A search goes without, for the words name actors, so that
-            renamed states would differ in them.
+        system: the system whose handlers, or predicates on states, may fail.
+        told: whether marks say what went wrong. In a search they do not, for the words name actors,
+            and states that differ in names alone would then differ in the words, too.
     """
     return evolve(
         system,

@@ -60,7 +60,7 @@ class CheckedHandlers:
     """A protocol's handlers for one system, with all that is checked of what they return.
 
     Attributes:
-        protocol: whose handlers.
+        protocol: the protocol whose handlers they are.
         actors: how many there are.
         values: the states, packets and messages met so far.
 
@@ -131,10 +131,10 @@ def called(
     """Call a protocol's function; what it prints goes to standard error.
 
     Args:
-        protocol: whose function it is.
-        name: of the function, for errors.
+        protocol: the protocol whose function it is.
+        name: the function's name, for errors.
         function: what is called.
-        args: with what.
+        args: what it is called with.
         title: what the function is, where its name does not say so.
 
     Raises:
@@ -179,7 +179,7 @@ def _line(error: BaseException) -> str:
 
 
 def _fault(step: Any, actors: int) -> str | None:
-    """Return what is wrong with a handler's result, in the words of who wrote it; None: nothing."""
+    """Return what is wrong with a handler's result, in its writer's words, or None."""
     if not isinstance(step, Step):
         hint = ", Step(state) where nothing happens" if step is None else ""
         return f"{step!r}; it must return a Step{hint}"

@@ -295,7 +295,7 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
 
     @cache
     def to_itself(actor: int) -> int:
-        """Return the bits of all messages from an actor to itself: one in so many, `most` times."""
+        """Return the bits of all messages from an actor to itself."""
         every = ((1 << most * actors) - 1) // ((1 << actors) - 1)
         return every << (actor * most * actors + actor)
 

@@ -27,13 +27,13 @@ class Network:
     """A network kind, as pure functions on the content of one channel.
 
     Attributes:
-        name: as on the command line.
+        name: the name that the command line uses.
         put: (channel, packet) -> channel; a packet is network-sent.
         take: channel -> the packets it may hand over, each with the channel that remains; equal
             packets are listed once, for receiving either is the same transition.
         lose: channel -> the packets that may be lost, likewise; None where nothing is lost.
         duplicates: a packet may stay in flight when it is received.
-        budget: how many envelopes may be lost in a run; None: any number.
+        budget: how many envelopes may be lost in a run, or None if any number may be.
     """
 
     name: str
@@ -103,7 +103,7 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
     """Return the network kind that `text` describes.
 
     Args:
-        text: as above.
+        text: BASE[+duplicating][+lossy[:BUDGET]], as above.
         retransmits: the protocol has a timeout. Then equal packets in flight from one actor to
             another are one, whatever the kind: a copy that differs in nothing adds no behaviour
             that `duplicating` lacks, and the answers to repeats would otherwise pile up for ever.

@@ -36,7 +36,7 @@ class _Progress:
 
 
 def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
-    """Sends that wait for named deliveries at their sender; one actor's sends keep their order.
+    """Return the workload of sends that wait for deliveries; an actor's sends keep their order.
 
     Each entry of `sends` has `name`, `from`, `to` (a list) and, optionally, `after`: the names of
     the messages that must have been delivered at `from` before.
@@ -162,7 +162,7 @@ class _At:
 
 
 def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Workload:
-    """Per actor the statements of its program, in order: sends, and receives that may be selective.
+    """Return the workload of one program per actor: its sends and receives, in order.
 
     A receive takes the oldest message from the actor's inbox, and waits until there is one; if it
     does not accept that message, it waits for ever. So what the n-th receive takes is decided when

@@ -39,7 +39,7 @@ def recovers(
     Args:
         system: what to explore, breadth-first in plain Python.
         state: where to begin.
-        prop: says what is wanted.
+        prop: the property that says which states are wanted.
         tick: called with the number of states met, before each is looked at.
     """
     seen, waiting = {state}, deque([state])
@@ -86,8 +86,9 @@ class _Graph:
     """All reachable states, numbered in breadth-first order.
 
     Attributes:
-        parents: of each state but the first, the number of the one it was found from, and how.
-        before: of each state, those that lead to it.
+        parents: for each state but the first, the number of the state that it was found from, and
+            the transition that was taken there.
+        before: for each state, the states that lead to it.
     """
 
     system: System

@@ -101,7 +101,7 @@ def initial_state(system: System) -> State:
 def enabled(system: System, state: State) -> tuple[Transition, ...]:
     """Return the enabled transitions in a fixed order.
 
-    Causal-sends by actor, receives by channel, timeouts by actor, losses by channel.
+    That is: causal-sends by actor, receives by channel, timeouts by actor, losses by channel.
     """
     return (
         *_causal_sends(system, state, range(system.actors)),
@@ -117,10 +117,10 @@ def enabled_at(
     """Return the enabled transitions of one actor, in the order of `enabled`.
 
     Args:
-        system: what the state is of.
-        state: where they are enabled.
+        system: the system that the state belongs to.
+        state: the state in which they are enabled.
         actor: who sends, receives or times out.
-        src: of the receptions, only those from this actor; None: no receptions, nor losses.
+        src: the actor from whom receptions and losses are asked for; None leaves them out.
     """
     channels = () if src is None else (src * system.actors + actor,)
     return (
@@ -248,7 +248,7 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
 
 
 def _run_timeout(system: System, state: State, actor: int) -> Step | None:
-    """Run the timeout of `actor`; of its sends only those not already in flight are kept."""
+    """Run the timeout of `actor`, and keep of its sends those that are not in flight already."""
     step = system.handlers.timeout(state.actors[actor])
     if step is None:
         return None

@@ -178,7 +178,7 @@ def _counted(
 
 
 def any_one(actors: int, messages: int) -> Workload:
-    """Each actor causal-sends `messages` messages, each to any one other actor."""
+    """Return the workload in which each actor sends `messages` messages, each to any other one."""
 
     # Made when it is asked for: a system that is too large must be able to say so at once.
     @cache
@@ -192,7 +192,7 @@ def any_one(actors: int, messages: int) -> Workload:
 
 
 def any_or_self(actors: int, messages: int) -> Workload:
-    """Each actor causal-sends `messages` messages, each to any one actor, itself included."""
+    """Return the workload in which each actor sends each message to any one, itself included."""
     everyone = tuple((j,) for j in range(actors))
 
     def choices(_actor: int, position: int) -> tuple[Destinations, ...]:
@@ -202,7 +202,7 @@ def any_or_self(actors: int, messages: int) -> Workload:
 
 
 def multicast(actors: int, messages: int) -> Workload:
-    """Each actor causal-sends `messages` messages, each to any one or more other actors."""
+    """Return the workload in which each actor sends each message to one or more of the others."""
 
     @cache
     def groups(actor: int) -> tuple[Destinations, ...]:
@@ -216,7 +216,7 @@ def multicast(actors: int, messages: int) -> Workload:
 
 
 def broadcast(actors: int, messages: int) -> Workload:
-    """Each actor causal-sends `messages` messages, each to all the others."""
+    """Return the workload in which each actor sends `messages` messages to all the others."""
 
     @cache
     def others(actor: int) -> Destinations:
@@ -229,7 +229,7 @@ def broadcast(actors: int, messages: int) -> Workload:
 
 
 def endless(actors: int, argument: str) -> Workload:
-    """Every actor causal-sends for ever, to any one other actor, or to those that are listed.
+    """Return the workload in which every actor sends for ever, to any other, or to those listed.
 
     A position says nothing, for what was sent and delivered does not matter any more.
 
@@ -286,7 +286,7 @@ def _targets(actors: int, listed: str) -> list[list[int]]:
 
 
 def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
-    """Per actor the destinations of its messages, in order.
+    """Return the workload that lists, per actor, the destinations of its messages in order.
 
     Raises:
         InputError: not one list per actor, or a destination that is no other actor.
