@@ -377,7 +377,9 @@ class Saved:
         Raises:
             InputError: it is another; says in what.
         """
-        for key in sorted(self.about.keys() | now.keys()):
+        keys = self.about.keys() | now.keys()
+        # Another protocol has other properties and sources; then the protocol is what differs.
+        for key in sorted(keys, key=lambda key: (key == "sources", key == "properties", key)):
             saved, here = self.about.get(key), now.get(key)
             if saved == here:
                 continue

@@ -509,7 +509,7 @@ FOREIGN: dict[str, tuple[Spec, dict[str, Any], str]] = {
     "properties": (
         evolve(SPEC, properties=("causal-delivery",)),
         {},
-        r"properties is \[.*'integrity'.*\] there and \['causal-delivery'\] here",
+        r"properties is \[.*'integrity'.*\] there and \['causal-delivery'.*\] here",
     ),
     "symmetry": (SPEC, {"symmetry": True}, "symmetry is False there and True here"),
     "sweep": (SPEC, {"memory": "sweep"}, "sweep is False there and True here"),
