@@ -126,9 +126,10 @@ def cases(root: ElementTree.Element) -> dict[str, list[str]]:
 
 def test_each_property_is_a_test_case(antecede: Command, tmp_path: Path) -> None:
     root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--actors", "2")
-    names = ("causal-delivery", "integrity", "all-delivered", "expectation")
+    declared = [f"invariant:{name}" for name in MFSS.invariants]
+    names = ["causal-delivery", "integrity", "all-delivered", *declared, "expectation"]
     assert {name: [] for name in names} == cases(root)
-    assert ["4", "0", "0", "0"] == [
+    assert [str(len(names)), "0", "0", "0"] == [
         root[0].get(key) for key in ("tests", "failures", "errors", "skipped")
     ]
 
@@ -151,7 +152,7 @@ def test_an_expected_violation_is_no_failure(antecede: Command, tmp_path: Path) 
 def test_an_unfinished_search_is_an_error_never_skipped(antecede: Command, tmp_path: Path) -> None:
     root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--max-states", "9")
     assert {("error",)} == {tuple(kinds) for kinds in cases(root).values()}
-    assert "4" == root[0].get("errors")
+    assert str(4 + len(MFSS.invariants)) == root[0].get("errors")
 
 
 def test_a_folder_makes_a_suite_per_spec(antecede: Command, tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ finds the shortest run to it, and that run is replayed, drawn and saved like any
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 from attrs import evolve, frozen
 
 from antecede.checker.errors import HandlerError, ProtocolError
-from antecede.checker.model import Message, Predicate, Property, Protocol, State, Step
+from antecede.checker.model import LocalState, Message, Predicate, Property, Protocol, State, Step
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.transition import System
 
@@ -49,7 +50,12 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
     def judging(predicate: Predicate) -> Predicate:
         kind, _, name = prop.name.rpartition(":")
         title = f"{kind} {name!r}"
-        return lambda state: bool(called(protocol, name, predicate, (state,), title))
+
+        @wraps(predicate)  # who draws or cites it finds its lines
+        def judged(state: LocalState) -> bool:
+            return bool(called(protocol, name, predicate, (state,), title))
+
+        return judged
 
     if prop.invariant is not None:
         return evolve(prop, invariant=judging(prop.invariant))

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from antecede.checker.errors import ClusterError
 from antecede.checker.spark.conservation import Held
 from antecede.checker.spark.rows import (
     Codec,
@@ -102,7 +103,16 @@ class Share:
 
     @classmethod
     def joined(cls, pieces: list[Share]) -> Share:
-        """Return the share that comes in these pieces."""
+        """Return the share that comes in these pieces.
+
+        Raises:
+            ClusterError: there is none.
+        """
+        if not pieces:
+            raise ClusterError(
+                "the states of a partition were lost between two tasks; the disk or the network of "
+                "the cluster is at fault"
+            )
         pieces.sort(key=lambda piece: piece.piece)
         found = {k: [from_file(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
         whole: dict[str, Any] = {

@@ -377,7 +377,7 @@ def test_each_claim_has_its_line(antecede: Command) -> None:
     assert 3 == ran.code
     assert 1 + len(SOURCES["mf"].claims) == len(ran.out.splitlines())
     assert re.search(r"^UNDECIDED   mf .* Lemma 4: the input buffer is not", ran.out, re.MULTILINE)
-    assert "10 claims: 9 CONFIRMED, 0 REFUTED, 1 UNDECIDED" in ran.out
+    assert "10 claims: 9 CONFIRMED, 0 CONSISTENT, 0 REFUTED, 1 UNDECIDED" in ran.out
 
 
 @pytest.mark.parametrize(

