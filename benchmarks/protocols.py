@@ -29,8 +29,8 @@ from antecede.checker.spec import Spec, system_of
 ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = ("unordered", "fifo", "duplicating", "fifo+lossy:1", "duplicating+lossy")
 SIZES = ((3, 1), (2, 2), (3, 2))
-MEASURED = ((3, 2), (2, 2))
-"""Who has one message only never holds back a second one."""
+MEASURED = (((3, 2),), ((3, 1), (2, 2)))
+"""At which sizes costs are measured; who has one message only never holds back a second one."""
 MOST_MEASURED = 60_000
 FIXED = {
     "tree-figure-1": ((4, 1),),
@@ -61,11 +61,12 @@ counterexample. The specs in [specs/protocols](../specs/protocols) go further. M
 `lossy` any number. A protocol that repeats its packets (it has a timeout) may never come to a
 final state there: see the property `can-deliver`.
 
-What a protocol costs is measured over all states of three actors with two messages each, or of two
-actors where those are too many (see `check --measures`); "-" where it cannot be. The typical run of
-a protocol that holds is one in which Alice writes m1 to Carol, then m2 to Bob, who writes m3 to
-Carol: of many runs, one in which packets overtake each other and messages have to wait. Where it
-does not hold, the picture is of a shortest counterexample.
+What a protocol costs is measured over all states of three actors with two messages each; where
+those are too many, of three with one and of two with two, whichever is greater (see
+`check --measures`; "-" where it cannot be). The typical run of a protocol that holds is one in
+which Alice writes m1 to Carol, then m2 to Bob, who writes m3 to Carol: of many runs, one in which
+packets overtake each other and messages have to wait. Where it does not hold, the picture is of a
+shortest counterexample.
 """
 
 
@@ -95,28 +96,34 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
 
 
 def cost(name: str) -> str:
-    """Return what a protocol costs, on the first network of those where that can be measured."""
+    """Return what a protocol costs, at the first of MEASURED where that can be measured."""
     network = "fifo" if name.startswith(("tree", "ks", "mfss-fifo", "newtop")) else "unordered"
-    for actors, messages in FIXED.get(name, MEASURED):
-        spec = Spec(name, actors, messages, network, WORKLOADS.get(name, "any"))
+    workload = WORKLOADS.get(name, "any")
+    for sizes in (FIXED[name],) if name in FIXED else MEASURED:
+        specs = [Spec(name, *size, network, workload) for size in sizes]
         try:
-            found = measure(system_of(spec), most=MOST_MEASURED)
+            found = [measure(system_of(spec), most=MOST_MEASURED) for spec in specs]
         except CapacityError:
             continue
         except AntecedeError:
             break
-        return f"Cost on {network}, {actors}×{messages}: {_cost(found)}"
+        where = " and ".join(f"{actors}×{messages}" for actors, messages in sizes)
+        return f"Cost on {network}, {where}: {_cost(found)}"
     return f"Cost on {network}: -"
 
 
-def _cost(found: Measures) -> str:
-    carried = max((k.integers for k in found.packets.values() if k.carries), default=0)
-    control = found.control_packets
+def _cost(found: list[Measures]) -> str:
+    """Say the greatest of what was measured."""
+    kinds = [kind for each in found for kind in each.packets.values()]
+    carried = max((kind.integers for kind in kinds if kind.carries), default=0)
+    controls = [each.control_packets for each in found]
+    control = None if None in controls else max(c for c in controls if c is not None)
     return (
-        f"at most {found.packets_per_sender} packets in transit per sender and "
-        f"{found.packets_per_pair} per pair, {carried} integers of control data beside a message, "
+        f"at most {max(each.packets_per_sender for each in found)} packets in transit per sender "
+        f"and {max(each.packets_per_pair for each in found)} per pair, {carried} integers of "
+        "control data beside a message, "
         f"{'-' if control is None else control} control packets per message, "
-        f"{found.buffered} messages held by one actor."
+        f"{max(each.buffered for each in found)} messages held by one actor."
     )
 
 
