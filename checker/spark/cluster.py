@@ -279,7 +279,11 @@ RAISED = re.compile(r"(?:antecede\.[\w.]+: |(?=[A-Z]\w*(?:Error|Exception): ))")
 """How the last line of a Python traceback begins; names of Java's classes begin with a package, and
 what antecede itself raises is a sentence that needs no name before it."""
 
-JAVA_IS_GONE = ("An error occurred while calling", "Answer from Java side is empty")
+JAVA_IS_GONE = (
+    "An error occurred while calling",
+    "Answer from Java side is empty",
+    "Error while sending or receiving",
+)
 """How Py4J says that nobody answered; where Java does, further lines follow."""
 
 
