@@ -200,13 +200,10 @@ def _endless(
     def tick(states: int) -> None:
         if states % 256:
             return
-        seconds = time.monotonic() - began
-        if (reason := interrupts.wanted()) is not None:
+        # --max-states is for the part of the graph that is looked at, not for this pass over it.
+        hit = bounds.hit(0, time.monotonic() - began, memory_bytes())
+        if (reason := interrupts.wanted() or hit) is not None:
             raise CapacityError(reason)
-        if bounds.max_seconds is not None and seconds >= bounds.max_seconds:
-            raise CapacityError(f"--max-seconds {bounds.max_seconds:g} reached")
-        if bounds.max_memory is not None and memory_bytes() >= bounds.max_memory:
-            raise CapacityError(f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached")
 
     return starvation.explored(
         system,
