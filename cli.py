@@ -768,10 +768,11 @@ def sweep_command(
     begun = len(sweeps.asked_for(wanted, file, options, bounds))
     if begun and not quiet:
         _complain(f"{begun} of {len(wanted)} rows are in {output} already, and are not run again.")
-    for row in sweeps.sweep(wanted, run, file, options, bounds):
-        gave_up |= row["verdict"] == sweeps.GAVE_UP
-        if not quiet:
-            _complain(sweeps.line(row))
+    with sweeps.kept_in(file).noted():
+        for row in sweeps.sweep(wanted, run, file, options, bounds):
+            gave_up |= row["verdict"] == sweeps.GAVE_UP
+            if not quiet:
+                _complain(sweeps.line(row))
     rows = sweeps.asked_for(wanted, file, options, bounds)
     if parquet_file is not None:
         parquet.write(sweeps.kept_in(file).rows(), parquet_file)

@@ -20,6 +20,7 @@ from antecede.checker.simulate.experiment import (
     experiment,
     gave_up,
     here,
+    kept_in,
     missing,
     rows_of,
     runs_of,
@@ -163,11 +164,12 @@ def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Fo
     runs = runs_of(grid, twins=twins)
     left = missing(runs, file)
     live, failed = report.Live(left), []
-    for row in experiment(runs, place.runs, file):
-        if row["error"] is not None:
-            failed.append(row)
-        if not quiet:
-            live(row)
+    with kept_in(file).noted():
+        for row in experiment(runs, place.runs, file):
+            if row["error"] is not None:
+                failed.append(row)
+            if not quiet:
+                live(row)
     if not quiet:
         live.end()
     rows = rows_of(runs, file)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -111,16 +112,17 @@ class Kept:
         write_whole(str(self.file), "".join(f"{json.dumps(row)}\n" for row in rows))
         missing = [item for item in items if self.key(columns(item)) not in done]
         with self.file.open("a", encoding="utf-8") as out:
-            for row in self._noting(run(missing)):
+            for row in run(missing):
                 if lasting(row):
                     out.write(f"{json.dumps(row)}\n")
                     out.flush()
                 yield row
 
-    def _noting(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Yield rows; an interruption says where they are."""
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Let an interruption say where the rows are, wherever it strikes while rows are used."""
         try:
-            yield from rows
+            yield
         except KeyboardInterrupt as interruption:
             interruption.add_note(
                 f"the rows so far are in {self.file}, and the same command goes on from there"
