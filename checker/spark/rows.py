@@ -422,20 +422,17 @@ def new_set(words: int, most: int = 0) -> Visited:
     return Visited(words, arena, capacity=max(SMALLEST, int(most / HIGHEST_LOAD) + 1))
 
 
-def settled(seen: Visited, flat: Words, links: Words) -> tuple[Words, Words]:
+def inserted(seen: Visited, flat: Words, links: Words) -> tuple[Words, Words]:
     """Put flat rows into a set; return those that were not in it, and their links."""
     words = seen.width
     kept, kept_links = np.empty_like(flat), np.empty_like(links)
     start = np.zeros(2, np.int64)
-    while True:
-        figures = seen.figures()
-        done = kernels.keep_unvisited(
+    seen.until_done(
+        lambda figures: kernels.keep_unvisited(
             flat, links, start, words, seen.slots, figures, kept, kept_links
         )
-        seen.states = int(figures[1])
-        if done:
-            return kept[: int(start[1]) * words], kept_links[: int(start[1])]
-        seen.grow()
+    )
+    return kept[: int(start[1]) * words], kept_links[: int(start[1])]
 
 
 def unseen(flat: Words, links: Words, words: int, held: Iterable[Words]) -> tuple[Words, Words]:
@@ -444,7 +441,7 @@ def unseen(flat: Words, links: Words, words: int, held: Iterable[Words]) -> tupl
     Only the few are put into a set; the many are looked up in it.
     """
     few = new_set(words)
-    flat, links = settled(few, flat, links)
+    flat, links = inserted(few, flat, links)
     marks = np.zeros(few.capacity + TAIL, np.int8)
     figures = few.figures()
     for rows in held:
@@ -587,14 +584,10 @@ class _Expansion:
         """Give successors to their owners, without those that were sent before."""
         own, words = self.own, self.own.codec.words
         own.represent(entries, count, stride)
-        start = np.zeros(2, np.int64)
-        while True:
-            figures = self.seen.figures()
-            done = kernels.keep_new(entries, count, stride, self.seen.slots, figures, start)
-            self.seen.states = int(figures[1])
-            if done:
-                break
-            self.seen.grow()
+        start, seen = np.zeros(2, np.int64), self.seen
+        seen.until_done(
+            lambda figures: kernels.keep_new(entries, count, stride, seen.slots, figures, start)
+        )
         new = int(start[1])
         rows = np.empty((self.owners, new * words), np.int64)
         links = np.zeros((self.owners, 1 + new), np.int64)

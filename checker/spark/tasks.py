@@ -19,8 +19,8 @@ from antecede.checker.spark.rows import (
     Composites,
     Expanded,
     expand_block,
+    inserted,
     new_set,
-    settled,
     unseen,
     widened,
 )
@@ -488,8 +488,8 @@ def _merged(
         return np.concatenate([share.following, rows]), links, received
     seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
     for rows in held:
-        settled(seen, rows, np.empty(len(rows) // words, np.int64))
-    new = [settled(seen, rows, links) for rows, links in parts]
+        inserted(seen, rows, np.empty(len(rows) // words, np.int64))
+    new = [inserted(seen, rows, links) for rows, links in parts]
     seen.close()
     rows = np.concatenate([share.following, *(rows for rows, _ in new)])
     return rows, np.concatenate([NOTHING, *(links for _, links in new)]), received

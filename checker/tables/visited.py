@@ -83,31 +83,27 @@ class Visited:
 
     def insert(self, sent: Any, sizes: Words, tables: kernels.Tables) -> None:
         """Insert what threads sent, and mark what is new; see `kernels.insert`."""
-        start = np.zeros(2, np.int64)
-        self._until_done(
-            lambda figures: kernels.insert(
-                sent, sizes, start, tables, self.slots, figures, self.tally
-            )
+        start, tally = np.zeros(2, np.int64), self.tally
+        self.until_done(
+            lambda f: kernels.insert(sent, sizes, start, tables, self.slots, f, tally) == 0
         )
 
     def add(self, rows: Words, me: int = 0, owners: int = 1) -> None:
         """Put those of different flat rows in it that one of so many owners has; none is there."""
-        start = np.zeros(1, np.int64)
-        self._until_done(
-            lambda figures: kernels.reinsert(
-                rows, self.width, me, owners, start, self.slots, figures
-            )
+        start, width = np.zeros(1, np.int64), self.width
+        self.until_done(
+            lambda f: kernels.reinsert(rows, width, me, owners, start, self.slots, f) == 0
         )
 
-    def _until_done(self, kernel: Callable[[Words], int]) -> None:
-        """Call a kernel, which goes on where it stopped, until it needs no more slots."""
-        while True:
+    def until_done(self, kernel: Callable[[Words], bool]) -> None:
+        """Call a kernel with `figures` until it is done, and grow before it goes on."""
+        done = False
+        while not done:
             figures = self.figures()
-            status = kernel(figures)
+            done = kernel(figures)
             self.states = int(figures[1])
-            if status == 0:
-                return
-            self.grow()
+            if not done:
+                self.grow()
 
     @property
     def unique(self) -> int:
