@@ -33,7 +33,14 @@ PARQUET = {
 
 def kept_in(file: Path) -> Kept:
     """Return the rows of a file."""
-    return Kept(file, KEYS, "simulate")
+    return Kept(file, KEYS, "simulate", PARQUET, _is_whole)
+
+
+def _is_whole(row: Row) -> bool:
+    """Return whether a row has an error, or the results that no run lacks."""
+    if not row.keys() >= PARQUET.keys():
+        return False
+    return row["error"] is not None or None not in (row["violations"], row["deliveries"])
 
 
 def runs_of(grid: Grid, *, twins: bool) -> list[Asked]:

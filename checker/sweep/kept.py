@@ -44,14 +44,14 @@ class Kept:
         keys: the columns that tell runs apart; every row has them.
         of: what a row is of, for sentences.
         types: column -> its type, as Parquet calls it; of those that a row has.
-        never_null: columns that every row has beside the keys.
+        whole: whether a row of these columns has all that a result has.
     """
 
     file: Path
     keys: tuple[str, ...]
     of: str
     types: Mapping[str, str] = field(factory=dict)
-    never_null: tuple[str, ...] = ()
+    whole: Callable[[Row], bool] = lambda _row: True
 
     def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return what tells a row, or the columns of an item, from others."""
@@ -84,8 +84,10 @@ class Kept:
         """Return whether a value has the columns that tell runs apart, and only what fits them."""
         if not isinstance(row, dict):
             return False
-        needed = [row.get(name) for name in (*self.keys, *self.never_null)]
+        needed = [row.get(name) for name in self.keys]
         if any(value is None or isinstance(value, dict | list) for value in needed):
+            return False
+        if not self.whole(row):
             return False
         return all(
             _fits(row[name], kind) for name, kind in self.types.items() if row.get(name) is not None

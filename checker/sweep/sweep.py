@@ -86,7 +86,14 @@ def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
 
 def kept_in(file: Path) -> Kept:
     """Return the rows of a file."""
-    return Kept(file, (*KEYS, DIGEST), "a sweep", COLUMNS, ("verdict",))
+    return Kept(file, (*KEYS, DIGEST), "a sweep", COLUMNS, _is_whole)
+
+
+def _is_whole(row: Row) -> bool:
+    """Return whether a row has its verdict, and what is printed with that."""
+    shown = {"ERROR": "error", "VIOLATED": "counterexample_length"}
+    verdict = row.get("verdict")
+    return isinstance(verdict, str) and row.get(shown.get(verdict, "unique_states")) is not None
 
 
 def sweep(

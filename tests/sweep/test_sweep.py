@@ -124,6 +124,20 @@ def rows_in(folder: Path) -> list[dict[str, object]]:
     return kept_in(folder / "sweep.jsonl").rows()
 
 
+@pytest.mark.parametrize("column", ["verdict", "counterexample_length"])
+def test_a_row_that_lacks_what_is_printed_of_it_is_refused(
+    tmp_path: Path, antecede: Command, column: str
+) -> None:
+    asked = ("sweep", "--protocol", "unordered", "--actors", 2, "--messages", 2)
+    antecede(*asked, "--engine", "plain", "--quiet", cwd=tmp_path)
+    [row] = rows_in(tmp_path)
+    del row[column]
+    (tmp_path / "sweep.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
+    ran = antecede(*asked, "--engine", "plain", "--quiet", cwd=tmp_path)
+    assert 2 == ran.code
+    assert "line 1: no row of a sweep; give another file" in ran.err
+
+
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text('{"a": 1}\n{"b": 2}\n')
