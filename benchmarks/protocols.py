@@ -97,7 +97,7 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
 
 def cost(name: str) -> str:
     """Return what a protocol costs, at the first of MEASURED where that can be measured."""
-    network = "fifo" if name.startswith(("tree", "ks", "mfss-fifo", "newtop")) else "unordered"
+    network = protocol_named(name).network
     workload = WORKLOADS.get(name, "any")
     for sizes in (FIXED[name],) if name in FIXED else MEASURED:
         specs = [Spec(name, *size, network, workload) for size in sizes]
@@ -131,8 +131,7 @@ def typical(name: str) -> Run | None:
     """Return a run of the story of Alice, Bob and Carol in which messages wait, if there is one."""
     if name in FIXED:
         return None
-    network = "fifo" if name.startswith(("tree", "ks", "mfss-fifo", "newtop")) else "unordered"
-    system = system_of(Spec(name, network=network, workload=TYPICAL))
+    system = system_of(Spec(name, workload=TYPICAL))
     best: tuple[tuple[bool, int, int], Run] | None = None
     for seed in range(WALKS):
         chance, state, taken = random.Random(seed), initial_state(system), list[Transition]()

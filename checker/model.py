@@ -102,6 +102,7 @@ class Protocol:
         causal_send: (state, message) -> Step; the application hands over a message.
         receive: (state, src, packet) -> Step; an envelope reaches its actor.
         timeout: state -> Step or None; only for protocols that retransmit.
+        network: the network that it needs, which checks give it unless they are told another one.
         on_request: (per actor, what its application asks for, in order) -> the protocol that
             delivers only what is asked for; only for protocols that can choose what to deliver.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
@@ -117,6 +118,7 @@ class Protocol:
     causal_send: Callable[[LocalState, Message], Step]
     receive: Callable[[LocalState, int, Packet], Step]
     timeout: Callable[[LocalState], Step | None] | None = None
+    network: str = "unordered"
     on_request: Callable[[tuple[tuple[Request, ...], ...]], Protocol] | None = None
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)

@@ -19,12 +19,22 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
 from antecede.checker.semantics.marked import marked_oracle
-from antecede.checker.semantics.network import network_named
+from antecede.checker.semantics.network import Network, network_named
 from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workload import SUMMARIES, Workload, split
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.settings import check_text, checked, is_kind, kind_named, settings_of, shown
+from antecede.checker.settings import (
+    check_text,
+    check_value,
+    checked,
+    is_kind,
+    kind_named,
+    settings_of,
+    shown,
+)
+
+(_NETWORK,) = (known for known in settings_of(Question) if known.name == "network")
 
 COUNT_KEYS = ("unique_states", "total_states", "depth", "final_states")
 
@@ -91,11 +101,25 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         protocol=protocol,
         actors=spec.actors,
         messages=workload.most,
-        network=network_named(spec.network, retransmits=protocol.timeout is not None),
+        network=_network(spec, protocol),
         workload=workload,
         oracle=_oracle(spec, workload, properties),
         properties=properties,
     )
+
+
+def _network(spec: Spec, protocol: Protocol) -> Network:
+    """Return the network that is asked for, or else the one that the protocol needs."""
+    retransmits = protocol.timeout is not None
+    if spec.network is not None:
+        return network_named(spec.network, retransmits=retransmits)
+    try:
+        check_value(_NETWORK, protocol.network)
+        return network_named(protocol.network, retransmits=retransmits)
+    except InputError as error:
+        raise InputError(
+            f"the protocol {protocol.name!r} declares a network that cannot be used: {error}"
+        ) from None
 
 
 def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) -> Oracle:
@@ -145,6 +169,8 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     expected verdict of its own replaces all that the spec expects, unless it is the same one.
     """
     changed = evolve(spec, **{key: value for key, value in values.items() if key != "expect"})
+    if changed.network != spec.network and changed.network == protocol_named(spec.protocol).network:
+        spec = evolve(spec, network=spec.network or changed.network)
     if any(getattr(changed, name) != getattr(spec, name) for name in (*MODEL, "properties")):
         bare = evolve(spec.expect, counterexample_length=None, counts={})
         changed = evolve(changed, expect=bare)

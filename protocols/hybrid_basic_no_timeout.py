@@ -17,6 +17,7 @@ HYBRID_BASIC_NO_TIMEOUT = Protocol(
     initial=hybrid_basic.initial,
     causal_send=hybrid_basic.causal_send,
     receive=hybrid_basic.receive,
+    network="fifo",
     invariants=hybrid_basic.INVARIANTS,
     witnesses=hybrid_basic.WITNESSES,
 )

@@ -141,5 +141,6 @@ KS = Protocol(
     initial=initial,
     causal_send=causal_send,
     receive=receive,
+    network="fifo",
     witnesses={"waited": lambda state: bool(state.held_back)},
 )

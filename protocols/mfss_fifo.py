@@ -70,6 +70,7 @@ MFSS_FIFO = Protocol(
     initial=initial,
     causal_send=causal_send,
     receive=receive,
+    network="fifo",
     invariants={
         "buffer-waits-for-another-receiver": buffer_waits_for_another_receiver,
         "receiver-of-the-unacknowledged": receiver_is_of_the_unacknowledged,

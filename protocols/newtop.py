@@ -136,6 +136,7 @@ NEWTOP = Protocol(
     initial=initial,
     causal_send=causal_send,
     receive=receive,
+    network="fifo",
     witnesses=WITNESSES,
 )
 NEWTOP_NULL = Protocol(
@@ -145,5 +146,6 @@ NEWTOP_NULL = Protocol(
     initial=initial,
     causal_send=causal_send_to_all,
     receive=receive_and_tell,
+    network="fifo",
     witnesses=WITNESSES,
 )

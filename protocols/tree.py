@@ -137,6 +137,7 @@ def routed(
         initial=initial,
         causal_send=causal_send,
         receive=receive,
+        network="fifo",
     )
 
 

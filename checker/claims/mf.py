@@ -92,7 +92,7 @@ SOURCE = Source(
             "mf-footnote-4-order",
             "Footnote 4, the condition",
             "It is needed that the transport keeps the order.",
-            (violated("mfss-fifo", CAUSAL, (2, 2)),),
+            (violated("mfss-fifo", CAUSAL, (2, 2), network="unordered"),),
         ),
         Claim(
             "mf-control",

@@ -219,6 +219,7 @@ def _row_object(row: Row) -> dict[str, Any]:
     counts = result.unreduced or result.counts
     return {
         **asdict(as_asked(spec), filter=lambda field, _value: field.name != "properties"),
+        "network": row.report.system.network.name,
         "total_states": counts.total_states,
         "unique_states": counts.unique_states,
         "depth": counts.depth,

@@ -102,7 +102,7 @@ SOURCE = Source(
             "tree-fifo",
             "Section 2, the assumption on links",
             "It is needed that links keep the order.",
-            (violated("tree", CAUSAL, (3, 2)),),
+            (violated("tree", CAUSAL, (3, 2), network="unordered"),),
         ),
         Claim(
             "tree-definition-3-2",

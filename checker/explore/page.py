@@ -359,7 +359,8 @@ def _step(place: Place, number: int, words: str) -> Markup:
 
 
 def _footer(tree: Tree) -> Markup:
-    words = (tag("span", word, class_="word") for word in command_of(tree.spec))
+    words_of = command_of(tree.spec, tree.system.protocol.network)
+    words = (tag("span", word, class_="word") for word in words_of)
     command = tag("code", joined(*words, by=" "))
     share = "The address names this state. Whoever runs the same command can open it: "
     return tag("footer", tag("p", share, command), tag("p", _made_by()))
@@ -369,9 +370,14 @@ def _made_by() -> str:
     return f"Made by antecede {own_version()}."
 
 
-def command_of(spec: Spec) -> list[str]:
-    """Return the words, quoted for a shell, of the command that explores what `spec` describes."""
+def command_of(spec: Spec, needed: str = "unordered") -> list[str]:
+    """Return the words, quoted for a shell, of the command that explores what `spec` describes.
+
+    The network is left out if it is what the protocol needs.
+    """
     asked = evolve(spec, properties=()) if spec.properties == default_properties() else spec
+    if asked.network == needed:
+        asked = evolve(asked, network=None)
     given = (f"{option} {shlex.quote(value)}" for option, value in options_of(asked))
     return ["antecede explore", shlex.quote(spec.protocol), *given]
 

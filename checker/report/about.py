@@ -100,12 +100,22 @@ def question(system: System, reference: str) -> str:
         reference,
         f"{system.actors} actors",
         _how_many(system),
-        f"network {system.network.name}",
+        f"network {network_text(system)}",
         f"workload {system.workload.text}",
     ]
     if (variant := model_variant(system)) is not None:
         parts.append(variant)
     return " · ".join(parts)
+
+
+def network_text(system: System) -> str:
+    """Return the network, and whether it is what the protocol needs, where it says so."""
+    protocol, network = system.protocol, system.network.name
+    if network == protocol.network:
+        return network if network == "unordered" else f"{network}, as it needs"
+    if protocol.network == "unordered":
+        return network
+    return f"{network}, though it needs {protocol.network}"
 
 
 def _how_many(system: System) -> str:

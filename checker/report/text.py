@@ -22,7 +22,7 @@ from antecede.checker.registry import (
     protocol_named,
     protocol_names,
 )
-from antecede.checker.report.about import model_variant
+from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
 from antecede.checker.report.prose import Words, bracket, length_text, listed, loop_text
@@ -223,7 +223,7 @@ def _figures(report: CheckReport) -> str:
         ("protocol", system.protocol.name),
         ("actors", f"{system.actors}"),
         ("messages", _messages(system)),
-        ("network", system.network.name),
+        ("network", network_text(system)),
         ("workload", system.workload.text),
         ("history", system.oracle.name),
         ("search", _search(report)),
@@ -650,6 +650,8 @@ def catalogue() -> str:
 
 def _protocol_lines(protocol: Protocol) -> str:
     lines = [protocol.summary, f"source: {protocol.source}"]
+    if protocol.network != "unordered":
+        lines.append(f"network it needs: {protocol.network}")
     for kind, names in (("witnesses", protocol.witnesses), ("invariants", protocol.invariants)):
         if names:
             lines.append(f"{kind}: {', '.join(names)}")

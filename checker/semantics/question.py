@@ -25,7 +25,12 @@ class Question:
     )
     actors: int = setting(3, int, "How many actors; at least 2.", least=2)
     messages: int = setting(2, int, "How many messages each actor causal-sends.", least=1)
-    network: str = setting("unordered", str, "unordered, fifo, and more; see list.")
+    network: str | None = setting(
+        None,
+        str,
+        "unordered, fifo, and more; see list.",
+        otherwise="what the protocol needs: unordered, if it does not say",
+    )
     workload: str = setting("any", str, "any, broadcast, script:JSON, program:JSON, …; see list.")
     sends: str = setting(
         "joint",

@@ -20,6 +20,7 @@ from attrs import asdict, evolve
 from antecede.checker.check import InternalError, check
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
 from antecede.checker.formats.json import own_version
+from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.spec import Spec, system_of
@@ -56,9 +57,17 @@ def combined(specs: Sequence[Spec], axes: Mapping[str, tuple[Any, ...]]) -> list
     found: dict[Question, Spec] = {}
     for spec in specs:
         for values in product(*(axes.get(key) or (getattr(spec, key),) for key in KEYS)):
-            asked = Spec(**dict(zip(KEYS, values, strict=True)), search=spec.search)
+            asked = _networked(Spec(**dict(zip(KEYS, values, strict=True)), search=spec.search))
             found.setdefault(as_asked(asked), asked)
     return sorted(found.values(), key=lambda s: (s.actors * s.messages, s.actors))
+
+
+def _networked(spec: Spec) -> Spec:
+    """Return `spec` with its network said; a protocol that cannot be loaded needs none."""
+    try:
+        return evolve(spec, network=spec.network or protocol_named(spec.protocol).network)
+    except AntecedeError:
+        return spec
 
 
 def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
@@ -161,15 +170,18 @@ def _found_anywhere(spec: Spec) -> Spec:
 def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
     """Return what tells a row from others: the question, and a digest of all else it rests on."""
     asked = {**asdict(as_asked(spec)), "properties": ",".join(spec.properties)}
-    return {**asked, DIGEST: _digest(spec, options, bounds)}
-
-
-def _digest(spec: Spec, options: Options, bounds: Bounds) -> str:
-    """Digest the sources of protocol and checker, the version, the bounds and the options."""
     try:
-        rests_on: dict[str, Any] = about(system_of(spec))
+        system = system_of(spec)
+        asked["network"] = system.network.name
+        rests_on: dict[str, Any] = about(system)
     except AntecedeError as error:
+        asked["network"] = spec.network or "not known"
         rests_on = {"error": str(error)}
+    return {**asked, DIGEST: _digest(rests_on, spec, options, bounds)}
+
+
+def _digest(rests_on: dict[str, Any], spec: Spec, options: Options, bounds: Bounds) -> str:
+    """Digest the sources of protocol and checker, the version, the bounds and the options."""
     method = asdict(options, filter=lambda field, _value: field.name not in IDLE)
     whole = [rests_on, own_version(), spec.search, method, asdict(bounds)]
     text = json.dumps(whole, sort_keys=True, default=str)

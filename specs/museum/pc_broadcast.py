@@ -113,6 +113,7 @@ def variant(name: str, summary: str, *, buffers: bool) -> Protocol:
         causal_send=broadcast,
         receive=receive,
         timeout=partial(new_link, buffers),
+        network="fifo",
         witnesses={"linked": lambda state: TO in state.links and state.me == FROM},
     )
 

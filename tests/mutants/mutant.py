@@ -256,5 +256,5 @@ def label(spec: Spec) -> str:
     """Return a check in few words; a script has its own numbers of messages."""
     sized = [f"{spec.actors}×{spec.messages}", *([spec.workload] if spec.workload != "any" else [])]
     words = [spec.workload] if ":" in spec.workload else sized
-    words += [spec.network, *(["can-deliver"] if "can-deliver" in spec.properties else [])]
+    words += [str(spec.network), *(["can-deliver"] if "can-deliver" in spec.properties else [])]
     return " ".join(words)
