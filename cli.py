@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -95,14 +95,17 @@ def _option(known: Setting) -> Callable[[Any], Any]:
         no = f"/--no-{option[2:]}" if known.default else ""
         return click.option(option + no, is_flag=True, default=known.default, help=_help(known))
     return click.option(
-        "--property" if several else option,
+        "--property" if known.name == "properties" else option,
         known.name,
         multiple=several,
-        metavar="NAME" if several else known.metavar or ("FOLDER" if known.kind is Path else None),
+        metavar=known.metavar or _METAVARS.get(known.kind),
         type=str if several else _type(known),
         callback=_flat if several else None,
         help=_help(known),
     )
+
+
+_METAVARS: Mapping[type, str] = {tuple: "NAME", Path: "FOLDER"}
 
 
 def _help(known: Setting) -> str:
@@ -159,7 +162,7 @@ def _flat(_context: click.Context, _option: click.Parameter, given: Any) -> tupl
         raise click.BadParameter("it names nothing; give a name, or leave the option out.")
     for name in names:
         try:
-            check_text("the property", name)
+            check_text("the name", name)
         except InputError as error:
             raise click.BadParameter(f"{error}.") from None
     return names

@@ -77,7 +77,8 @@ class CheckReport:
     @property
     def run(self) -> Path | None:
         """What there is to look at: the counterexample, the run of a witness, or a sample."""
-        shown = (self.result.counterexample, self.sample, *self.result.shown.values())
+        grown = [growth.path for growth in self.result.grown]
+        shown = (self.result.counterexample, self.sample, *self.result.shown.values(), *grown)
         return next((path for path in shown if path is not None), None)
 
     @property
@@ -136,8 +137,12 @@ def check(
         InputError: a name or number in the spec cannot be used.
         InternalError: an engine and the semantics in plain Python disagree.
     """
+    spec = evolve(spec, bound=bounds.bound or spec.bound)
     system = system_of(spec, protocol)
     options = checked(evolve(options, search=spec.search))
+    if system.workload.buffer is not None:
+        starvation.refuse(options)
+        options = evolve(options, engine="plain")
     checked(bounds)
     explored = self_checking(system, selfcheck)
     keep_running()
@@ -194,8 +199,7 @@ def _endless(
     watch: Callable[[Progress], None],
 ) -> Result:
     """Explore a workload without end, in plain Python."""
-    starvation.refuse(options)
-    plain, began = evolve(options, engine="plain"), time.monotonic()
+    began = time.monotonic()
 
     def tick(states: int) -> None:
         if states % 256:
@@ -208,7 +212,7 @@ def _endless(
     return starvation.explored(
         system,
         bounds,
-        lambda _system, part: _explored(system, self_checking, plain, part, watch),
+        lambda _system, part: _explored(system, self_checking, options, part, watch),
         tick,
     )
 

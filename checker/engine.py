@@ -47,6 +47,9 @@ def explorer_for(system: System, options: Options, max_depth: int | None = None)
         raise InputError("the visited set is to be spilled, and there is no folder; give --spill")
     if options.engine == "spark" and options.search != "breadth":
         raise InputError(f"--engine spark searches breadth-first; this is {options.search}-first")
+    if system.limits and options.engine != "plain":
+        asked = ",".join(limit.text for limit in system.limits)
+        raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
     if options.engine == "plain":
         return _plain(system, options, max_depth)
     if system.actors > MOST_ACTORS:

@@ -83,7 +83,14 @@ class Request:
         return self.accepts is None or message in self.accepts
 
 
+Measure: TypeAlias = Callable[[LocalState], int]
+
+
 def _frozen_mapping(value: Mapping[str, Predicate]) -> Mapping[str, Predicate]:
+    return MappingProxyType(dict(value))
+
+
+def _frozen_measures(value: Mapping[str, Measure]) -> Mapping[str, Measure]:
     return MappingProxyType(dict(value))
 
 
@@ -109,6 +116,8 @@ class Protocol:
         at_rest: name -> predicate that every actor's state respects in a final state, where nothing
             can happen any more; `check --measures` tells which do not.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
+        measures: name -> how much of something an actor's state holds, for what may grow without
+            end: `--bound NAME=N` stops a search where it comes to N.
     """
 
     name: str
@@ -123,6 +132,7 @@ class Protocol:
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)
 
 
 @frozen

@@ -18,6 +18,7 @@ from antecede.checker.search.options import SEARCHES
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
+from antecede.checker.semantics.limits import limits_from
 from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.network import Network, network_named
 from antecede.checker.semantics.question import MODEL, Question
@@ -58,10 +59,15 @@ class Expectation:
 
 @frozen
 class Spec(Question):
-    """A question, the search that should answer it, and the answer that is expected."""
+    """A question, the search that should answer it, and the answer that is expected.
+
+    Attributes:
+        bound: limits on what an actor keeps, as `--bound` takes them.
+    """
 
     title: str = ""
     search: str = "breadth"
+    bound: tuple[str, ...] = ()
     expect: Expectation = Expectation()
     file: str | None = None
 
@@ -105,6 +111,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         workload=workload,
         oracle=_oracle(spec, workload, properties),
         properties=properties,
+        limits=limits_from(spec.bound, protocol),
     )
 
 
@@ -228,7 +235,8 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")
     values = dict(table)
-    values["properties"] = tuple(table.get("properties", ()))
+    for several in ("properties", "bound"):
+        values[several] = tuple(table.get(several, ()))
     values["expect"] = _expectation(table.get("expect", {}))
     if isinstance(table.get("workload"), Mapping):
         values["workload"] = _workload_text(table["workload"])
@@ -241,6 +249,7 @@ _KINDS: Mapping[str, type] = {
     "properties": list,
     "title": str,
     "search": str,
+    "bound": list,
     "expect": dict,
 }
 

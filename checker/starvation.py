@@ -69,7 +69,9 @@ def explored(
         part = evolve(bounds, max_states=_least(most, bounds.max_states))
         result = evolve(explore(system, part), seconds=time.monotonic() - began)
         cut = result.stopped_by == f"--max-states {part.max_states:,} reached"
-        if result.counterexample or result.error or (result.stopped_by and not cut):
+        if result.counterexample or result.error:
+            return result
+        if result.stopped_by and not (cut or result.grown):
             return result
         try:
             found = lasso(graph_of(system, tick, part.max_states if cut else None), tick)
@@ -77,6 +79,8 @@ def explored(
             return evolve(result, stopped_by=str(limit))
         if found is not None:
             return _starved(system, prop, result, found)
+        if not cut and result.grown:
+            return result
         if not cut:
             return _with(result, prop, Verdict.HOLDS)
         if part.max_states == bounds.max_states:

@@ -210,6 +210,10 @@ AT_REST = {
     "normal-mode": lambda state: state.MODE == 0,  # Lemma 3.5
     "sent": lambda state: not state.OB,  # Proposition 3.2
 }
+MEASURES = {
+    "mode": lambda state: state.MODE,
+    "eager-sent": lambda state: sum(map(len, state.EAGER_SENT)),
+}
 WITNESSES = {
     "waited": lambda state: bool(state.OB),
     "eager-send": lambda state: any(state.EAGER_SENT),
@@ -226,4 +230,5 @@ CYKAS = Protocol(
     invariants=INVARIANTS,
     at_rest=AT_REST,
     witnesses=WITNESSES,
+    measures=MEASURES,
 )

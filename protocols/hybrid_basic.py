@@ -258,6 +258,11 @@ WITNESSES: dict[str, Predicate] = {
     "pipelined": is_pipelined,
 }
 
+MEASURES = {
+    "unacked": lambda state: state.u.size,
+    "missing-permits": lambda state: sum(1 for _ in state.p),
+}
+
 HYBRID_BASIC = Protocol(
     name="hybrid-basic",
     summary="hybrid buffering: permits at the sender, FIFO at the receiver; any network",
@@ -268,4 +273,5 @@ HYBRID_BASIC = Protocol(
     timeout=timeout,
     invariants=INVARIANTS,
     witnesses=WITNESSES,
+    measures=MEASURES,
 )

@@ -143,4 +143,5 @@ KS = Protocol(
     receive=receive,
     network="fifo",
     witnesses={"waited": lambda state: bool(state.held_back)},
+    measures={"log": lambda state: len(state.LOG)},
 )

@@ -79,4 +79,5 @@ MFSS_FIFO = Protocol(
         "waited": lambda state: bool(state.OB),
         "pipelined": lambda state: state.unacknowledged > 1,
     },
+    measures={"unacknowledged": lambda state: state.unacknowledged},
 )

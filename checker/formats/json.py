@@ -20,6 +20,7 @@ from attrs import evolve, frozen
 from antecede.checker.check import CheckReport, exit_code_of
 from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
+from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import (
     Loop,
     Path,
@@ -75,10 +76,22 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "error": result.error,
         "never_seen": list(result.never),
         "witnesses": {name: counterexample_object(p) for name, p in result.shown.items()},
+        "growth": [_growth(growth) for growth in result.grown],
         "counterexample": None if path is None else counterexample_object(path),
         "statistics": dict(result.statistics),
         "measures": _measures(report),
         "versions": versions(),
+    }
+
+
+def _growth(growth: Growth) -> dict[str, Any]:
+    words = Words.of(growth.path)
+    return {
+        "bound": growth.limit.text,
+        "actor": growth.actor,
+        "steps": list(growth.steps),
+        "late": [words.value(flight.packet) for flight in growth.late],
+        "run": counterexample_object(growth.path),
     }
 
 

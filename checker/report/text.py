@@ -14,6 +14,7 @@ from antecede.checker import starvation
 from antecede.checker.check import CheckReport, decides
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import Property, Protocol
+from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import (
     default_properties,
@@ -25,7 +26,7 @@ from antecede.checker.registry import (
 from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Words, bracket, length_text, listed, loop_text
+from antecede.checker.report.prose import Words, actor_name, bracket, length_text, listed, loop_text
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
@@ -103,6 +104,7 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
         parts.append(path_text(report.result.counterexample))
     shown = report.result.shown.items()
     parts += [run_text(f"{name} is shown after", path) for name, path in shown]
+    parts += map(growth_text, report.result.grown)
     if report.sample is not None:
         parts.append(run_text("A run of", report.sample))
     parts += never_text(report.result)
@@ -378,7 +380,9 @@ def _advice(result: Result) -> list[str]:
         return []
     stopped = result.stopped_by or ""
     bound = stopped.partition(" ")[0]
-    if bound.startswith("--"):
+    if bound == "--bound":
+        remedy = "What was found within the bound is true; raise it to see more."
+    elif bound.startswith("--"):
         remedy = f"Raise {bound} or leave it out, or check fewer actors or messages."
     elif is_interruption(stopped):
         remedy = "Run it again to the end, or check fewer actors or messages."
@@ -424,6 +428,29 @@ def run_text(start: str, path: Path) -> str:
     none = Explanation("")
     head = f"{start} {length_text(path)}:"
     return "\n\n".join([head, steps_text(path, none), *_diagram_parts(path, none)])
+
+
+def growth_text(growth: Growth) -> str:
+    """Return the run in which a measure comes to its limit, and what was late meanwhile."""
+    who, words = actor_name(growth.actor), Words.of(growth.path)
+    late = [
+        f"{words.value(flight.packet)} from {actor_name(flight.src)} to {actor_name(flight.dst)} "
+        f"(sent in step {flight.sent.number})"
+        for flight in growth.late
+    ]
+    when = f"It grows in {_steps_text(growth.steps)}"
+    verb = "is" if len(late) == 1 else "are"
+    why = f"{when}, while {listed(late)} {verb} late." if late else f"{when}; nothing is late."
+    head = f"{growth.limit.name} of {who} comes to {growth.limit.bound} after"
+    return "\n\n".join([run_text(head, growth.path), wrapped(why)])
+
+
+def _steps_text(steps: Sequence[int]) -> str:
+    """Return a few of the steps of a run, in words; there may be many, or none."""
+    if not steps:
+        return "no step"
+    shown = [*map(str, steps[:3]), "…", str(steps[-1])] if len(steps) > 5 else list(map(str, steps))
+    return f"{'step' if len(steps) == 1 else 'steps'} {listed(shown)}"
 
 
 def never_text(result: Result) -> list[str]:
@@ -652,8 +679,8 @@ def _protocol_lines(protocol: Protocol) -> str:
     lines = [protocol.summary, f"source: {protocol.source}"]
     if protocol.network != "unordered":
         lines.append(f"network it needs: {protocol.network}")
-    for kind, names in (("witnesses", protocol.witnesses), ("invariants", protocol.invariants)):
-        if names:
+    for kind in ("witnesses", "invariants", "measures"):
+        if names := getattr(protocol, kind):
             lines.append(f"{kind}: {', '.join(names)}")
     return "\n".join(lines)
 

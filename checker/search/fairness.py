@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from attrs import define, field, frozen
 
 from antecede.checker.model import CausalSend, Receive, State, Timeout, Transition
+from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.marked import follows, is_over
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
@@ -66,6 +67,7 @@ class StateGraph:
         edges: per state (transition, number of the state after it).
         parents: per state but the first, the number it was found from, and how.
         expanded: how many states, counted from the first one, have all their edges.
+        cut: those of them that have none, for they reach a limit.
     """
 
     system: System
@@ -73,15 +75,16 @@ class StateGraph:
     edges: Edges = field(factory=list)
     parents: list[tuple[int, Transition] | None] = field(factory=list)
     expanded: int = 0
+    cut: set[int] = field(factory=set)
 
     @property
     def complete(self) -> bool:
         """Every reachable state was expanded."""
-        return self.expanded == len(self.states)
+        return self.expanded == len(self.states) and not self.cut
 
     def explored(self, number: int) -> bool:
         """Return whether the edges of a state are all there."""
-        return number < self.expanded
+        return number < self.expanded and number not in self.cut
 
     def path_to(self, number: int) -> tuple[Transition, ...]:
         """Return a shortest path to a state."""
@@ -112,6 +115,9 @@ def graph_of(
             break
         graph.expanded += 1
         if is_over(state.history):
+            continue
+        if reached(system.limits, state) is not None:
+            graph.cut.add(here)
             continue
         for transition in enabled(system, state):
             after = successor(system, state, transition).state

@@ -19,6 +19,7 @@ from antecede.checker import interrupts
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.confirm import confirm
+from antecede.checker.paths.growth import growth_of
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.search.exercised import vacuous
 from antecede.checker.search.options import Bounds
@@ -154,6 +155,8 @@ def _explore(
         error = problem
     if stopped_by is None and explorer.truncated:
         stopped_by = f"--max-depth {bounds.max_depth} reached"
+    if stopped_by is None and (cuts := _cuts(explorer)):
+        stopped_by = f"--bound {','.join(cuts)} reached"
     return _result(system, explorer, stopped_by, error, before + time.monotonic() - started)
 
 
@@ -171,7 +174,8 @@ def _result(
     error: ProtocolError | None,
     seconds: float,
 ) -> Result:
-    complete = not explorer.frontier and stopped_by is None and error is None
+    cuts = _cuts(explorer)
+    complete = not (explorer.frontier or stopped_by or error or cuts)
     complete = complete and explorer.exhaustive
     verdicts = {p.name: _verdict(p, explorer, complete=complete) for p in system.properties}
     shown = [
@@ -197,9 +201,20 @@ def _result(
         error=None if error is None else str(error),
         failed=isinstance(error, HandlerError),
         shown=_runs(system, explorer.found),
+        grown=tuple(
+            growth_of(system, limit, cuts[limit.text].transitions)
+            for limit in system.limits
+            if limit.text in cuts
+        ),
         unreduced=explorer.unreduced(),
         statistics=explorer.statistics(),
     )
+
+
+def _cuts(explorer: Explorer) -> Mapping[str, Found]:
+    """Return the limits that were reached, by their texts; only plain explorers take any."""
+    found: Mapping[str, Found] = getattr(explorer, "cuts", {})
+    return found
 
 
 def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:

@@ -140,6 +140,14 @@ class Bounds:
         metavar="SIZE",
     )
 
+    bound: tuple[str, ...] = setting(
+        (),
+        tuple,
+        "In plain Python: do not go on where an actor's measure NAME comes to N; what the protocol "
+        "declares, or held, greatest (see list). May be given several times.",
+        metavar="NAME=N",
+    )
+
     def hit(self, states: int, seconds: float, memory: int) -> str | None:
         """Return which of the bounds but the depth is reached, in words, or None."""
         if self.max_states is not None and states >= self.max_states:

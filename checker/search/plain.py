@@ -16,6 +16,7 @@ from antecede.checker.paths.path import at_end
 from antecede.checker.search.exercised import kind_of
 from antecede.checker.search.loop import Found, decided
 from antecede.checker.search.result import Counts
+from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import Position, most_sent
@@ -34,6 +35,7 @@ class PlainExplorer:
     system: System
     max_depth: int | None = None
     found: dict[str, Found] = field(factory=dict)
+    cuts: dict[str, Found] = field(factory=dict)
     truncated: bool = False
     unique: int = 0
     total: int = 0
@@ -70,6 +72,16 @@ class PlainExplorer:
         known = self.found.get(prop.name)
         if known is None or len(path) < len(known.transitions):
             self.found[prop.name] = Found(path)
+
+    def _is_cut(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> bool:
+        """Return whether a state reaches a limit; of the runs to each the shortest is kept."""
+        limit = reached(self.system.limits, state)
+        if limit is None:
+            return False
+        known = self.cuts.get(limit.text)
+        if known is None or len(path()) < len(known.transitions):
+            self.cuts[limit.text] = Found(path())
+        return True
 
     def _judge_state(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
         if self.system.workload.sends is not None:
@@ -139,6 +151,8 @@ class BreadthFirst(PlainExplorer):
     def _expand(self, state: State, following: list[State]) -> None:
         if self.system.workload.buffer is not None and is_over(state.history):
             return  # the message that is followed was delivered: nothing is left to judge
+        if self._is_cut(state, lambda: self.path_to(state)):
+            return
         transitions = enabled(self.system, state)
         if not transitions:
             self._judge_final(state, lambda: self.path_to(state))
@@ -235,8 +249,11 @@ class DepthFirst(PlainExplorer):
         self.unique += 1
         self.deepest = max(self.deepest, len(self.taken) + 1)
         self._judge_state(state, lambda: tuple(self.taken))
-        transitions = enabled(self.system, state)
-        if not transitions:
+        cut = self._is_cut(state, lambda: tuple(self.taken))
+        transitions = () if cut else enabled(self.system, state)
+        if cut:
+            pass
+        elif not transitions:
             self._judge_final(state, lambda: tuple(self.taken))
         elif self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
             self.truncated, transitions = True, ()
@@ -270,6 +287,8 @@ class RandomWalks(PlainExplorer):
         self._meet(state, taken)
         while transitions := enabled(self.system, state):
             if self.max_depth is not None and len(taken) + 1 >= self.max_depth:
+                return
+            if self._is_cut(state, lambda: tuple(taken)):
                 return
             if len(taken) % 256 == 255:
                 tick()

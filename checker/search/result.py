@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 
 
@@ -58,6 +59,7 @@ class Result:
         error: what went wrong, if the verdict is ERROR.
         failed: what went wrong is that a handler raised or returned what cannot be used.
         shown: witness -> a run that shows it, replayed, where one was found.
+        grown: the shortest run found to each limit that was reached.
         never: what never happened, in words, in a search that ended with an answer.
         unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
@@ -73,6 +75,7 @@ class Result:
     error: str | None = None
     failed: bool = False
     shown: Mapping[str, Path] = field(factory=dict)
+    grown: tuple[Growth, ...] = ()
     never: tuple[str, ...] = ()
     unreduced: Counts | None = None
     statistics: Mapping[str, Any] = field(factory=dict)

@@ -28,6 +28,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
+from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.marked import may_mark
 from antecede.checker.semantics.network import Network
 from antecede.checker.semantics.question import Question
@@ -40,6 +41,7 @@ class System:
     """Everything a check fixes: who runs what, over which network, judged how.
 
     Attributes:
+        limits: from a state that reaches one of them no search goes on.
         handlers: the protocol's, as the engines call them.
     """
 
@@ -50,6 +52,7 @@ class System:
     workload: Workload
     oracle: Oracle
     properties: tuple[Property, ...]
+    limits: tuple[Limit, ...] = ()
     handlers: CheckedHandlers = field(init=False)
 
     @property

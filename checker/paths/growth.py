@@ -1,0 +1,53 @@
+"""Runs in which what an actor keeps comes to a limit: who it is, since when, and what was late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import evolve, frozen
+
+from antecede.checker.model import Property, Transition
+from antecede.checker.paths.confirm import confirm
+from antecede.checker.paths.flights import Flight, flights_of
+from antecede.checker.paths.path import Path
+from antecede.checker.semantics.limits import Limit
+from antecede.checker.semantics.transition import System
+
+
+@frozen(eq=False)
+class Growth:
+    """A run to a limit.
+
+    Attributes:
+        limit: what is reached.
+        actor: whose state reaches it.
+        path: the run; its last step reaches the limit.
+        steps: the numbers of the steps in which the measure came to a new high, in order.
+    """
+
+    limit: Limit
+    actor: int
+    path: Path
+    steps: tuple[int, ...]
+
+    @property
+    def late(self) -> tuple[Flight, ...]:
+        """What was sent before the measure grew for the last time but one, and is in flight yet."""
+        before = self.steps[-2:][0] if self.steps else 0
+        flights = flights_of(self.path).in_flight
+        return tuple(flight for flight in flights if flight.sent.number < before)
+
+
+def growth_of(system: System, limit: Limit, transitions: Iterable[Transition]) -> Growth:
+    """Replay a run to a limit, and find out who grows.
+
+    Raises:
+        ReplayError: nobody's state reaches the limit, so that the search is wrong.
+    """
+    within = Property(f"bound:{limit.text}", "nobody reaches the limit", invariant=limit.spares)
+    path = evolve(confirm(system, transitions, within), violates=None)
+    states = (path.initial, *(step.state for step in path.steps))
+    actor = next(k for k, local in enumerate(path.last.actors) if not limit.spares(local))
+    values = [limit.of(state.actors[actor]) for state in states]
+    steps = tuple(k for k in range(1, len(values)) if values[k] > max(values[:k]))
+    return Growth(limit, actor, path, steps)

@@ -1,0 +1,115 @@
+"""Limits on what an actor keeps, under which an infinite graph of states becomes finite.
+
+A protocol declares measures of its own state, such as how long a queue is. A search that is given a
+limit does not go on from a state in which the measure of some actor reaches it; so it never says
+that anything holds, but what it finds within the limit is true, and so is the run to the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attrs import field, frozen
+
+from antecede.checker.errors import InputError, ProtocolError, unknown
+from antecede.checker.model import LocalState, Measure, Message, Protocol, State
+from antecede.checker.semantics.handlers import called
+from antecede.checker.semantics.values import messages_in, parts
+from antecede.checker.settings import shown, whole_number
+
+
+def held(state: LocalState) -> int:
+    """Return how many messages are in an actor's state."""
+    return sum(1 for _ in messages_in(state))
+
+
+def greatest(state: LocalState) -> int:
+    """Return the greatest whole number in an actor's state, apart from its messages; at least 0."""
+    if isinstance(state, Message):
+        return 0
+    if isinstance(state, int) and not isinstance(state, bool):
+        return max(state, 0)
+    return max(map(greatest, parts(state)), default=0)
+
+
+COMMON: Mapping[str, Measure] = {"held": held, "greatest": greatest}
+"""The measures of every protocol, by name."""
+
+
+@frozen(eq=False)
+class Limit:
+    """A bound on one measure of every actor's state.
+
+    Attributes:
+        name: the measure's.
+        bound: a state in which some actor's measure is so great is not expanded.
+        measure: an actor's state -> its measure.
+        known: what was measured so far.
+    """
+
+    name: str
+    bound: int
+    measure: Measure
+    known: dict[LocalState, int] = field(factory=dict, repr=False)
+
+    @property
+    def text(self) -> str:
+        """How the limit is asked for."""
+        return f"{self.name}={self.bound}"
+
+    def of(self, state: LocalState) -> int:
+        """Return the measure of one actor's state."""
+        if (found := self.known.get(state)) is None:
+            found = self.known[state] = self.measure(state)
+        return found
+
+    def spares(self, state: LocalState) -> bool:
+        """Return whether one actor's state is within the limit."""
+        return self.of(state) < self.bound
+
+
+def reached(limits: Iterable[Limit], state: State) -> Limit | None:
+    """Return the first limit that some actor's state reaches, or None."""
+    return next((limit for limit in limits if not all(map(limit.spares, state.actors))), None)
+
+
+def limits_from(texts: Iterable[str], protocol: Protocol) -> tuple[Limit, ...]:
+    """Return the limits that texts such as `mode=3` ask for; of two on one measure, the last.
+
+    Raises:
+        InputError: the text is none, or the protocol has no such measure; names the choices.
+    """
+    found = dict[str, Limit]()
+    for text in texts:
+        limit = _limit(text, protocol)
+        found[limit.name] = limit
+    return tuple(found.values())
+
+
+def _limit(text: str, protocol: Protocol) -> Limit:
+    name, equals, number = text.partition("=")
+    choices = {**COMMON, **protocol.measures}
+    if not equals:
+        raise InputError(
+            f"the bound is {shown(text)}; give a measure and where to stop, such as "
+            f"{next(iter(protocol.measures), 'greatest')}=3"
+        )
+    if name not in choices:
+        raise unknown(f"measure of {protocol.name}", name, choices)
+    return Limit(name, whole_number(number, f"the bound on {name}"), _measuring(protocol, name))
+
+
+def _measuring(protocol: Protocol, name: str) -> Measure:
+    """Return a measure that names itself if it fails."""
+    measure = {**COMMON, **protocol.measures}[name]
+
+    def measured(state: LocalState) -> int:
+        found = called(protocol, name, measure, (state,), f"measure {name!r}")
+        if not isinstance(found, int):
+            raise ProtocolError(
+                f"the measure {name!r} of {protocol.name} returned {shown(found)}; it must return "
+                "a whole number"
+            )
+        return found
+
+    return measured
