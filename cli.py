@@ -25,7 +25,9 @@ from antecede.checker.check import (
     INCOMPLETE,
     INPUT_ERROR,
     INTERNAL_ERROR,
+    Checked,
     CheckReport,
+    Refused,
     check_all,
     exit_code_of,
 )
@@ -52,12 +54,11 @@ from antecede.checker.simulate.scenario import FIELDS, written
 from antecede.checker.spec import (
     Spec,
     expected_verdict,
-    load_specs,
-    overridden,
     system_of,
 )
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import sweep as sweeps
+from antecede.checker.targets import targets_of
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -228,11 +229,12 @@ OUTPUT = options(
     click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON."),
     click.option(
         "--trace",
-        "trace_file",
+        "trace_files",
+        multiple=True,
         metavar="FILE",
         help="Save the counterexample; the ending says how: "
         f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
-        "replay reads .json.",
+        "replay reads .json. Once for each file.",
     ),
     TRACE_FORMAT,
     click.option(
@@ -353,15 +355,15 @@ def commands() -> None:
 
 
 @commands.command("check")
-@click.argument("target", metavar="NAME|FILE.py:OBJECT|SPEC.toml|FOLDER")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE.py:OBJECT|SPEC.toml|FOLDER…")
 @QUESTION
 @METHOD
 @BOUNDS
 @OUTPUT
 def check_command(
-    target: str,
+    names: tuple[str, ...],
     json_file: str | None,
-    trace_file: str | None,
+    trace_files: tuple[str, ...],
     trace_format: str | None,
     junit_file: str | None,
     sarif_file: str | None,
@@ -375,38 +377,41 @@ def check_command(
     selfcheck: str,
     **values: Any,
 ) -> int:
-    """Check a protocol, a spec, or every spec in a folder.
+    """Check protocols, specs, or every spec in a folder.
 
-    Options that are given take the place of what a spec says.
+    Options that are given take the place of what a spec says. One of several that cannot be checked
+    does not stop the others.
 
     Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or a protocol that fails,
     3 INCOMPLETE (a bound was hit, or Ctrl-C) or VACUOUS (what holds, holds of nothing), 4 internal
     error.
     """
-    many = Path(target).is_dir()
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
-    specs = _specs(target, values)
-    _check_outputs(json_file, trace_file, trace_format, many=many)
-    _check_distinct(json=json_file, trace=trace_file, junit=junit_file, sarif=sarif_file)
-    _check_checkpoints(method, many=many)
-    if many and wanted > 1:
-        raise InputError("--max-counterexamples is for one check; give one spec, not a folder")
-    if many and sample_of is not None:
-        raise InputError("--sample is for one check; give one spec, not a folder")
-    if many and measures:
-        raise InputError("--measures is for one check; give one spec, not a folder")
-    for file in (junit_file, sarif_file):
-        if file is not None:
-            check_writable(file)
+    found = targets_of(names, _spec_values(values))
+    many = found.many
+    _check_traces(trace_files, trace_format)
+    traces = [("trace", file) for file in trace_files]
+    _check_outputs(
+        *traces,
+        *{"json": json_file, "junit": junit_file, "sarif": sarif_file, "graph": graph_file}.items(),
+    )
+    if many:
+        asked: dict[str, Any] = {"trace": trace_files, "graph": graph_file, "sample": sample_of}
+        asked |= {"checkpoint": method.checkpoint, "resume": method.resume, "measures": measures}
+        _refuse_for_many({**asked, "max-counterexamples": wanted > 1})
+    else:
+        _refuse_alone(found.specs[0], junit_file, sarif_file)
     if graph_file is not None:
-        _draw(graph_file, specs)
+        _draw(graph_file, found.readable[0])
+    if found.others and not quiet:
+        _complain(reports.left_out_text(found.others))
     say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
     if not quiet and method.engine != "plain" and not kernels_are_compiled():
         _complain("Compiling the kernels, which takes half a minute and is done once.")
     done = []
     for result in check_all(
-        specs,
+        found.specs,
         method,
         bounds,
         selfcheck=selfcheck,
@@ -419,23 +424,41 @@ def check_command(
         done.append(result)
         if many and not quiet:
             say(reports.spec_line(result))
-    say(reports.checks_text(done, len(specs), many=many, quiet=quiet, statistics=statistics))
-    if wanted > 1:
-        _show_others(done[0], wanted, bounds, trace_file, trace_format, say)
+    _write_for_ci(junit_file, sarif_file, done)
+    if many:
+        say(reports.checks_text(done, len(found.specs)))
+    else:
+        only = _only(done)
+        say(reports.single_text(only, quiet=quiet, statistics=statistics))
+        if wanted > 1:
+            _show_others(only, wanted, bounds, trace_files, trace_format, say)
+        for file in trace_files:
+            _write_trace(file, trace_format, only, say)
     _write_result(json_file, done, many=many)
+    return exit_code_of(done)
+
+
+def _refuse_alone(spec: Spec | Refused, junit_file: str | None, sarif_file: str | None) -> None:
+    """Refuse the only spec if it cannot be checked; files for CI say so, too."""
+    if isinstance(spec, Refused):
+        _write_for_ci(junit_file, sarif_file, [spec])
+        raise spec.error
+
+
+def _write_for_ci(junit_file: str | None, sarif_file: str | None, done: Sequence[Checked]) -> None:
+    """Write the results for CI servers, if that was asked for."""
     if junit_file is not None:
         write_whole(junit_file, junit.text(done))
     if sarif_file is not None:
         write_whole(sarif_file, sarif.text(done))
-    if trace_file is not None:
-        _write_trace(trace_file, trace_format, done[0], say)
-    return exit_code_of(done)
 
 
-def _targets(target: str) -> tuple[Spec, ...]:
-    """Return the specs that an argument names: one of a protocol, or those in a file or folder."""
-    is_spec = target.endswith(".toml") or Path(target).is_dir()
-    return load_specs(target) if is_spec else (Spec(protocol=target),)
+def _only(done: Sequence[Checked]) -> CheckReport:
+    """Return the report on the only check; one that could not be made is wrong input."""
+    (only,) = done
+    if isinstance(only, Refused):
+        raise only.error
+    return only
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -443,27 +466,22 @@ def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in (None, ())}
 
 
-def _specs(target: str, values: dict[str, Any]) -> tuple[Spec, ...]:
-    """Return what to check: every spec that `target` names, with the options given."""
+def _spec_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the options given that take the place of what a spec says."""
     given = _given(**values)
     if "expect" in given:
         given["expect"] = expected_verdict(given["expect"])
-    specs = tuple(overridden(spec, given) for spec in _targets(target))
-    for spec in specs:
-        system_of(spec)
-    return specs
+    return given
 
 
-def _draw(file: str, specs: tuple[Spec, ...]) -> None:
-    """Draw the state space of one spec."""
+def _draw(file: str, spec: Spec) -> None:
+    """Draw the state space of a spec."""
     # networkx takes a while to import, and few ask for a picture.
     from antecede.checker.formats.graph import graph_writer, state_graph
 
-    if len(specs) != 1:
-        raise InputError("--graph draws one state space; give one spec, not a folder")
     write = graph_writer(file)
     check_writable(file)
-    write_whole(file, write(state_graph(system_of(specs[0]))))
+    write_whole(file, write(state_graph(system_of(spec))))
 
 
 def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
@@ -471,35 +489,36 @@ def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
     return _given(**taken(values, kind, but=("search",)))
 
 
-def _check_checkpoints(method: Options, *, many: bool) -> None:
-    """Refuse checkpoints of many checks in one folder."""
-    for name in ("checkpoint", "resume"):
-        if many and getattr(method, name) is not None:
-            raise InputError(f"--{name} is for one check; give one spec, not a folder")
+def _refuse_for_many(asked: dict[str, Any]) -> None:
+    """Refuse options of one check where there are many."""
+    for name, value in asked.items():
+        if value:
+            raise InputError(f"--{name} is for one check; give one spec, not several")
 
 
-def _check_outputs(
-    json_file: str | None, trace_file: str | None, trace_format: str | None, *, many: bool
-) -> None:
-    """Refuse files that cannot be written before the search starts."""
-    if trace_file is not None:
-        if many:
-            raise InputError("--trace saves one counterexample; give one spec, not a folder")
-        format_of(trace_file, trace_format)
-    elif trace_format is not None:
+def _check_traces(files: Sequence[str], trace_format: str | None) -> None:
+    """Refuse traces whose format nobody knows."""
+    if trace_format is not None and not files:
         raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
-    for file in (json_file, trace_file):
-        if file not in (None, "-"):
-            check_writable(file)
+    for file in files:
+        format_of(file, trace_format)
 
 
-def _check_distinct(**files: str | None) -> None:
-    """Refuse to write two things to one file."""
+def _check_outputs(*files: tuple[str, str | None]) -> None:
+    """Refuse files that cannot be written, or are named twice, before the search starts.
+
+    Args:
+        files: pairs of an option and its file, or None.
+    """
     options: dict[str, str] = {}
-    for option, file in _given(**files).items():
+    for option, file in files:
+        if file is None:
+            continue
         if file in options:
             raise InputError(f"--{options[file]} and --{option} both name {file!r}; give two files")
         options[file] = option
+        if file != "-":
+            check_writable(file)
 
 
 def _write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
@@ -514,7 +533,7 @@ def _show_others(
     report: CheckReport,
     wanted: int,
     bounds: Bounds,
-    trace_file: str | None,
+    trace_files: Sequence[str],
     trace_format: str | None,
     say: Callable[[str], None],
 ) -> None:
@@ -524,8 +543,8 @@ def _show_others(
     found = kinds.others(report.system, report.result.counterexample, wanted - 1, bounds)
     say("\n" + reports.others_text(found, wanted))
     for number, path in enumerate(found.paths, 2):
-        if trace_file is not None:
-            write_trace(path, _numbered(trace_file, number), trace_format, report=report)
+        for file in trace_files:
+            write_trace(path, _numbered(file, number), trace_format, report=report)
 
 
 def _numbered(file: str, number: int) -> str:
@@ -660,9 +679,7 @@ def claims_command(
     sources = claims_report.chosen(source)
     timed = decided_by(rows) if rows else []
     claims_report.checked_output(output, json_file)
-    for file in (json_file, output):
-        if file not in (None, "-"):
-            check_writable(str(file))
+    _check_outputs(("json", json_file), ("output", output))
     folder = None if output is None else claims_report.folder_beside(output)
     ticker = reports.Ticker(quiet=quiet, many=True)
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
@@ -752,7 +769,7 @@ def sweep_command(
     names = names_in(protocols)
     if not targets and not names:
         raise InputError("there is nothing to check; name protocols or specs")
-    specs = [spec for target in targets for spec in _targets(target)]
+    specs = targets_of(targets).strictly()
     axes = {"protocol": names, **_given(**taken(values, Question))}
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
     _check_rows(output, parquet_file)
@@ -1040,10 +1057,7 @@ def prove_command(
     error.
     """
     proving = _proving()
-    _check_distinct(json=json_file, junit=junit_file)
-    for file in (json_file, junit_file):
-        if file not in (None, "-"):
-            check_writable(str(file))
+    _check_outputs(("json", json_file), ("junit", junit_file))
     model = proving.model_named(target, expect)
     if smt2_folder is not None:
         _complain(f"{proving.write_smt2(model, smt2_folder)} files in {smt2_folder}")
@@ -1101,9 +1115,10 @@ TRACED = click.option(
 @click.argument("trace", metavar="TRACE.json")
 @click.option(
     "--trace",
-    "trace_file",
+    "trace_files",
+    multiple=True,
     metavar="FILE",
-    help="Save it in another format, too, as the ending says; see check --help.",
+    help="Save it in another format, too, as the ending says; see check --help. Once for each.",
 )
 @TRACE_FORMAT
 @TRACED
@@ -1112,7 +1127,7 @@ TRACED = click.option(
 )
 def replay_command(
     trace: str,
-    trace_file: str | None,
+    trace_files: tuple[str, ...],
     trace_format: str | None,
     protocol: str | None,
     interactive: bool,
@@ -1122,10 +1137,11 @@ def replay_command(
     Exit codes: 1 it still violates its property, 0 it no longer does, 2 it is no trace, or does not
     fit the protocol any more.
     """
-    _check_outputs(None, trace_file, trace_format, many=False)
+    _check_traces(trace_files, trace_format)
+    _check_outputs(*(("trace", file) for file in trace_files))
     path, prop = formats.replay_file(trace, protocol)
-    if trace_file is not None:
-        write_trace(path, trace_file, trace_format)
+    for file in trace_files:
+        write_trace(path, file, trace_format)
     if interactive:
         walks.interact(walks.Walk(path), _read, _say, _save)
     else:

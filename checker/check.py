@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts, starvation
 from antecede.checker.engine import explorer_for, kernels_are_compiled
-from antecede.checker.errors import CapacityError, HandlerError, ProtocolError, ReplayError
+from antecede.checker.errors import (
+    CapacityError,
+    HandlerError,
+    InputError,
+    ProtocolError,
+    ReplayError,
+)
 from antecede.checker.memory import shortage
 from antecede.checker.model import Protocol
 from antecede.checker.paths.confirm import confirm
@@ -101,7 +107,35 @@ class CheckReport:
         return AS_EXPECTED if self.as_expected else NOT_AS_EXPECTED
 
 
-def exit_code_of(reports: list[CheckReport]) -> int:
+@frozen(eq=False)
+class Refused:
+    """A check that could not be made.
+
+    Attributes:
+        label: the spec's file, or its protocol.
+        error: why.
+    """
+
+    label: str
+    error: InputError | CapacityError
+
+    @property
+    def text(self) -> str:
+        """What was refused, and why, in a sentence."""
+        said = str(self.error)
+        return said if said.startswith(self.label) else f"{self.label}: {said}"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `antecede check` for this check alone."""
+        return INCOMPLETE if isinstance(self.error, CapacityError) else INPUT_ERROR
+
+
+Checked: TypeAlias = CheckReport | Refused
+"""What comes of one of many checks."""
+
+
+def exit_code_of(reports: Sequence[Checked]) -> int:
     """Return the exit code for several checks: what needs a person first comes first."""
     codes = {report.exit_code for report in reports}
     ranked = (INPUT_ERROR, NOT_AS_EXPECTED, INCOMPLETE)
@@ -234,7 +268,7 @@ def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:
 
 
 def check_all(
-    specs: Iterable[Spec],
+    specs: Iterable[Spec | Refused],
     options: Options = Options(),
     bounds: Bounds = Bounds(),
     *,
@@ -243,19 +277,29 @@ def check_all(
     measured: bool = False,
     sampled: str | None = None,
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
-) -> Iterator[CheckReport]:
-    """Run several checks, each as `check` does; an interruption ends them all."""
+) -> Iterator[Checked]:
+    """Run several checks, each as `check` does; one that cannot be made does not stop the others.
+
+    An interruption ends them all.
+    """
     for spec in specs:
-        report = check(
-            spec,
-            options,
-            bounds,
-            selfcheck=selfcheck,
-            minimised=minimised,
-            measured=measured,
-            sampled=sampled,
-            watch=partial(watch, spec),
-        )
+        if isinstance(spec, Refused):
+            yield spec
+            continue
+        try:
+            report = check(
+                spec,
+                options,
+                bounds,
+                selfcheck=selfcheck,
+                minimised=minimised,
+                measured=measured,
+                sampled=sampled,
+                watch=partial(watch, spec),
+            )
+        except (InputError, CapacityError) as error:
+            yield Refused(spec.label, error)
+            continue
         yield report
         if report.interrupted:
             return

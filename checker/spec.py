@@ -187,21 +187,6 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     return changed
 
 
-def load_specs(target: str) -> tuple[Spec, ...]:
-    """Read the spec in a TOML file, or all those in a folder and its folders, by file name.
-
-    Raises:
-        InputError: nothing to read, or a wrong key or value; names it and the choices.
-    """
-    path = Path(target)
-    if path.is_dir():
-        files = sorted(path.rglob("*.toml"))
-        if not files:
-            raise InputError(f"there is no spec (*.toml) in the folder {target!r}")
-        return tuple(load_spec(file) for file in files)
-    return (load_spec(path),)
-
-
 def load_spec(path: Path) -> Spec:
     """Read one spec from a TOML file."""
     try:
@@ -252,6 +237,9 @@ _KINDS: Mapping[str, type] = {
     "bound": list,
     "expect": dict,
 }
+
+KEYS = frozenset(_KINDS) - {"title"}
+"""What tells a spec from other TOML files, of which many have a title."""
 
 
 def _check_kinds(table: Mapping[str, Any], kinds: Mapping[str, type], thing: str) -> None:

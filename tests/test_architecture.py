@@ -25,7 +25,7 @@ ROOMS = (
     ("tables",),
     ("local",),
     ("spark",),
-    ("spec", "engine", "starvation", "check"),
+    ("spec", "engine", "starvation", "check", "targets"),
     ("report",),
     ("formats",),
     ("explore", "claims", "sweep", "audit", "simulate", "prove", "testing", "pytest_plugin"),

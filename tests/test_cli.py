@@ -208,7 +208,7 @@ def test_wrong_input_exits_2_with_a_sentence_before_any_search(
 def test_a_trace_of_a_whole_folder_is_refused(antecede: Command) -> None:
     ran = antecede("check", ROOT / "specs" / "table1", "--trace", "t.json")
     assert 2 == ran.code
-    assert "give one spec, not a folder" in ran.err
+    assert "give one spec, not several" in ran.err
 
 
 @pytest.mark.parametrize("option", ["--checkpoint", "--resume"])
@@ -217,7 +217,7 @@ def test_checkpoints_of_a_whole_folder_are_refused(
 ) -> None:
     ran = antecede("check", str(ROOT / "specs/small"), option, str(tmp_path))
     assert 2 == ran.code
-    assert f"{option} is for one check; give one spec, not a folder" in ran.err
+    assert f"{option} is for one check; give one spec, not several" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from antecede.checker.errors import InputError
 from antecede.checker.paths.violation import causal_violation
 from antecede.checker.registry import protocol_names
 from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Expectation, Spec, load_spec, load_specs, overridden
+from antecede.checker.spec import Expectation, Spec, load_spec, overridden
+from antecede.checker.targets import targets_of
 from antecede.protocols.cykas import Eager, Normal
 from antecede.protocols.cykas_secret_mode import CykasSecretMode
 from tests.conftest import ROOT, Command
@@ -157,7 +158,7 @@ def test_every_protocol_has_a_spec() -> None:
 
 
 def test_the_specs_of_table_1_are_its_three_rows_at_three_by_three() -> None:
-    specs = load_specs(str(ROOT / "specs" / "table1"))
+    specs = targets_of([str(ROOT / "specs" / "table1")]).strictly()
     assert {("mfss", "HOLDS"), ("cykas-secret-mode", "VIOLATED"), ("cykas", "HOLDS")} == {
         (spec.protocol, str(spec.expect.verdict)) for spec in specs
     }
@@ -303,13 +304,15 @@ def test_a_folder_is_read_with_its_folders_in_the_order_of_names(tmp_path: Path)
     for name in ("b.toml", "a.toml", "c/d.toml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(GOOD)
-    names = [Path(spec.label).relative_to(tmp_path) for spec in load_specs(str(tmp_path))]
+    names = [
+        Path(spec.label).relative_to(tmp_path) for spec in targets_of([str(tmp_path)]).strictly()
+    ]
     assert [Path("a.toml"), Path("b.toml"), Path("c/d.toml")] == names
 
 
 def test_a_folder_without_specs_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no spec"):
-        load_specs(str(tmp_path))
+        targets_of([str(tmp_path)]).strictly()
 
 
 def test_a_protocol_file_is_named_relative_to_its_spec(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
 from antecede.checker.settings import whole_number
-from antecede.checker.spec import Spec, load_specs, overridden
+from antecede.checker.spec import Spec, overridden
+from antecede.checker.targets import targets_of
 
 SPECS = Path(antecede.__file__).parent / "specs" / "table1"
 FORMATS = ("text", "markdown", "json", "csv")
@@ -90,7 +91,7 @@ def parsed_histories(text: str) -> tuple[str, ...]:
 
 def specs(values: Mapping[str, Any], histories: Sequence[str]) -> list[Spec]:
     """Return the specs of the rows, in the paper's order, with `values` by field name."""
-    found = {spec.protocol: spec for spec in load_specs(str(SPECS))}
+    found = {spec.protocol: spec for spec in targets_of([str(SPECS)]).strictly()}
     return [
         overridden(_of_the_paper(found[protocol]), {**values, "history": history})
         for history in histories

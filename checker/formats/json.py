@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 from attrs import evolve, frozen
 
-from antecede.checker.check import CheckReport, exit_code_of
+from antecede.checker.check import Checked, CheckReport, Refused, exit_code_of
 from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
@@ -101,13 +101,15 @@ def _measures(report: CheckReport) -> dict[str, Any] | None:
     return None if report.measures is None else measures.as_object(report.measures)
 
 
-def results_object(reports: Sequence[CheckReport]) -> dict[str, Any]:
-    """Return the results of several checks."""
+def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
+    """Return the results of several checks, and what could not be checked."""
+    refused = [report for report in reports if isinstance(report, Refused)]
     return {
         "schema": RESULTS_SCHEMA,
-        "as_expected": all(report.as_expected for report in reports),
-        "exit_code": exit_code_of(list(reports)),
-        "checks": [result_object(report) for report in reports],
+        "as_expected": exit_code_of(reports) == 0,
+        "exit_code": exit_code_of(reports),
+        "checks": [result_object(r) for r in reports if isinstance(r, CheckReport)],
+        "refused": [{"spec": each.label, "error": str(each.error)} for each in refused],
         "versions": versions(),
     }
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from antecede.checker.check import CheckReport, decides
+from antecede.checker.check import Checked, CheckReport, Refused, decides
 from antecede.checker.report.text import path_text
 from antecede.checker.search.result import Verdict
 
 
-def text(reports: Sequence[CheckReport]) -> str:
+def text(reports: Sequence[Checked]) -> str:
     """Return the results as JUnit XML.
 
     A property that was not decided is an error, never skipped, unless the search ended with the
-    violation that was expected. What differs from a spec's expectation is a failure of its own test
-    case, `expectation`.
+    violation that was expected; so is a spec that could not be checked. What differs from a spec's
+    expectation is a failure of its own test case, `expectation`.
     """
     root = ElementTree.Element("testsuites", name="antecede")
     for report in reports:
-        _suite(root, report)
+        if isinstance(report, Refused):
+            _refused(root, report)
+        else:
+            _suite(root, report)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -27,6 +30,15 @@ def text(reports: Sequence[CheckReport]) -> str:
 def printable(text: str) -> str:
     """Return `text` without what may not stand in XML."""
     return "".join(ch if ch.isprintable() or ch == "\n" else " " for ch in text)
+
+
+def _refused(root: ElementTree.Element, refused: Refused) -> None:
+    """Add a suite whose only test case is the spec itself."""
+    suite = ElementTree.SubElement(root, "testsuite", name=refused.label)
+    for key, value in (("tests", 1), ("failures", 0), ("errors", 1), ("skipped", 0), ("time", 0)):
+        suite.set(key, str(value))
+    case = ElementTree.SubElement(suite, "testcase", classname=refused.label, name="spec")
+    ElementTree.SubElement(case, "error", message=printable(refused.text))
 
 
 def _suite(root: ElementTree.Element, report: CheckReport) -> None:

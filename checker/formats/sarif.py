@@ -20,7 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from antecede.checker.check import CheckReport, decides, exit_code_of
+from antecede.checker.check import Checked, CheckReport, Refused, decides, exit_code_of
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of
@@ -46,9 +46,13 @@ _HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
 """What runs at a transition; an arming and a loss run nothing of the protocol's."""
 
 
-def text(reports: Sequence[CheckReport]) -> str:
+def text(done: Sequence[Checked]) -> str:
     """Return the results as a SARIF log of one run."""
+    reports = [each for each in done if isinstance(each, CheckReport)]
+    refused = [each for each in done if isinstance(each, Refused)]
     rules, version = _rules(reports), formats.own_version()
+    results = [found for report in reports for found in _results(report)]
+    results += [_refused_result(each) for each in refused if each.label.endswith(".toml")]
     run = {
         "tool": {
             "driver": {
@@ -57,14 +61,12 @@ def text(reports: Sequence[CheckReport]) -> str:
                 "rules": [_rule(name, summary) for name, summary in rules.items()],
             }
         },
-        "invocations": [_invocation(reports)],
+        "invocations": [_invocation(done)],
         "originalUriBaseIds": {
             ROOT: {"description": _message("The folder in which antecede was run.")}
         },
         "results": [
-            {**found, "ruleIndex": list(rules).index(found["ruleId"])}
-            for report in reports
-            for found in _results(report)
+            {**found, "ruleIndex": list(rules).index(found["ruleId"])} for found in results
         ],
     }
     return formats.text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -89,20 +91,24 @@ def _rule(name: str, summary: str) -> Object:
     }
 
 
-def _invocation(reports: Sequence[CheckReport]) -> Object:
+def _invocation(done: Sequence[Checked]) -> Object:
     """Say whether all checks came to an end, and what ended the others."""
-    undecided = [report for report in reports if _undecided(report)]
+    notes = [note for each in done for note in _notifications(each)]
     return {
-        "executionSuccessful": not undecided,
-        "exitCode": exit_code_of(list(reports)),
-        "toolExecutionNotifications": [
-            {
-                "level": "error" if report.result.verdict is Verdict.ERROR else "warning",
-                "message": _message(f"{report.spec.label}: {_undecided_text(report)}"),
-            }
-            for report in undecided
-        ],
+        "executionSuccessful": not notes,
+        "exitCode": exit_code_of(done),
+        "toolExecutionNotifications": notes,
     }
+
+
+def _notifications(done: Checked) -> list[Object]:
+    """Return what tells why a check came to no verdict, if it did not."""
+    if isinstance(done, Refused):
+        return [{"level": "error", "message": _message(done.text)}]
+    if not _undecided(done):
+        return []
+    level = "error" if done.result.verdict is Verdict.ERROR else "warning"
+    return [{"level": level, "message": _message(f"{done.spec.label}: {_undecided_text(done)}")}]
 
 
 def _undecided(report: CheckReport) -> bool:
@@ -137,6 +143,19 @@ def _results(report: CheckReport) -> list[Object]:
         shown = {path.violates: path} if path is not None else {}
         return [_violation(report, name, shown.get(name)) for name in violated]
     return [_result(report, EXPECTATION, f"{'; '.join(report.differences)}.", path)]
+
+
+def _refused_result(refused: Refused) -> Object:
+    """Return the result of a spec that could not be checked; other names point at no file."""
+    digest = hashlib.sha256(json.dumps([EXPECTATION, _portable(refused.label)]).encode())
+    return {
+        "ruleId": EXPECTATION,
+        "kind": "fail",
+        "level": "error",
+        "message": _message(f"It could not be checked: {refused.text}"),
+        "locations": [_location(_spec_source(refused.label))],
+        "partialFingerprints": {FINGERPRINT: digest.hexdigest()[:32]},
+    }
 
 
 def _violation(report: CheckReport, name: str, path: Path | None) -> Object:

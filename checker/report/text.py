@@ -8,10 +8,11 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path as FilePath
 from typing import Any, TextIO
 
 from antecede.checker import starvation
-from antecede.checker.check import CheckReport, decides
+from antecede.checker.check import Checked, CheckReport, Refused, decides
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import Property, Protocol
 from antecede.checker.paths.growth import Growth
@@ -518,26 +519,27 @@ def others_text(found: Collection, wanted: int) -> str:
     return "\n\n".join(parts)
 
 
-def checks_text(
-    reports: Sequence[CheckReport],
-    planned: int,
-    *,
-    many: bool,
-    quiet: bool,
-    statistics: bool = False,
-) -> str:
-    """Return what is left to say when all checks are done.
+def single_text(report: CheckReport, *, quiet: bool, statistics: bool = False) -> str:
+    """Return what there is to say of the only check."""
+    return headline(report) if quiet else check_text(report, statistics=statistics)
 
-    Where there were many, each had its line; what is left are the failures in full and a summary.
-    """
-    if not many:
-        return headline(reports[0]) if quiet else check_text(reports[0], statistics=statistics)
-    failures = [check_text(report) for report in reports if report.exit_code]
+
+def checks_text(reports: Sequence[Checked], planned: int) -> str:
+    """Return what is left to say of many checks: the failures in full, and a summary."""
+    failures = [_failure_text(report) for report in reports if report.exit_code]
     return "\n\n".join([*failures, summary(reports, planned)])
 
 
-def spec_line(report: CheckReport) -> str:
+def _failure_text(report: Checked) -> str:
+    if isinstance(report, Refused):
+        return f"{report.label}: ERROR\n{wrapped(f'  {report.error}', '  ')}"
+    return check_text(report)
+
+
+def spec_line(report: Checked) -> str:
     """Return the line of one spec among many."""
+    if isinstance(report, Refused):
+        return f"{'ERROR':<10}  {'-':<10}  {'-':>13} states  {'-':>8}  {report.label}"
     verdict = {0: "ok", 1: "FAILED", 2: "ERROR", 3: "INCOMPLETE"}[report.exit_code]
     counts = report.result.counts
     return (
@@ -546,10 +548,17 @@ def spec_line(report: CheckReport) -> str:
     )
 
 
-def summary(reports: Sequence[CheckReport], planned: int) -> str:
+def left_out_text(others: Sequence[FilePath]) -> str:
+    """Say which TOML files of a folder are no specs."""
+    first, more = [str(file) for file in others[:3]], len(others) - 3
+    files = listed([*first, f"{more} more"] if more > 0 else first)
+    return wrapped(f"Left out, for they are no specs: {files}.")
+
+
+def summary(reports: Sequence[Checked], planned: int) -> str:
     """Return the last line on many specs."""
     kinds = [report.exit_code for report in reports]
-    seconds = sum(report.result.seconds for report in reports)
+    seconds = sum(r.result.seconds for r in reports if isinstance(r, CheckReport))
     tallies = [
         f"{kinds.count(code)} {word}"
         for code, word in ((0, "as expected"), (1, "not as expected"), (2, "with an error"))
@@ -559,7 +568,9 @@ def summary(reports: Sequence[CheckReport], planned: int) -> str:
         tallies.append(f"{kinds.count(3)} incomplete")
     if planned > len(reports):
         tallies.append(f"{planned - len(reports)} not run")
-    specs = "1 spec" if planned == 1 else f"{planned} specs"
+    labels = [r.spec.label if isinstance(r, CheckReport) else r.label for r in reports]
+    noun = "spec" if all(label.endswith(".toml") for label in labels) else "check"
+    specs = f"{planned} {noun}{'' if planned == 1 else 's'}"
     return f"{specs}: {', '.join(tallies)}; {elapsed(seconds)}"
 
 

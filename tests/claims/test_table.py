@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.claims.table import PAPER, SPECS, specs
-from antecede.checker.spec import load_specs
+from antecede.checker.targets import targets_of
 from tests.conftest import Command
 
 
@@ -75,8 +75,8 @@ def test_wrong_input_is_refused_before_any_search(
 
 
 def test_the_specs_of_the_table_are_those_of_the_folder() -> None:
-    assert set(PAPER) == {spec.protocol for spec in load_specs(str(SPECS))}
-    expected = {spec.protocol: spec.expect for spec in load_specs(str(SPECS))}
+    assert set(PAPER) == {spec.protocol for spec in targets_of([str(SPECS)]).strictly()}
+    expected = {spec.protocol: spec.expect for spec in targets_of([str(SPECS)]).strictly()}
     rows = specs({"actors": 3, "messages": 3}, ["clocks"])
     assert expected == {spec.protocol: spec.expect for spec in rows}
 

@@ -310,6 +310,7 @@ def logs(antecede: Command, folder: Path) -> Iterator[Path]:
         ("hybrid-basic", "--network", "lossy:1", "--actors", "2", "--messages", "1"),
         (ROOT / "specs/small/cykas-secret-mode-figure3.toml", "--expect", "holds"),
         ("unordered", "--actors", "2", "--sends", "split"),
+        ("no-protocol-of-ours", "none.toml", "fifo", "--actors", "2"),
     )
     for number, arguments in enumerate(commands):
         file = folder / f"{number}.sarif"
@@ -462,3 +463,17 @@ def test_steps_without_source_are_named_by_their_handler() -> None:
     names = {step["logicalLocations"][0]["fullyQualifiedName"] for step in steps_of(found)}
     assert {"causal_send", "receive"} == names
     assert "typed" == found["locations"][0]["logicalLocations"][0]["name"]
+
+
+def test_a_spec_that_cannot_be_checked_is_a_result_at_the_spec(
+    antecede: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.toml").write_text('protocol = "mfs"\nactors = 2\n')
+    (tmp_path / "good.toml").write_text('protocol = "mfss"\nactors = 2\nmessages = 1\n')
+    run = log_of(antecede, tmp_path / "r.sarif", "bad.toml", "good.toml", cwd=tmp_path)
+    (result,) = run["results"]
+    assert "did you mean 'mfss'" in result["message"]["text"]
+    artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert "bad.toml" == artifact["uri"]
+    (invocation,) = run["invocations"]
+    assert (False, 2) == (invocation["executionSuccessful"], invocation["exitCode"])

@@ -515,9 +515,9 @@ def test_the_line_and_the_summary_of_many_specs() -> None:
     assert report.spec_line(bad).startswith("FAILED      VIOLATED               28 states")
     assert report.spec_line(bad).endswith("  bad.toml")
     assert report.summary([good, bad, cut], planned=5).startswith(
-        "5 specs: 1 as expected, 1 not as expected, 1 incomplete, 2 not run; "
+        "5 checks: 1 as expected, 1 not as expected, 1 incomplete, 2 not run; "
     )
-    text = report.checks_text([good, bad], 2, many=True, quiet=False)
+    text = report.checks_text([good, bad], 2)
     assert "bad.toml: VIOLATED, NOT AS EXPECTED" in text
     assert "mfss" not in text
 

@@ -1,0 +1,103 @@
+"""What a command is asked to check: protocols, specs, and the specs in folders.
+
+A spec that cannot be read is kept with the reason, so that it does not stop the others; a TOML file
+that is no spec, such as `pyproject.toml`, is left alone.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from antecede.checker.check import Refused
+from antecede.checker.errors import InputError
+from antecede.checker.spec import KEYS, Spec, load_spec, overridden, system_of
+
+
+@frozen
+class Targets:
+    """What was found where the user pointed.
+
+    Attributes:
+        specs: what to check, in order, each file once; what cannot be checked has the reason.
+        others: TOML files in the folders that are no specs.
+        many: results are told in a line each.
+    """
+
+    specs: tuple[Spec | Refused, ...]
+    others: tuple[Path, ...]
+    many: bool
+
+    @property
+    def readable(self) -> tuple[Spec, ...]:
+        """The specs that can be checked."""
+        return tuple(spec for spec in self.specs if isinstance(spec, Spec))
+
+    def strictly(self) -> tuple[Spec, ...]:
+        """Return the specs.
+
+        Raises:
+            InputError: one of them cannot be read.
+        """
+        for spec in self.specs:
+            if isinstance(spec, Refused):
+                raise spec.error
+        return self.readable
+
+
+def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> Targets:
+    """Return what to check.
+
+    Args:
+        names: of protocols, FILE.py:OBJECT, SPEC.toml, or folders.
+        given: what takes the place of what the specs say, by the names of their fields.
+
+    Raises:
+        InputError: there is no spec at all in a folder.
+    """
+    found: dict[str, Spec | Refused] = {}
+    others: list[Path] = []
+    for name in names:
+        if not Path(name).is_dir():
+            found.setdefault(name, _read(name, given or {}))
+            continue
+        files = sorted(_toml_files(Path(name)))
+        specs = [file for file in files if _looks_like_a_spec(file)]
+        others += [file for file in files if file not in specs]
+        if not specs:
+            raise InputError(f"there is no spec (*.toml with a protocol) in the folder {name!r}")
+        for file in specs:
+            found.setdefault(str(file), _read(str(file), given or {}))
+    many = len(found) > 1 or any(Path(name).is_dir() for name in names)
+    return Targets(tuple(found.values()), tuple(dict.fromkeys(others)), many)
+
+
+def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:
+    """Return what a name asks for; whatever is wrong with it is kept."""
+    try:
+        spec = load_spec(Path(name)) if name.endswith(".toml") else Spec(protocol=name)
+        spec = overridden(spec, given)
+        system_of(spec)
+    except InputError as error:
+        return Refused(name, error)
+    return spec
+
+
+def _toml_files(folder: Path) -> Iterator[Path]:
+    """Yield the TOML files in a folder and its folders, but for hidden ones."""
+    for file in folder.rglob("*.toml"):
+        if not any(part.startswith(".") for part in file.relative_to(folder).parts):
+            yield file
+
+
+def _looks_like_a_spec(file: Path) -> bool:
+    """Return whether a file is meant as a spec; one that is not valid TOML may be one."""
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return True
+    return "protocol" in table or len(KEYS & table.keys()) > 1
