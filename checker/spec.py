@@ -20,6 +20,7 @@ from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, defe
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
 from antecede.checker.semantics.limits import limits_from
 from antecede.checker.semantics.marked import marked_oracle
+from antecede.checker.semantics.names import Names, fitted, names_from
 from antecede.checker.semantics.network import Network, network_named
 from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.semantics.transition import System
@@ -70,6 +71,7 @@ class Spec(Question):
     bound: tuple[str, ...] = ()
     expect: Expectation = Expectation()
     file: str | None = None
+    names: Names = field(factory=Names, converter=names_from)
 
     @property
     def label(self) -> str:
@@ -96,6 +98,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     workload = workload_from(spec.workload, spec.actors, spec.messages)
     if protocol.on_request is not None and workload.requests is not None:
         protocol = protocol.on_request(workload.requests)
+    called = fitted(spec.names, spec.actors, workload)
     if spec.sends == "split":
         workload = split(workload)
     endless = workload.buffer is not None
@@ -112,6 +115,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         oracle=_oracle(spec, workload, properties),
         properties=properties,
         limits=limits_from(spec.bound, protocol),
+        names=called,
     )
 
 
@@ -173,11 +177,16 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     """Return `spec` with `values`, by field name, in place of its own.
 
     Where they change what is explored, the expected verdict remains, the exact numbers do not; an
-    expected verdict of its own replaces all that the spec expects, unless it is the same one.
+    expected verdict of its own replaces all that the spec expects, unless it is the same one. Names
+    go with the actors or messages that they name.
     """
     changed = evolve(spec, **{key: value for key, value in values.items() if key != "expect"})
     if changed.network != spec.network and changed.network == protocol_named(spec.protocol).network:
         spec = evolve(spec, network=spec.network or changed.network)
+    if changed.actors != spec.actors:
+        changed = evolve(changed, names=Names())
+    elif (changed.workload, changed.messages) != (spec.workload, spec.messages):
+        changed = evolve(changed, names=evolve(changed.names, messages=()))
     if any(getattr(changed, name) != getattr(spec, name) for name in (*MODEL, "properties")):
         bare = evolve(spec.expect, counterexample_length=None, counts={})
         changed = evolve(changed, expect=bare)
@@ -236,6 +245,7 @@ _KINDS: Mapping[str, type] = {
     "search": str,
     "bound": list,
     "expect": dict,
+    "names": dict,
 }
 
 KEYS = frozenset(_KINDS) - {"title"}

@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.paths.path import Path, for_replay, holds_along, replay
-from antecede.checker.report.prose import Words, actor_name
+from antecede.checker.report.prose import Words
 from antecede.checker.semantics.transition import enabled
 
 
@@ -69,6 +69,7 @@ def view(walk: Walk, *, changed_only: bool = False) -> str:
     if walk.at:
         head = f"{walk.at} of {path.length}. {words.step(path.steps[walk.at - 1], {})}"
     lines = [head, ""]
+    wide = max(len(words.actor(actor)) for actor in range(path.system.actors))
     before = path.steps[walk.at - 2].state if walk.at > 1 else path.initial
     for actor, state in enumerate(walk.state.actors):
         clocks = [s.history[actor].knows for s in (before, walk.state)]
@@ -77,7 +78,7 @@ def view(walk: Walk, *, changed_only: bool = False) -> str:
             continue
         clock = " ".join(map(str, walk.state.history[actor].knows))
         mark = "*" if changed else " "
-        lines.append(f"{mark} {actor_name(actor):<6} clock {clock}  {words.value(state)}")
+        lines.append(f"{mark} {words.actor(actor):<{wide}} clock {clock}  {words.value(state)}")
     lines += ["", *_in_flight(walk)]
     violates = walk.so_far().violates
     if violates is not None:
@@ -88,7 +89,7 @@ def view(walk: Walk, *, changed_only: bool = False) -> str:
 def _in_flight(walk: Walk) -> Iterator[str]:
     actors, words = walk.path.system.actors, walk.words
     found = [
-        f"  {actor_name(place // actors)} → {actor_name(place % actors)}: {words.value(packet)}"
+        f"  {words.actor(place // actors)} → {words.actor(place % actors)}: {words.value(packet)}"
         for place, channel in enumerate(walk.state.channels)
         for packet in channel
     ]

@@ -13,7 +13,7 @@ from antecede.checker.errors import InputError
 from antecede.checker.formats.markup import Markup, joined, plain, tag
 from antecede.checker.model import Property, State
 from antecede.checker.paths.path import at_end, transition_key
-from antecede.checker.report.prose import Words, actor_name
+from antecede.checker.report.prose import Words
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
 
 MOST_STATES = 400
@@ -55,15 +55,17 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
                     )
                 states.append(outcome.state)
                 _add(graph, system, outcome.state, number, graph.nodes[here]["depth"] + 1)
-            graph.add_edge(here, number, text=_edge_text(transition_key(transition), outcome))
+            graph.add_edge(
+                here, number, text=_edge_text(system, transition_key(transition), outcome)
+            )
             _violate(graph, number, [p for p in system.properties if _wrong_on_the_way(p, outcome)])
     return graph
 
 
 def _add(graph: nx.MultiDiGraph, system: System, state: State, number: int, depth: int) -> None:
-    words = Words({})
+    words = Words.about(system)
     text = "\n".join(
-        f"{actor_name(actor)}: {words.value(here)}" for actor, here in enumerate(state.actors)
+        f"{words.actor(actor)}: {words.value(here)}" for actor, here in enumerate(state.actors)
     )
     graph.add_node(
         number, depth=depth, text=plain_lines(text), final=False, violates="", initial=number == 0
@@ -86,11 +88,9 @@ def _wrong_on_the_way(prop: Property, outcome: Outcome) -> bool:
     return prop.at_delivery is not None and not all(map(prop.at_delivery, outcome.deliveries))
 
 
-def _edge_text(key: str, outcome: Outcome) -> str:
-    delivered = "".join(
-        f", delivers message {d.message.number} of {actor_name(d.message.sender)}"
-        for d in outcome.deliveries
-    )
+def _edge_text(system: System, key: str, outcome: Outcome) -> str:
+    words = Words.about(system)
+    delivered = "".join(f", delivers {words.message(d.message)}" for d in outcome.deliveries)
     return plain(key + delivered)
 
 

@@ -24,7 +24,7 @@ from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import About, about
-from antecede.checker.report.prose import Words, actor_name
+from antecede.checker.report.prose import Words
 
 WHOLE = "state"
 """The name of the only row of a state that is no attrs class."""
@@ -191,7 +191,7 @@ def _article(
 def actors_table(path: Path, words: Words, before: State, after: State, acts: int | None) -> Markup:
     """Return the actors' fields and clocks in `after`, compared with `before`; one actor `acts`."""
     names = [
-        tag("th", actor_name(i), scope="col", class_="acts" if i == acts else None)
+        tag("th", words.actor(i), scope="col", class_="acts" if i == acts else None)
         for i in range(path.system.actors)
     ]
     was, now = _fields(words, before), _fields(words, after)
@@ -249,4 +249,4 @@ def network_list(path: Path, words: Words, before: State, after: State) -> Marku
 def _envelopes(path: Path, words: Words, state: State) -> Iterator[str]:
     for (src, dst), channel in zip(path.system.pairs, state.channels, strict=True):
         for packet in channel:
-            yield f"{actor_name(src)} → {actor_name(dst)}: {words.value(packet)}"
+            yield f"{words.actor(src)} → {words.actor(dst)}: {words.value(packet)}"

@@ -35,7 +35,9 @@ from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Words
 from antecede.checker.search import costs as measures
 from antecede.checker.search.fairness import ENDINGS
+from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.question import MODEL, Question, model_of
+from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import canonical, message_in
 from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
 from antecede.checker.spec import Spec, system_of
@@ -61,6 +63,7 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "differences": list(report.differences),
         "spec": spec.file,
         **model_of(report.system.question, spec.protocol),
+        **_names(report.system),
         "history": spec.history,
         "search": spec.search,
         "engine": report.options.engine,
@@ -145,6 +148,15 @@ def counterexample_object(path: Path) -> dict[str, Any]:
     }
 
 
+def _names(system: System) -> dict[str, Any]:
+    """Return what names a trace keeps: those that its workload does not say."""
+    found: dict[str, tuple[Any, ...]] = {"actors": system.names.actors}
+    if system.workload.sends is None:
+        found["messages"] = system.names.messages
+    given = {key: [*names] for key, names in found.items() if names}
+    return {"names": given} if given else {}
+
+
 def _sentence(detail: str) -> str:
     return detail if detail.endswith(".") else f"{detail}."
 
@@ -186,6 +198,7 @@ def trace_text(path: Path, protocol: str) -> str:
     trace = {
         "schema": TRACE_SCHEMA,
         **model_of(path.system.question, protocol),
+        **_names(path.system),
         **counterexample_object(path),
         "versions": versions(),
     }
@@ -341,7 +354,8 @@ def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
     known = [s for s in settings_of(Question) if s.name in MODEL]
     told = [s for s in known if s.name in table or s.choices is None]
     values = {s.name: _get(table, s.name, s.kind) for s in told}
-    return Spec(**values, properties=() if prop is None else (prop,))
+    names = names_from(table.get("names", {}))
+    return Spec(**values, properties=() if prop is None else (prop,), names=names)
 
 
 def _loop(table: Mapping[str, Any]) -> tuple[int, int, int, str] | None:

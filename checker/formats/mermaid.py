@@ -14,7 +14,6 @@ from antecede.checker.formats.markup import plain
 from antecede.checker.formats.sequence import Arrow, Line, Note, Turn, lines_of
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
-from antecede.checker.report.prose import actor_name
 
 CONFIG = "---\nconfig:\n  sequence:\n    wrap: true\n    width: 220\n---\n"
 """Long notes are wrapped."""
@@ -29,7 +28,7 @@ def text(path: Path, report: CheckReport | None = None) -> str:
     said = about(path, report)
     last = path.system.actors - 1
     lines = ["sequenceDiagram", f"title {encoded(said.headline)}"]
-    lines += [f"participant p{i} as {encoded(actor_name(i))}" for i in range(last + 1)]
+    lines += [f"participant p{i} as {encoded(path.system.names.actor(i))}" for i in range(last + 1)]
     lines.append(f"Note over p0,p{last}: {encoded(f'{said.question}. {said.verdict}')}")
     for wrong, group in groupby(lines_of(path), key=lambda line: line.wrong):
         written = [_written(line, last) for line in group]

@@ -13,7 +13,6 @@ from antecede.checker.formats.markup import plain
 from antecede.checker.formats.sequence import Arrow, Line, Note, Turn, lines_of
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
-from antecede.checker.report.prose import actor_name
 
 WRONG = "#FFD9B3"
 """The background of notes on what goes wrong."""
@@ -31,7 +30,7 @@ def text(path: Path, report: CheckReport | None = None) -> str:
         "hide footbox",
         "skinparam wrapWidth 420",
     ]
-    lines += [f'participant "{encoded(actor_name(i))}" as p{i}' for i in actors]
+    lines += [f'participant "{encoded(path.system.names.actor(i))}" as p{i}' for i in actors]
     lines.append(f"note over {_all(path)} : {encoded(f'{said.question}. {said.verdict}')}")
     lines += [_written(line, _all(path)) for line in lines_of(path)]
     return "\n".join([*lines, "@enduml"]) + "\n"

@@ -27,7 +27,7 @@ from antecede.checker.formats.source import Source, source_of
 from antecede.checker.model import CausalSend, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import about, explanation_of, question
-from antecede.checker.report.prose import Words, actor_name
+from antecede.checker.report.prose import Words
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import model_of
 
@@ -219,7 +219,7 @@ def _code_flow(path: Path) -> Object:
                         "executionOrder": step.number,
                         "importance": "essential" if step.number in wrong else "important",
                         "state": {
-                            actor_name(step.actor): _message(
+                            words.actor(step.actor): _message(
                                 words.value(step.state.actors[step.actor])
                             )
                         },

@@ -16,7 +16,7 @@ from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.paths.violation import causal_violation
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Remarks, Words, actor_name, failing, waiting
+from antecede.checker.report.prose import Remarks, Words, failing, waiting
 from antecede.checker.semantics.values import contains
 
 
@@ -107,11 +107,11 @@ def _note(words: Words, step: PathStep, remarks: Remarks) -> Note | None:
     if failing(step):
         return Note(step.actor, rest.removeprefix("and "), wrong=True)
     return Note(
-        step.actor, f"{actor_name(step.actor)} {rest}" if not waiting(step) else rest, wrong
+        step.actor, f"{words.actor(step.actor)} {rest}" if not waiting(step) else rest, wrong
     )
 
 
 def _travels(words: Words, flights: tuple[Flight, ...]) -> Iterator[str]:
     for flight in flights:
-        src, dst = actor_name(flight.src), actor_name(flight.dst)
+        src, dst = words.actor(flight.src), words.actor(flight.dst)
         yield f"{words.value(flight.packet)} ({src} to {dst})"

@@ -16,9 +16,9 @@ from antecede.checker.check import CheckReport
 from antecede.checker.formats.markup import plain
 from antecede.checker.model import Lose
 from antecede.checker.paths.flights import flights_of
-from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.paths.path import Path
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Words, actor_name
+from antecede.checker.report.prose import Words
 
 PARSER = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 NETWORK = "Network"
@@ -28,20 +28,21 @@ NETWORK = "Network"
 def text(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as a log with the regular expression that reads it."""
     words, remarks = Words.of(path), explanation_of(path).remarks
+    hosts = hosts_of(path)
     lines = [PARSER, ""]
     for step, clock in zip(path.steps, clocks(path), strict=True):
         lines.append(f"{step.number}. {plain(words.step(step, remarks))}")
-        lines.append(f"{_host(step)} {json.dumps(clock)}")
+        lines.append(f"{hosts[step.number]} {json.dumps(clock)}")
     return "\n".join(lines) + "\n"
 
 
 def clocks(path: Path) -> list[dict[str, int]]:
     """Return the vector clock of each step's event: host -> events in its past, itself included."""
-    flights = flights_of(path)
+    flights, hosts = flights_of(path), hosts_of(path)
     latest: dict[str, dict[str, int]] = {}
     stamps: dict[int, dict[str, int]] = {}
     for step in path.steps:
-        host, flight = _host(step), flights.met.get(step.number)
+        host, flight = hosts[step.number], flights.met.get(step.number)
         clock = dict(latest.get(host, {}))
         clock[host] = clock.get(host, 0) + 1
         past = {} if flight is None else stamps[flight.sent.number]
@@ -51,7 +52,14 @@ def clocks(path: Path) -> list[dict[str, int]]:
     return [stamps[step.number] for step in path.steps]
 
 
-def _host(step: PathStep) -> str:
-    if isinstance(step.transition, Lose):
-        return NETWORK
-    return actor_name(step.actor).replace(" ", "-")
+def hosts_of(path: Path) -> dict[int, str]:
+    """Return the host of each step: its actor, in one word, or the network where it loses."""
+    names = path.system.names
+    hosts = ["-".join(names.actor(i).split()) for i in range(path.system.actors)]
+    network = NETWORK
+    while network in hosts:
+        network += "-"
+    return {
+        step.number: network if isinstance(step.transition, Lose) else hosts[step.actor]
+        for step in path.steps
+    }

@@ -44,7 +44,6 @@ from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import (
     Remarks,
     Words,
-    actor_name,
     failing,
     listed,
     loop_text,
@@ -106,7 +105,7 @@ class _Planner:
         return Layout(
             width=notes + wide + 12,
             height=self.bottom + 10,
-            columns=tuple((x, actor_name(i)) for i, x in enumerate(self.x)),
+            columns=tuple((x, self.words.actor(i)) for i, x in enumerate(self.x)),
             top=HEAD - 14,
             notes=notes,
             rows=rows,
@@ -492,7 +491,8 @@ class _Planner:
     def _undrawn(self) -> Iterator[str]:
         for f in self.flights.in_flight:
             if not _is_drawn(f):
-                yield f"{self.words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})"
+                ends = f"{self.words.actor(f.src)} to {self.words.actor(f.dst)}"
+                yield f"{self.words.value(f.packet)} ({ends})"
 
 
 def _is_drawn(flight: Flight) -> bool:
@@ -504,20 +504,20 @@ def _is_drawn(flight: Flight) -> bool:
 
 def note_of(words: Words, step: PathStep, remarks: Remarks) -> str:
     """Return what a step does in few words: what the arrows show is left to them."""
-    who, transition, held = actor_name(step.actor), step.transition, waiting(step)
+    who, transition, held = words.actor(step.actor), step.transition, waiting(step)
     delivered = [part.removeprefix("delivers ") for part in words.deliveries(step, remarks)]
     delivers = [f"delivers {listed(delivered)}"] if delivered else []
     if isinstance(transition, CausalSend):
         parts = [words.transition(transition, step.message), *delivers]
     elif isinstance(transition, Lose):
-        src, dst = actor_name(transition.src), actor_name(transition.dst)
+        src, dst = words.actor(transition.src), words.actor(transition.dst)
         parts = [f"{words.label(transition.packet)} from {src} to {dst} is lost"]
     elif isinstance(transition, Arm):
         parts = [f"{who} decides to send"]
     elif isinstance(transition, Timeout):
         parts = [f"{who} times out", *delivers]
     elif not delivers or held is not None:
-        packet, src = words.label(transition.packet), actor_name(transition.src)
+        packet, src = words.label(transition.packet), words.actor(transition.src)
         parts = [f"{who} receives {packet} from {src}", *delivers]
     else:
         parts = [f"{who} {delivers[0]}"]

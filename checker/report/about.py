@@ -8,7 +8,7 @@ from antecede.checker.check import CheckReport
 from antecede.checker.paths.path import Path, undelivered
 from antecede.checker.paths.violation import causal_violation
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Words, actor_name, length_text, listed
+from antecede.checker.report.prose import Words, length_text, listed
 from antecede.checker.semantics.transition import System
 
 
@@ -75,7 +75,7 @@ def _headline(path: Path) -> str:
         violation = causal_violation(path)
         if violation is not None:
             first, second = words.message(violation.first), words.message(violation.second)
-            who = actor_name(violation.actor)
+            who = words.actor(violation.actor)
             return f"{who} delivers {second} before {first}, which was causal-sent earlier"
     if path.violates == "all-delivered" and (lost := lost_messages(path)):
         return f"{listed(lost)} {'is' if len(lost) == 1 else 'are'} never delivered"

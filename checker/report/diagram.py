@@ -15,7 +15,7 @@ from attrs import define, evolve, frozen
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Timeout
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Loop, Path, PathStep
-from antecede.checker.report.prose import Remarks, Words, actor_name, bracket, failing, waiting
+from antecede.checker.report.prose import Remarks, Words, bracket, failing, waiting
 from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
@@ -121,7 +121,7 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     _assign_lanes([f for f in drawn if f.arrived is not None], place)
     canvas = _Canvas(words, rows, drawn, place, path.loop)
     undrawn = tuple(
-        f"{words.value(f.packet)} ({actor_name(f.src)} to {actor_name(f.dst)})"
+        f"{words.value(f.packet)} ({words.actor(f.src)} to {words.actor(f.dst)})"
         for f in lines.values()
         if f.flight.in_flight and not _is_drawn(f)
     )
@@ -160,7 +160,7 @@ def _rows(
 
 
 def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
-    who, notes, wrong = actor_name(step.actor), [], None
+    who, notes, wrong = words.actor(step.actor), [], None
     if isinstance(step.transition, CausalSend):
         assert step.message is not None
         notes.append(f"causal-sends {words.message(step.message)}")
@@ -258,7 +258,7 @@ class _Canvas:
         return left, right
 
     def _columns(self) -> list[int]:
-        names = [actor_name(actor) for actor in self.place]
+        names = [self.words.actor(actor) for actor in self.place]
         columns = [MARGIN + len(names[0]) // 2]
         for gap, lanes in enumerate(self.lanes):
             room = self.left_zone[gap] + 2 * lanes + self.right_zone[gap]
@@ -273,7 +273,7 @@ class _Canvas:
         """Return the drawn lines: names, a row of verticals, then all rows."""
         header = [" "] * (self.columns[-1] + 20)
         for actor, column in zip(self.place, self.columns, strict=True):
-            name = actor_name(actor)
+            name = self.words.actor(actor)
             header[column - len(name) // 2 : column - len(name) // 2 + len(name)] = name
         lines = ["".join(header).rstrip(), self._blank()]
         drawn = [self._drawn(at, row) for at, row in enumerate(self.rows)]

@@ -11,7 +11,7 @@ from attrs import Factory, frozen
 from antecede.checker.model import Message, Property, Request
 from antecede.checker.paths.path import Loop, Path, undelivered
 from antecede.checker.paths.violation import Violation, causal_violation
-from antecede.checker.report.prose import Remarks, Words, actor_name, listed, loop_text, pending
+from antecede.checker.report.prose import Remarks, Words, listed, loop_text, pending
 from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.values import contains
 
@@ -53,7 +53,7 @@ def _by_kind(path: Path, prop: Property) -> Explanation:
     for step in path.steps:
         for d in step.deliveries:
             if prop.at_delivery is not None and not prop.at_delivery(d):
-                text = f"{actor_name(d.actor)} delivers {words.message(d.message)} (step "
+                text = f"{words.actor(d.actor)} delivers {words.message(d.message)} (step "
                 return Explanation(f"{text}{step.number}), which does not respect {prop.name}.")
     return Explanation(f"The path does not respect {prop.name}.")
 
@@ -70,8 +70,8 @@ def _for_ever(path: Path, loop: Loop) -> Explanation:
     """Explain a run without end that never delivers a message."""
     words = Words.of(path)
     name = words.message(loop.message)
-    where = listed([actor_name(d) for d in pending(path.last, loop.message)])
-    text = f"{name} ({actor_name(loop.message.sender)} to {where}) is never delivered. "
+    where = listed([words.actor(d) for d in pending(path.last, loop.message)])
+    text = f"{name} ({words.actor(loop.message.sender)} to {where}) is never delivered. "
     if not path.repeats:
         return Explanation(f"{text}The run is over: nothing more can happen.")
     text += (
@@ -108,11 +108,11 @@ def _causal(path: Path) -> Explanation | None:
 def _chain_text(words: Words, chain: tuple[Message, ...]) -> str:
     """Return the happens-before chain from the first message's causal-send to the last one's."""
     clauses: list[str] = []
-    sender = actor_name(chain[0].sender)
+    sender = words.actor(chain[0].sender)
     if chain[0].sender != chain[1].sender:
         clauses.append(f"{sender} sent {words.message(chain[0])}")
     for before, after in pairwise(chain):
-        actor, earlier = actor_name(after.sender), words.message(before)
+        actor, earlier = words.actor(after.sender), words.message(before)
         if before.sender == after.sender and clauses:
             clauses.append(f"{actor} then sent {words.message(after)}")
         elif before.sender == after.sender:
@@ -128,7 +128,7 @@ def _wrong_order(path: Path, violation: Violation, why: str) -> Explanation:
     late = _delivery_steps(path, actor, violation.first)[0]
     early = _delivery_steps(path, actor, violation.second)[0]
     text = (
-        f"{why}{actor_name(actor)} delivered {words.message(violation.second)} (step {early}) "
+        f"{why}{words.actor(actor)} delivered {words.message(violation.second)} (step {early}) "
         f"before {words.message(violation.first)} (step {late})."
     )
     remarks = {(early, violation.second): "too early", (late, violation.first): "too late"}
@@ -158,8 +158,8 @@ def _fifo(path: Path) -> Explanation | None:
                     if actor == d.actor and m.sender == first.sender and m.number > first.number
                 )
                 why = (
-                    f"{actor_name(first.sender)} causal-sent {words.message(first)} before "
-                    f"{words.message(second)}, both to {actor_name(d.actor)}. "
+                    f"{words.actor(first.sender)} causal-sent {words.message(first)} before "
+                    f"{words.message(second)}, both to {words.actor(d.actor)}. "
                 )
                 return _wrong_order(path, Violation(d.actor, first, second, (first, second)), why)
             before.append((d.actor, d.message))
@@ -172,13 +172,13 @@ def _integrity(path: Path) -> Explanation | None:
         for d in step.deliveries:
             if d.expected:
                 continue
-            m, actor = d.message, actor_name(d.actor)
+            m, actor = d.message, words.actor(d.actor)
             name, earlier = words.message(m), _delivery_steps(path, d.actor, m)
             if m not in words.names:
                 text = f"{actor} delivered {name} (step {step.number}), which was never causal-sent"
                 return Explanation(text + ".", remarks={(step.number, m): "never sent"})
             if d.actor not in m.destinations:
-                to = listed([actor_name(x) for x in m.destinations])
+                to = listed([words.actor(x) for x in m.destinations])
                 text = f"{actor} delivered {name} (step {step.number}), but it was causal-sent to"
                 return Explanation(f"{text} {to}.", remarks={(step.number, m): "wrong actor"})
             if earlier[0] == step.number:
@@ -197,28 +197,28 @@ def _all_delivered(path: Path) -> Explanation | None:
         return None
     lost.sort(key=lambda m: path.messages.index(m))
     in_flight = "nothing is in flight" if not any(state.channels) else "packets are in flight still"
-    routes = [f"{words.message(m)} ({_route(m)})" for m in lost]
+    routes = [f"{words.message(m)} ({_route(words, m)})" for m in lost]
     was = "was" if len(lost) == 1 else "were"
     text = (
         f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
         f"never delivered. {_places(words, state.actors, lost)}"
     )
     details = tuple(
-        f"{actor_name(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
+        f"{words.actor(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
     )
     return Explanation(text, details)
 
 
-def _route(message: Message) -> str:
-    to = listed([actor_name(d) for d in message.destinations])
-    return f"{actor_name(message.sender)} to {to}"
+def _route(words: Words, message: Message) -> str:
+    to = listed([words.actor(d) for d in message.destinations])
+    return f"{words.actor(message.sender)} to {to}"
 
 
 def _places(words: Words, states: tuple[Any, ...], lost: list[Message]) -> str:
     """Say where the undelivered messages are stuck, those of one place together."""
     stuck: dict[str, list[str]] = {}
     for message in lost:
-        stuck.setdefault(_place(states, message), []).append(words.message(message))
+        stuck.setdefault(_place(words, states, message), []).append(words.message(message))
     sentences = []
     for place, names in stuck.items():
         where = f"stuck in {place}" if place else "held by no actor any more"
@@ -226,16 +226,16 @@ def _places(words: Words, states: tuple[Any, ...], lost: list[Message]) -> str:
     return "; ".join(sentences) + "."
 
 
-def _place(states: tuple[Any, ...], message: Message) -> str:
+def _place(words: Words, states: tuple[Any, ...], message: Message) -> str:
     """Return which actors hold `message` and in which field of their state; empty if none does."""
     places = []
     for actor, local in enumerate(states):
         fields = attrs.fields(type(local)) if attrs.has(type(local)) else ()
         held = [a.name for a in fields if contains(getattr(local, a.name), message)]
         if held:
-            places.append(f"{actor_name(actor)}'s {listed(held)}")
+            places.append(f"{words.actor(actor)}'s {listed(held)}")
         elif not fields and contains(local, message):
-            places.append(f"{actor_name(actor)}'s state")
+            places.append(f"{words.actor(actor)}'s state")
     return listed(places) if places else ""
 
 
@@ -248,8 +248,8 @@ def _invariant(path: Path, prop: Property) -> Explanation:
         for actor, local in enumerate(state.actors):
             if not prop.invariant(local):
                 when = f"After step {number}" if number else "From the start"
-                text = f"{when}, {actor_name(actor)}'s state does not respect {name}."
-                return Explanation(text, (f"{actor_name(actor)} is {words.value(local)}",))
+                text = f"{when}, {words.actor(actor)}'s state does not respect {name}."
+                return Explanation(text, (f"{words.actor(actor)} is {words.value(local)}",))
     return Explanation(f"No state on the path breaks {name}.")
 
 
@@ -262,7 +262,7 @@ def _finishes(path: Path) -> Explanation | None:
         if not system.workload.ended(actor, position):
             requests = system.workload.requests
             found = None if requests is None else _waits(path, words, actor, requests[actor])
-            waiting.append(f"{actor_name(actor)} {found or 'never causal-sends all its messages'}")
+            waiting.append(f"{words.actor(actor)} {found or 'never causal-sends all its messages'}")
     return Explanation(f"The run is over, but {listed(waiting)}.") if waiting else None
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 
 from antecede.checker.model import (
     Arm,
@@ -25,6 +25,8 @@ from antecede.checker.model import (
 )
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.semantics.failing import Raised
+from antecede.checker.semantics.names import Names
+from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import contains, message_in
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
@@ -35,13 +37,6 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 LABEL = 20
 """The longest label of a packet that has no class name, in characters."""
-
-ACTORS = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
-
-
-def actor_name(actor: int) -> str:
-    """Return the name of an actor in text; files use its index."""
-    return ACTORS[actor] if 0 <= actor < len(ACTORS) else f"Actor {actor + 1}"
 
 
 def printable(text: str) -> str:
@@ -59,18 +54,48 @@ def listed(words: Sequence[str]) -> str:
 
 @frozen
 class Words:
-    """Speaks about one path, whose messages are m1, m2, … in the order of their causal-sends."""
+    """Speaks about one path, or with `Words.about` about a system.
+
+    Attributes:
+        names: of the messages that were causal-sent: those that the spec or its workload gives
+            them, else m1, m2, … in the order of their causal-sends.
+        given: what actors, and maybe messages, are called.
+        sent: whether `names` has all messages that were causal-sent.
+    """
 
     names: Mapping[Message, str]
+    given: Names = field(factory=Names)
+    sent: bool = True
 
     @classmethod
     def of(cls, path: Path) -> Words:
-        """Name the messages of `path`."""
-        return cls({message: f"m{at}" for at, message in enumerate(path.messages, 1)})
+        """Name the actors and messages of `path`."""
+        given = path.system.names
+        named = {
+            message: given.message(message.sender, message.number) or f"m{at}"
+            for at, message in enumerate(path.messages, 1)
+        }
+        return cls(named, given)
+
+    @classmethod
+    def about(cls, system: System) -> Words:
+        """Name the actors of a system, and those messages that have names before any run."""
+        return cls({}, system.names, sent=False)
+
+    def actor(self, actor: int) -> str:
+        """Return the name of an actor in text; files use its index."""
+        return self.given.actor(actor)
 
     def message(self, message: Message) -> str:
         """Return a message's name; one that was never causal-sent is described instead."""
-        return self.names.get(message) or f"message {message.number} of {_who(message.sender)}"
+        name = self.names.get(message)
+        if name is None and not self.sent:
+            name = self.given.message(message.sender, message.number)
+        if name is not None:
+            return printable(name)
+        sender = message.sender
+        who = self.actor(sender) if isinstance(sender, int) else repr(sender)
+        return f"message {message.number} of {who}"
 
     def value(self, value: Any) -> str:
         """Return a packet or a state in readable form."""
@@ -101,17 +126,17 @@ class Words:
         """Return what triggers a transition, in words; `message` is what is causal-sent."""
         if isinstance(transition, CausalSend):
             assert message is not None
-            to = listed([actor_name(d) for d in transition.destinations])
-            return f"{actor_name(transition.actor)} causal-sends {self.message(message)} to {to}"
+            to = listed([self.actor(d) for d in transition.destinations])
+            return f"{self.actor(transition.actor)} causal-sends {self.message(message)} to {to}"
         if isinstance(transition, Arm):
-            return f"{actor_name(transition.actor)} decides to send"
+            return f"{self.actor(transition.actor)} decides to send"
         if isinstance(transition, Timeout):
-            return f"{actor_name(transition.actor)} times out"
-        packet, src = self.value(transition.packet), actor_name(transition.src)
+            return f"{self.actor(transition.actor)} times out"
+        packet, src = self.value(transition.packet), self.actor(transition.src)
         if isinstance(transition, Lose):
-            return f"{packet} from {src} to {actor_name(transition.dst)} is lost"
+            return f"{packet} from {src} to {self.actor(transition.dst)} is lost"
         stays = " (and it stays in flight)" if transition.stays else ""
-        return f"{actor_name(transition.dst)} receives {packet} from {src}{stays}"
+        return f"{self.actor(transition.dst)} receives {packet} from {src}{stays}"
 
     def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
         """Return a transition and all it did, in words; `remarks` say what is wrong with it."""
@@ -137,7 +162,7 @@ class Words:
         parts = []
         for packet, group in groupby(step.step.sends, key=lambda send: send[1]):
             to = tuple(destination for destination, _ in group)
-            where = "" if to == said else f" to {listed([actor_name(d) for d in to])}"
+            where = "" if to == said else f" to {listed([self.actor(d) for d in to])}"
             parts.append(f"sends {self.value(packet)}{where}")
         return parts
 
@@ -149,10 +174,6 @@ class Words:
             return type(packet).__name__ + (f"({inner})" if inner else "")
         text = self.value(packet)
         return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
-
-
-def _who(sender: object) -> str:
-    return actor_name(sender) if isinstance(sender, int) else repr(sender)
 
 
 def failing(step: PathStep) -> bool:

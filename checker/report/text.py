@@ -27,7 +27,7 @@ from antecede.checker.registry import (
 from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Words, actor_name, bracket, length_text, listed, loop_text
+from antecede.checker.report.prose import Words, bracket, length_text, listed, loop_text
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
@@ -433,9 +433,10 @@ def run_text(start: str, path: Path) -> str:
 
 def growth_text(growth: Growth) -> str:
     """Return the run in which a measure comes to its limit, and what was late meanwhile."""
-    who, words = actor_name(growth.actor), Words.of(growth.path)
+    words = Words.of(growth.path)
+    who = words.actor(growth.actor)
     late = [
-        f"{words.value(flight.packet)} from {actor_name(flight.src)} to {actor_name(flight.dst)} "
+        f"{words.value(flight.packet)} from {words.actor(flight.src)} to {words.actor(flight.dst)} "
         f"(sent in step {flight.sent.number})"
         for flight in growth.late
     ]

@@ -30,6 +30,7 @@ from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
 from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.marked import may_mark
+from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.network import Network
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
@@ -42,6 +43,7 @@ class System:
 
     Attributes:
         limits: from a state that reaches one of them no search goes on.
+        names: what actors and messages are called, for people.
         handlers: the protocol's, as the engines call them.
     """
 
@@ -53,6 +55,7 @@ class System:
     oracle: Oracle
     properties: tuple[Property, ...]
     limits: tuple[Limit, ...] = ()
+    names: Names = field(factory=Names)
     handlers: CheckedHandlers = field(init=False)
 
     @property

@@ -25,7 +25,7 @@ from antecede.checker.errors import InputError
 from antecede.checker.formats.registry import trace_text
 from antecede.checker.formats.shiviz import PARSER
 from antecede.checker.paths.path import Path as Run
-from antecede.checker.report.prose import Words, actor_name
+from antecede.checker.report.prose import Words
 from tests import runs
 from tests.conftest import ROOT, Command, counterexample
 from tests.models import MODELS, UNRELIABLE, Model
@@ -95,7 +95,7 @@ def objects_of(path: Run) -> list[Happened]:
     words, found = Words.of(path), []
 
     def host(actor: int) -> str:
-        return actor_name(actor).replace(" ", "-")
+        return Words({}).actor(actor).replace(" ", "-")
 
     for step in path.steps:
         said: list[dict[str, Any]] = []

@@ -14,10 +14,11 @@ from antecede.checker.paths.path import Path
 from antecede.checker.report import text as report
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import explain
-from antecede.checker.report.prose import Words, actor_name, listed
+from antecede.checker.report.prose import Words, listed
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
+from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.values import message_in
 from antecede.checker.spec import Expectation, Spec, expected_verdict
 from tests.conftest import counterexample
@@ -56,9 +57,9 @@ def drawn(path: Path) -> list[str]:
 
 
 def test_actors_have_names_for_as_long_as_there_are_names() -> None:
-    assert ["Alice", "Bob", "Carol", "Dave"] == [actor_name(i) for i in range(4)]
-    assert "Heidi" == actor_name(7)
-    assert "Actor 9" == actor_name(8)
+    assert ["Alice", "Bob", "Carol", "Dave"] == [Names().actor(i) for i in range(4)]
+    assert "Heidi" == Names().actor(7)
+    assert "Actor 9" == Names().actor(8)
 
 
 def test_lists_are_written_as_people_say_them() -> None:
