@@ -16,6 +16,7 @@ import attrs
 import click
 
 from antecede.checker import interrupts
+from antecede.checker.adapters import run as adapters
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
@@ -299,7 +300,7 @@ OPTION_GROUPS = {
 }
 MANY_OPTIONS = 20  # from so many on, a help page has the options in groups
 COMMAND_GROUPS = {
-    "One check": ("check", "replay", "explore", "list"),
+    "One check": ("check", "test", "replay", "explore", "list"),
     "Many checks": ("sweep", "table", "claims"),
     "Other questions": ("prove", "simulate", "audit"),
 }
@@ -459,6 +460,76 @@ def _only(done: Sequence[Checked]) -> CheckReport:
     if isinstance(only, Refused):
         raise only.error
     return only
+
+
+@commands.command("test")
+@click.argument("adapter", metavar="FILE.py:CLASS|pipe:COMMAND")
+@QUESTION
+@record(Options, "seed")
+@click.option(
+    "--walks",
+    type=click.IntRange(0, 10**9),
+    default=Options().walks,
+    show_default=True,
+    help="Random walks where the search ends at a bound; 0 for none.",
+)
+@ENGINE_OF_MANY
+@click.option(
+    "--selfcheck",
+    type=click.Choice(list(MODES)),
+    default="on",
+    show_default=True,
+    help="Look for code that is not deterministic: in the first calls, in all, or not at all.",
+)
+@BOUNDS
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
+@click.option(
+    "--trace", "trace_file", metavar="FILE", help="Save the counterexample; see check --help."
+)
+@TRACE_FORMAT
+@click.option("--quiet", is_flag=True, help="No progress.")
+def test_command(
+    adapter: str,
+    walks: int,
+    selfcheck: str,
+    json_file: str | None,
+    trace_file: str | None,
+    trace_format: str | None,
+    quiet: bool,
+    **values: Any,
+) -> int:
+    """Run real code under a network that the checker controls: everything, then random walks.
+
+    CLASS is made with (actor, actors) and has the methods causal_send(out, message) and
+    receive(out, src, packet); a program in another language answers in JSON lines. Breadth-first up
+    to the bounds (20,000 states if none is given), then --walks random walks, whose counterexample
+    is shortened.
+
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or code that fails, 3
+    nothing was found, and a bound was hit.
+    """
+    bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
+    _check_traces([] if trace_file is None else [trace_file], trace_format)
+    _check_outputs(("json", json_file), ("trace", trace_file))
+    spec, *others = targets_of((adapter,), _spec_values(values)).strictly()
+    if others:
+        raise InputError(f"{adapter!r} names several specs; give one class or program")
+    ticker = reports.Ticker(quiet=quiet, many=False)
+    done = adapters.run(
+        spec,
+        attrs.evolve(method, walks=max(walks, 1)),
+        adapters.bounded(bounds),
+        selfcheck=selfcheck,
+        walks=walks > 0,
+        watch=partial(ticker, spec),
+    )
+    ticker.clear()
+    say = _discard if json_file == "-" else _say
+    say(adapters.text(done))
+    _write_result(json_file, [done[-1]], many=False)
+    if trace_file is not None:
+        _write_trace(trace_file, trace_format, done[-1], say)
+    return exit_code_of([done[-1]])
 
 
 def _given(**values: Any) -> dict[str, Any]:

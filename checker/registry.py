@@ -13,6 +13,9 @@ from typing import Any
 from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import Property, Protocol
 
+PIPE = "pipe:"
+"""Before the command of a program that is spoken to over a pipe."""
+
 
 def _load(reference: str) -> Any:
     module, _, name = reference.partition(":")
@@ -25,11 +28,14 @@ def protocol_names() -> tuple[str, ...]:
 
 
 def protocol_named(reference: str) -> Protocol:
-    """Return a registered protocol, or the one that FILE.py:OBJECT defines.
+    """Return a registered protocol, or the one that FILE.py:OBJECT or pipe:COMMAND is.
 
     Raises:
-        InputError: no such name, file or object, or the file cannot be imported.
+        InputError: no such name, file, object or program, or the file cannot be imported.
     """
+    if reference.startswith(PIPE):
+        asked: Protocol = _load("antecede.checker.adapters.pipe:program")(reference[len(PIPE) :])
+        return asked
     registry = importlib.import_module("antecede.protocols").REGISTRY
     if reference in registry:
         protocol: Protocol = _load(registry[reference])
@@ -75,17 +81,36 @@ def import_file(path: Path) -> ModuleType:
 
 def _protocol_in(module: ModuleType, path: str, name: str) -> Protocol:
     found = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
+    found |= {key: value for key, value in vars(module).items() if _is_adapter(value, module)}
     if name:
         if name in found:
-            return found[name]
+            return _adapted(found[name])
         if hasattr(module, name):
             kind = type(getattr(module, name)).__name__
-            raise InputError(f"{name!r} in {path} is a {kind}, not an antecede.Protocol")
+            raise InputError(
+                f"{name!r} in {path} is a {kind}; give an antecede.Protocol, or a class with "
+                "causal_send(out, message) and receive(out, src, packet)"
+            )
         raise unknown(f"object in {path}", name, found)
     if len(found) == 1:
-        return next(iter(found.values()))
+        return _adapted(next(iter(found.values())))
     choices = ", ".join(f"{path}:{key}" for key in found) or "none is defined there"
     raise InputError(f"say which protocol of {path} to check; available: {choices}")
+
+
+def _is_adapter(value: Any, module: ModuleType) -> bool:
+    """Return whether a class of a module looks like real code for the checker."""
+    methods = ("causal_send", "receive")
+    here = isinstance(value, type) and value.__module__ == module.__name__
+    return here and any(hasattr(value, method) for method in methods)
+
+
+def _adapted(value: Any) -> Protocol:
+    """Return a protocol, or the one that a class of real code becomes."""
+    if isinstance(value, Protocol):
+        return value
+    made: Protocol = _load("antecede.checker.adapters.objects:protocol")(value)
+    return made
 
 
 def property_names() -> tuple[str, ...]:

@@ -28,7 +28,17 @@ ROOMS = (
     ("spec", "engine", "starvation", "check", "targets"),
     ("report",),
     ("formats",),
-    ("explore", "claims", "sweep", "audit", "simulate", "prove", "testing", "pytest_plugin"),
+    (
+        "explore",
+        "claims",
+        "sweep",
+        "audit",
+        "simulate",
+        "prove",
+        "adapters",
+        "testing",
+        "pytest_plugin",
+    ),
 )
 """The rooms of the checker, from the lowest to the highest; a lower one imports no higher one.
 

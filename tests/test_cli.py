@@ -335,7 +335,7 @@ def test_the_object_in_the_file_is_named_with_the_choices(
     ran = antecede("check", f"{file}:PROTOCOLL", cwd=tmp_path)
     assert "unknown object in mine.py 'PROTOCOLL'; did you mean 'PROTOCOL'?" in ran.err
     ran = antecede("check", f"{file}:State", cwd=tmp_path)
-    assert "'State' in mine.py is a type, not an antecede.Protocol" in ran.err
+    assert "'State' in mine.py is a type; give an antecede.Protocol" in ran.err
 
 
 def test_the_first_start_says_that_it_compiles(

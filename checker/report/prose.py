@@ -104,7 +104,8 @@ class Words:
         if isinstance(value, Enum):
             return printable(value.name)
         if attrs.has(type(value)):
-            fields = ", ".join(self._field(a.name, value) for a in attrs.fields(type(value)))
+            shown = (a for a in attrs.fields(type(value)) if a.metadata.get("shown", True))
+            fields = ", ".join(self._field(a.name, value) for a in shown)
             return printable(type(value).__name__) + (f"({fields})" if fields else "")
         if isinstance(value, tuple) and value and all(isinstance(part, bool) for part in value):
             return "[" + " ".join("1" if part else "0" for part in value) + "]"

@@ -1,0 +1,354 @@
+"""Real Python objects under the checker: ordinary, mutable code as a protocol.
+
+    class Node:
+        def __init__(self, actor, actors): ...
+        def causal_send(self, out, message): out.send(message.receiver, ("data", message))
+        def receive(self, out, src, packet): out.deliver(packet[1])
+
+`antecede test FILE.py:Node` then explores what can happen to such objects under the network that
+the checker controls, with the same oracle, counterexamples and shrinking as for protocols written
+as pure functions. Every call works on a copy of the object, so its code may change it as it likes.
+Clocks, random numbers, threads and sockets must be replaced by the adapter: the checker runs calls
+twice, and says where they differ.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import itertools
+import pickle
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from attrs import define, field, frozen
+
+from antecede.checker.errors import InputError, ProtocolError, unknown
+from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
+from antecede.checker.purity.usable import unusable
+
+COPIES = {
+    "pickle": "from a pickle of the object; two states are one if the pickles are equal",
+    "deepcopy": "by copy.deepcopy; needs a key",
+    "replay": "by all calls once more, from the start",
+}
+"""How an object is made anew before a call."""
+
+METHODS = {"causal_send": "(out, message)", "receive": "(out, src, packet)"}
+
+MOST_LIVE = 64
+"""Replayed objects that are kept for their next call."""
+
+Calls: TypeAlias = tuple[tuple[Any, ...], ...]
+"""What happened to an object: what it was made with, and each call with its arguments."""
+
+
+class Fields(Mapping[Any, Any]):
+    """A dictionary that cannot change."""
+
+    def __init__(self, items: Mapping[Any, Any]) -> None:
+        """Take what is in a dictionary."""
+        self._items = dict(items)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return what is there."""
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the keys."""
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        """Return a hash of all that is in it."""
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        """Show it as the dictionary."""
+        return repr(self._items)
+
+
+@frozen
+class Parcel:
+    """A packet that is no value, such as a dictionary.
+
+    Attributes:
+        holds: what is in it, as values; for people, and for its messages.
+        pickled: the packet.
+    """
+
+    holds: Any
+    pickled: bytes = field(metadata={"shown": False})
+
+
+def _view(packet: Any) -> Any:
+    """Return what a packet holds, as values."""
+    if unusable(packet, "packet") is None:
+        return packet
+    if isinstance(packet, Mapping):
+        return Fields({_view(key): _view(value) for key, value in packet.items()})
+    if isinstance(packet, list | tuple):
+        return tuple(map(_view, packet))
+    if isinstance(packet, set | frozenset):
+        return frozenset(map(_view, packet))
+    inside = getattr(packet, "__dict__", None)
+    return type(packet).__name__ if inside is None else _view({type(packet).__name__: inside})
+
+
+@define(eq=False)
+class Out:
+    """What an object may do during a call."""
+
+    sends: list[tuple[int, Packet]] = field(factory=list)
+    deliveries: list[Message] = field(factory=list)
+
+    def send(self, to: int, packet: Packet) -> None:
+        """Put a packet on the network; a value, or what can be pickled."""
+        self.sends.append((to, packet if unusable(packet, "the packet") is None else _sent(packet)))
+
+    def deliver(self, message: Message) -> None:
+        """Give a message to the application."""
+        self.deliveries.append(message)
+
+
+def _sent(packet: Any) -> Parcel:
+    try:
+        pickled = pickle.dumps(pickle.loads(pickle.dumps(packet)))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ProtocolError(f"the packet {packet!r} cannot be sent: {error}") from None
+    return Parcel(_view(packet), pickled)
+
+
+@frozen
+class Running:
+    """An object between two calls."""
+
+    pickled: bytes
+
+    @property
+    def object(self) -> Any:
+        """The object itself, made anew; for invariants and witnesses."""
+        return pickle.loads(self.pickled)
+
+
+@frozen
+class Kept:
+    """An object between two calls, known by its key.
+
+    Attributes:
+        adapter: the number of what keeps it.
+        actor, actors: what it was made with.
+        key: states of an actor with equal keys are one.
+    """
+
+    adapter: int
+    actor: int
+    actors: int
+    key: Hashable
+
+    @property
+    def object(self) -> Any:
+        """The object itself, made anew; for invariants and witnesses."""
+        return _keepers[self.adapter].opened(self)[0]
+
+
+_keepers: dict[int, _Keeper] = {}
+_numbers = itertools.count(1)
+
+
+@define(eq=False)
+class _Keeper:
+    """Keeps the objects of one adapter between calls.
+
+    Attributes:
+        make: (actor, actors) -> an object.
+        copies: one of COPIES.
+        key: object -> what tells an actor's states apart; None: all that it is made anew from.
+        kept: state -> what the first object in that state is made anew from.
+        reused: objects at the end of a replay may be used without another one.
+        live: those of the latest replays.
+    """
+
+    make: Callable[[int, int], Any]
+    copies: str
+    key: Callable[[Any], Hashable] | None
+    reused: bool = True
+    number: int = field(factory=lambda: next(_numbers))
+    kept: dict[Kept, Any] = field(factory=dict)
+    live: dict[Calls, Any] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        _keepers[self.number] = self
+
+    def initial(self, actor: int, actors: int) -> LocalState:
+        """Return a new object as a state."""
+        return self.closed(self.make(actor, actors), ((actor, actors),))
+
+    def causal_send(self, state: LocalState, message: Message) -> Step:
+        """Call the object's method."""
+        return self.step(state, "causal_send", message)
+
+    def receive(self, state: LocalState, src: int, packet: Packet) -> Step:
+        """Call the object's method."""
+        return self.step(state, "receive", src, packet)
+
+    def timeout(self, state: LocalState) -> Step | None:
+        """Call the object's method; None if that changes nothing."""
+        step = self.step(state, "timeout")
+        return None if step == Step(state) else step
+
+    def step(self, state: LocalState, method: str, *arguments: Any) -> Step:
+        """Call a method on a copy of an object."""
+        node, calls = self.opened(state)
+        out = _call(node, method, arguments)
+        after = self.closed(node, (*calls, (method, *arguments)))
+        return Step(after, tuple(out.sends), tuple(out.deliveries))
+
+    def opened(self, state: LocalState) -> tuple[Any, Calls]:
+        """Return a copy of the object that a state stands for, and how it came about.
+
+        Where objects are not replayed, that is only what it was made with.
+        """
+        if isinstance(state, Running):
+            return state.object, ()
+        source, made = self.kept[state], ((state.actor, state.actors),)
+        if self.copies == "replay":
+            return self._replayed(source), source
+        return (pickle.loads if self.copies == "pickle" else copy.deepcopy)(source), made
+
+    def _replayed(self, calls: Calls) -> Any:
+        if calls in self.live:
+            return self.live.pop(calls)
+        node = self.make(*calls[0])
+        for method, *arguments in calls[1:]:
+            _call(node, method, arguments)
+        return node
+
+    def closed(self, node: Any, calls: Calls) -> LocalState:
+        """Return the state that an object is in."""
+        if self.copies == "pickle" and self.key is None:
+            return Running(_pickled(node))
+        (actor, actors), *since = calls
+        key = tuple(since) if self.key is None else self.key(node)
+        state = Kept(self.number, actor, actors, key)
+        if state not in self.kept:
+            self.kept[state] = self._source(node, calls)
+        if self.copies == "replay" and self.reused:
+            if len(self.live) >= MOST_LIVE:
+                self.live.clear()
+            self.live[calls] = node
+        return state
+
+    def _source(self, node: Any, calls: Calls) -> Any:
+        if self.copies == "replay":
+            return calls
+        return _pickled(node) if self.copies == "pickle" else copy.deepcopy(node)
+
+
+def _call(node: Any, method: str, arguments: Any) -> Out:
+    out = Out()
+    given = (pickle.loads(a.pickled) if isinstance(a, Parcel) else a for a in arguments)
+    result = getattr(node, method)(out, *given)
+    if inspect.iscoroutine(result):
+        result.close()
+        raise ProtocolError(
+            f"{method} of {type(node).__name__} is async; let the adapter run it: asyncio.run(…)"
+        )
+    if result is not None:
+        raise ProtocolError(
+            f"{method} of {type(node).__name__} returned {result!r}; say what it does with "
+            "out.send(to, packet) and out.deliver(message), and return nothing"
+        )
+    return out
+
+
+def _pickled(node: Any) -> bytes:
+    try:
+        # Twice: the first pickle may share parts where one of what was read does not.
+        return pickle.dumps(pickle.loads(pickle.dumps(node)))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ProtocolError(
+            f"a {type(node).__name__} cannot be kept between two calls: {error}; leave what cannot "
+            'be pickled out of it with __getstate__, or set copies = "replay" in the class'
+        ) from None
+
+
+def protocol(
+    make: Callable[[int, int], Any],
+    *,
+    name: str | None = None,
+    summary: str = "real code under the checker",
+    copies: str | None = None,
+    key: Callable[[Any], Hashable] | None = None,
+    reused: bool = True,
+    **more: Any,
+) -> Protocol:
+    """Return a protocol whose actors are objects.
+
+    Args:
+        make: (actor, actors) -> an object with the methods `causal_send(out, message)` and
+            `receive(out, src, packet)`, and perhaps `timeout(out)`.
+        name: of the protocol; None: that of `make`.
+        summary: one line.
+        copies: one of COPIES; None: what `make` has as `copies`, or pickle.
+        key: object -> a value; objects with equal ones are one state, and the first that was met
+            stands for all. None: the method `key` of `make`; without it, the whole object, or with
+            `replay` all that happened to it.
+        reused: with `replay`: objects share nothing, so that one may wait for its next call while
+            another is made.
+        more: `invariants` and `witnesses` of `Protocol`; their predicates take a state, whose
+            `object` is the object.
+
+    Raises:
+        InputError: `make` lacks something, or `copies` is no such way.
+    """
+    called = name or str(getattr(make, "__name__", "adapter"))
+    _check_methods(make, called)
+    copies = str(copies or getattr(make, "copies", "pickle"))
+    key = key or getattr(make, "key", None)
+    if copies not in COPIES:
+        raise unknown(f"copies of {called}", copies, COPIES)
+    if copies == "deepcopy" and key is None:
+        raise InputError(f"{called} has no key; copies by deepcopy cannot be compared without")
+    keeper = _Keeper(make, copies, key, reused)
+    return Protocol(
+        name=called,
+        summary=summary,
+        source=f"{getattr(make, '__module__', '')}.{called}",
+        initial=keeper.initial,
+        causal_send=keeper.causal_send,
+        receive=keeper.receive,
+        timeout=keeper.timeout if hasattr(make, "timeout") else None,
+        **more,
+    )
+
+
+def _check_methods(make: Any, name: str) -> None:
+    """Refuse what cannot be an adapter, before anything is called."""
+    if not callable(make):
+        raise InputError(f"{name!r} is a {type(make).__name__}; give a class, or a function of "
+                         "(actor, actors) that makes an object")  # fmt: skip
+    _check_parameters(make, (0, 2), f"{name}(actor, actors)")
+    if not inspect.isclass(make):
+        return
+    for method, parameters in METHODS.items():
+        found = getattr(make, method, None)
+        if found is None:
+            raise InputError(
+                f"{name} has no method {method}{parameters}; an adapter has causal_send(out, "
+                "message) and receive(out, src, packet)"
+            )
+        given = (None,) * (parameters.count(",") + 2)
+        _check_parameters(found, given, f"{name}.{method}{parameters}")
+
+
+def _check_parameters(function: Any, given: tuple[Any, ...], wanted: str) -> None:
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError as error:
+        raise InputError(f"{wanted} is what the checker calls: {error}") from None
+    except ValueError:
+        return  # it is not written in Python

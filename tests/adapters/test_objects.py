@@ -1,0 +1,186 @@
+"""Ordinary, mutable code under the checker."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from antecede import Message
+from antecede.checker.errors import InputError
+from antecede.testing import check
+from antecede.testing.adapter import Out, Running, protocol
+
+
+class Node:
+    """Causal broadcast as one writes it: dictionaries, lists and loops that change them."""
+
+    strict = True
+
+    def __init__(self, actor: int, actors: int) -> None:
+        self.me = actor
+        self.clock = dict.fromkeys(range(actors), 0)
+        self.waiting: list[tuple[int, dict[int, int], Message]] = []
+
+    def causal_send(self, out: Out, message: Message) -> None:
+        self.clock[self.me] += 1
+        for to in message.destinations:
+            out.send(to, (tuple(self.clock.items()), message))
+
+    def receive(self, out: Out, src: int, packet: Any) -> None:
+        self.waiting.append((src, dict(packet[0]), packet[1]))
+        self.waiting.sort(key=lambda each: (each[0], each[1][each[0]]))
+        progress = True
+        while progress:
+            progress = False
+            for each in list(self.waiting):
+                if self.next(each[0], each[1]):
+                    self.waiting.remove(each)
+                    self.clock[each[0]] += 1
+                    out.deliver(each[2])
+                    progress = True
+
+    def next(self, src: int, stamp: dict[int, int]) -> bool:
+        others = (k for k in stamp if k != src) if self.strict else ()
+        return stamp[src] == self.clock[src] + 1 and all(stamp[k] <= self.clock[k] for k in others)
+
+
+class Hasty(Node):
+    """It looks at the sender's own entry only: FIFO, and no more."""
+
+    strict = False
+
+
+class Locked(Node):
+    def __init__(self, actor: int, actors: int) -> None:
+        super().__init__(actor, actors)
+        self.lock = threading.Lock()
+
+
+def waits(state: Running) -> bool:
+    return bool(state.object.waiting)
+
+
+def test_mutable_objects_hold_like_the_protocol_they_are() -> None:
+    result = check(protocol(Node), actors=3, messages=1, workload="broadcast")
+    assert result.counts == check("cbcast", actors=3, messages=1, workload="broadcast").counts
+
+
+def test_their_mistake_is_found_with_a_shortest_run() -> None:
+    check(
+        protocol(Hasty),
+        actors=3,
+        messages=1,
+        workload="broadcast",
+        expect="violated",
+        violates="causal-delivery",
+        counterexample_length=5,
+    )
+
+
+def test_witnesses_see_the_object() -> None:
+    check(
+        protocol(Node, witnesses={"waits": waits}),
+        actors=3,
+        messages=1,
+        workload="broadcast",
+        properties=("witness:waits",),
+    )
+
+
+def test_an_object_that_cannot_be_kept_is_refused_in_a_sentence() -> None:
+    with pytest.raises(Exception, match="cannot be kept between two calls"):
+        check(protocol(Locked), actors=2, messages=1)
+
+
+class Replayed(Locked):
+    """It cannot be copied, so all calls are made once more."""
+
+    copies = "replay"
+
+    def key(self) -> Any:
+        return tuple(self.clock.values()), repr(self.waiting)
+
+
+class Copied(Replayed):
+    copies = "deepcopy"
+
+    def __deepcopy__(self, memo: Any) -> Copied:
+        other = Copied(self.me, len(self.clock))
+        other.clock, other.waiting = dict(self.clock), list(self.waiting)
+        return other
+
+
+class Whole(Locked):
+    """Of what is replayed without a key, each history is a state of its own."""
+
+    copies = "replay"
+
+
+@pytest.mark.parametrize("kind", [Replayed, Copied])
+def test_objects_known_by_a_key_have_as_many_states(kind: Any) -> None:
+    result = check(protocol(kind), actors=3, messages=1, workload="broadcast", engine="plain")
+    expected = check("cbcast", actors=3, messages=1, workload="broadcast", engine="plain")
+    assert expected.counts == result.counts
+
+
+def test_without_a_key_what_is_replayed_has_a_state_per_history() -> None:
+    result = check(protocol(Whole), actors=2, messages=2, engine="plain")
+    keyed = check(protocol(Replayed), actors=2, messages=2, engine="plain")
+    assert result.verdict == keyed.verdict
+    assert result.counts.unique_states > keyed.counts.unique_states
+
+
+def test_a_mistake_is_found_in_what_is_replayed() -> None:
+    hasty = type("ReplayedHasty", (Hasty,), {"copies": "replay"})
+    check(
+        protocol(hasty),
+        actors=3,
+        messages=1,
+        workload="broadcast",
+        expect="violated",
+        violates="causal-delivery",
+        counterexample_length=5,
+    )
+
+
+class Eager(Node):
+    async def receive(self, out: Out, src: int, packet: Any) -> None:  # type: ignore[override]
+        pass
+
+
+class Talkative(Node):
+    def receive(self, out: Out, src: int, packet: Any) -> Any:
+        return packet
+
+
+class Coin(Node):
+    tossed = 0
+
+    def receive(self, out: Out, src: int, packet: Any) -> None:
+        Coin.tossed += 1
+        if Coin.tossed % 2:
+            out.deliver(packet[1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (Eager, "receive of Eager is async"),
+        (Talkative, "returned .*; say what it does with out.send"),
+        (Coin, "returned different results|returned another result"),
+    ],
+)
+def test_code_that_does_not_fit_is_told_in_a_sentence(kind: Any, said: str) -> None:
+    with pytest.raises(Exception, match=said):
+        check(protocol(kind), actors=2, messages=1, engine="plain")
+
+
+def test_copies_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(InputError, match="available: deepcopy, pickle, replay"):
+        protocol(Node, copies="clone")
+    with pytest.raises(InputError, match="has no key"):
+        protocol(Node, copies="deepcopy")
+    with pytest.raises(InputError, match="give a class"):
+        protocol(3)  # type: ignore[arg-type]

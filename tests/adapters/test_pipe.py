@@ -1,0 +1,80 @@
+"""Programs that are spoken to over a pipe."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede.checker.errors import InputError
+from antecede.testing import check
+from antecede.testing.adapter import program
+
+HERE = Path(__file__).parent
+SMALL: dict[str, Any] = {"actors": 3, "messages": 1, "workload": "broadcast", "engine": "plain"}
+
+
+def python(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, str(HERE / "chat.py"), *arguments)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="the example in JavaScript needs node")
+def test_a_mistake_in_javascript_is_found_with_a_shortest_run() -> None:
+    check(
+        program(("node", str(HERE / "chat.mjs"))),
+        **SMALL,
+        expect="violated",
+        violates="causal-delivery",
+        counterexample_length=5,
+    )
+
+
+def test_a_program_that_says_a_key_has_the_states_of_the_protocol_that_it_is() -> None:
+    result = check(program(python("--key")), **SMALL)
+    assert result.counts == check("cbcast", **SMALL).counts
+
+
+def test_a_program_that_says_nothing_of_its_state_is_replayed() -> None:
+    """Each history is a state of its own, so there are more of them."""
+    bounds = {**SMALL, "actors": 2}
+    found, expected = check(program(python()), **bounds), check("cbcast", **bounds)
+    assert expected.counts.depth == found.counts.depth
+    assert expected.counts.unique_states < found.counts.unique_states
+
+
+def test_a_program_that_is_not_there_is_refused_in_a_sentence() -> None:
+    with pytest.raises(InputError, match="cannot start 'no-such-program'"):
+        program("no-such-program --fast")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("pass", "has ended"),
+        ("print('hello', flush=True); input()", "which is no JSON"),
+        ("print([1], flush=True); input()", "which is no object"),
+        ('print(\'{"error": "no such thing"}\', flush=True); input()', "failed: no such thing"),
+    ],
+)
+def test_an_answer_that_is_none_is_told_with_its_question(body: str, said: str) -> None:
+    with pytest.raises(InputError, match=f'{said}.*it was asked .*"do":"start"'):
+        program((sys.executable, "-c", body))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ('{"sends": 3}', "answered sends 3; give a list"),
+        ('{"sends": [{"to": 1}]}', "give {to, packet}"),
+        ('{"deliveries": ["m1"]}', "delivers 'm1'; give the message as it was handed over"),
+        ('{"sends": [{"to": 7, "packet": 1}]}', "a destination from 0 to 1"),
+    ],
+)
+def test_a_step_that_is_none_is_told(answer: str, said: str) -> None:
+    said_to_start = f"print('{{}}' if 'start' in line else '{answer}', flush=True)"
+    body = f"import sys\nfor line in sys.stdin: {said_to_start}"
+    with pytest.raises(AssertionError, match=said):
+        check(program((sys.executable, "-c", body)), actors=2, messages=1, engine="plain")
