@@ -17,12 +17,13 @@ from antecede.checker.formats import write_whole
 from antecede.checker.formats.registry import write_trace
 from antecede.checker.model import Protocol, Transition
 from antecede.checker.paths.path import Path as Run
-from antecede.checker.paths.path import replay, undelivered
+from antecede.checker.paths.path import replay
 from antecede.checker.registry import protocol_named, protocol_names
 from antecede.checker.report.prose import waiting
 from antecede.checker.search.costs import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.judge import undelivered
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.checker.spec import Spec, system_of
 

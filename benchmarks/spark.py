@@ -23,6 +23,7 @@ from standalone import standalone
 from antecede.checker.errors import AntecedeError
 from antecede.checker.model import State
 from antecede.checker.search.options import Options
+from antecede.checker.semantics.judge import in_deliveries
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.checker.semantics.values import canonical
 from antecede.checker.spark.cluster import Cluster
@@ -122,7 +123,7 @@ def successors(spec: Spec, states: Iterator[Keyed]) -> Iterator[Keyed]:
         for transition in enabled(system, state):
             outcome = successor(system, state, transition)
             for prop in system.properties:
-                if prop.at_delivery and not all(map(prop.at_delivery, outcome.deliveries)):
+                if in_deliveries(prop, outcome.deliveries):
                     raise ValueError(f"{prop.name} is violated")
             yield canonical(outcome.state), outcome.state
 

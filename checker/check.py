@@ -19,7 +19,7 @@ from antecede.checker.errors import (
     ReplayError,
 )
 from antecede.checker.memory import shortage
-from antecede.checker.model import Protocol
+from antecede.checker.model import Protocol, Where
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path
@@ -352,7 +352,7 @@ def _with_recovery(
 
     They are looked for where everything was explored and nothing else is violated.
     """
-    props = [p for p in system.properties if p.recoverable is not None]
+    props = [p for p in system.properties if p.where is Where.FROM_EVERYWHERE_ON]
     if not props or result.stopped_by or result.error or result.counterexample is not None:
         return result
     started, tick = time.monotonic(), _tick(result, bounds, watch)

@@ -6,6 +6,7 @@ Protocols and properties see this module and nothing else of the checker.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -185,58 +186,101 @@ class Delivery:
     overtaken: bool
 
 
+class What(Enum):
+    """What a property judges; its predicate is asked about one of these at a time."""
+
+    DELIVERY = "deliveries"
+    """A `Delivery`."""
+    STATE = "actors' states"
+    """An actor's own state."""
+    UNDELIVERED = "undelivered messages"
+    """The messages of one sender that are not delivered everywhere, in causal-send order."""
+    ENDED = "ends of workloads"
+    """Whether the application of an actor has come to the end of its workload."""
+
+
+class Where(Enum):
+    """Where a property asks its predicate, and how often that must say yes."""
+
+    EVERYWHERE = "everywhere"
+    """Always, in every run."""
+    SOMEWHERE = "somewhere"
+    """Once, in some run."""
+    AT_FINAL_STATES = "at final states"
+    """For every actor, where nothing can happen any more."""
+    AT_SOME_FINAL_STATE = "at some final state"
+    """For every actor, in one such state."""
+    FROM_EVERYWHERE_ON = "from everywhere on"
+    """For every actor, in some state that can still be reached; see `semantics.recoverability`."""
+    ON_FAIR_RUNS = "on fair runs"
+    """Nothing is asked: no message may wait for ever while the application goes on and what happens
+    is fair; see `search.fairness`."""
+
+
+_PLACES = {
+    What.DELIVERY: (Where.EVERYWHERE, Where.SOMEWHERE),
+    What.STATE: (Where.EVERYWHERE, Where.SOMEWHERE),
+    What.UNDELIVERED: tuple(Where)[2:],
+    What.ENDED: tuple(Where)[2:5],
+}
+"""Where each thing can be judged, by every engine."""
+
+
+def _unasked(_thing: Any) -> bool:
+    raise TypeError("a property of fair runs asks no predicate")
+
+
 @frozen(eq=False)
 class Property:
-    """A property; exactly one of the seven functions is given, or it is about fair runs.
+    """A property: what is judged, where, and by which predicate.
+
+    `checker.semantics.judge` asks it, for every engine.
 
     Attributes:
         name: as on the command line and in results.
         summary: one line for `antecede list`.
-        at_delivery: safety; does this delivery respect the property?
-        at_final: do one sender's undelivered messages at a final state respect it?
-        invariant: does one actor's state respect it?
-        witness: does one actor's state show what is looked for?
-        recoverable: from every reachable state, can one be reached in which each sender's
-            undelivered messages respect it? See `checker.semantics.recoverability`.
-        at_end: does one actor at a final state respect it, given whether its application has
-            come to the end of its workload?
-        ending: is there a final state at which that is, for every actor, as it is looked for?
-        fair: no fair run without end leaves a message undelivered; see `checker.search.fairness`.
-        needs_order: the history must track which messages were overtaken per channel.
+        what: what the predicate is about.
+        where: where it is asked.
+        predicate: is this thing as it should be or, somewhere, as it is looked for?
+
+    Raises:
+        ValueError: such a thing cannot be judged there, or there is no predicate.
     """
 
     name: str
     summary: str
-    at_delivery: Callable[[Delivery], bool] | None = None
-    at_final: Callable[[tuple[Message, ...]], bool] | None = None
-    invariant: Predicate | None = None
-    witness: Predicate | None = None
-    recoverable: Callable[[tuple[Message, ...]], bool] | None = None
-    at_end: Callable[[bool], bool] | None = None
-    ending: Callable[[bool], bool] | None = None
-    fair: bool = False
-    needs_order: bool = False
+    what: What
+    where: Where
+    predicate: Callable[[Any], bool] = _unasked
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what no engine could judge."""
+        if self.where not in _PLACES[self.what]:
+            places = " or ".join(f"Where.{place.name}" for place in _PLACES[self.what])
+            raise ValueError(
+                f"the property {self.name!r} judges {self.what.value} {self.where.value}; "
+                f"What.{self.what.name} goes with {places}"
+            )
+        if (self.predicate is _unasked) != (self.where is Where.ON_FAIR_RUNS):
+            raise ValueError(
+                f"the property {self.name!r} judges {self.what.value} {self.where.value}, and "
+                f"that {'takes no' if self.predicate is not _unasked else 'needs a'} predicate"
+            )
 
     @property
     def sought(self) -> bool:
-        """It holds if some state shows it, and no path violates it."""
-        return self.witness is not None or self.ending is not None
+        """It holds if some state or delivery shows it, and no path violates it."""
+        return self.where in (Where.SOMEWHERE, Where.AT_SOME_FINAL_STATE)
 
     @property
     def final(self) -> bool:
         """Final states, and only they, may violate it."""
-        return self.at_final is not None or self.at_end is not None
+        return self.where is Where.AT_FINAL_STATES
 
     @property
-    def kind(self) -> str:
-        """`safety`, `final`, `reachability`, `recovery` or `fairness`."""
-        if self.fair:
-            return "fairness"
-        if self.recoverable is not None:
-            return "recovery"
-        if self.sought:
-            return "reachability"
-        return "final" if self.final else "safety"
+    def later(self) -> bool:
+        """It is judged after a search, on the graph of all states."""
+        return self.where in (Where.FROM_EVERYWHERE_ON, Where.ON_FAIR_RUNS)
 
 
 @frozen

@@ -11,13 +11,14 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError, unknown
-from antecede.checker.model import Property, Protocol
+from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.reading import text_in
 from antecede.checker.registry import default_properties, property_named, protocol_named
 from antecede.checker.search.options import SEARCHES
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
+from antecede.checker.semantics.judge import looks_at_order
 from antecede.checker.semantics.limits import limits_from
 from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.names import Names, fitted, names_from
@@ -135,10 +136,10 @@ def _network(spec: Spec, protocol: Protocol) -> Network:
 
 def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) -> Oracle:
     """Return the history; without an end only one message can be followed."""
-    track_order = any(p.needs_order for p in properties)
+    track_order = any(map(looks_at_order, properties))
     if workload.buffer is None:
         for prop in properties:
-            if prop.fair:
+            if prop.where is Where.ON_FAIR_RUNS:
                 raise InputError(
                     f"{prop.name} is about applications that never stop; give --workload endless:1"
                 )
@@ -153,7 +154,7 @@ def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) ->
     if spec.clock_at != "causal-send":
         raise InputError("endless workloads need --clock-at causal-send")
     for prop in properties:
-        if prop.final or prop.recoverable is not None or prop.ending is not None:
+        if prop.what in (What.UNDELIVERED, What.ENDED) and prop.where is not Where.ON_FAIR_RUNS:
             raise InputError(
                 f"{prop.name} is about runs that end, and the workload is endless; give "
                 f"{', '.join(default_properties(endless=True))}, or an invariant or witness"

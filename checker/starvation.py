@@ -14,8 +14,8 @@ from collections.abc import Callable
 from attrs import evolve
 
 from antecede.checker.errors import CapacityError, InputError, ReplayError
-from antecede.checker.model import CausalSend, Property
-from antecede.checker.paths.endless import checked_cycle
+from antecede.checker.model import CausalSend, Property, Where
+from antecede.checker.paths.endless import check_cycle
 from antecede.checker.paths.path import Loop, Path, replay
 from antecede.checker.search.fairness import Lasso, graph_of, lasso
 from antecede.checker.search.options import Bounds, Options
@@ -61,7 +61,7 @@ def explored(
         explore: searches the part of the graph within other bounds for violations of safety.
         tick: called by the search for cycles, with the number of states; raises CapacityError.
     """
-    prop = next((p for p in system.properties if p.fair), None)
+    prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
     if prop is None:
         return explore(system, bounds)
     began, most = time.monotonic(), FIRST
@@ -108,7 +108,7 @@ def confirmed(system: System, found: Lasso, prop: Property) -> Path:
     Raises:
         ReplayError: it does not go round, or is not fair; then the search is wrong.
     """
-    checked_cycle(system, found.stem, found.cycle)
+    check_cycle(system, found.stem, found.cycle)
     path = replay(system, found.stem + found.cycle)
     marked = [isinstance(t, CausalSend) and t.marked for t in found.stem]
     if True not in marked:

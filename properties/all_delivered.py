@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede import Message, Property
+from antecede import Message, Property, What, Where
 
 
 def nothing_undelivered(undelivered: tuple[Message, ...]) -> bool:
@@ -13,5 +13,7 @@ def nothing_undelivered(undelivered: tuple[Message, ...]) -> bool:
 ALL_DELIVERED = Property(
     name="all-delivered",
     summary="at final states: every causal-sent message was delivered to all its destinations",
-    at_final=nothing_undelivered,
+    what=What.UNDELIVERED,
+    where=Where.AT_FINAL_STATES,
+    predicate=nothing_undelivered,
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from antecede import Property
+from antecede import Property, What, Where
 from antecede.properties.all_delivered import nothing_undelivered
 
 CAN_DELIVER = Property(
     name="can-deliver",
     summary="from every reachable state one can be reached with everything delivered",
-    recoverable=nothing_undelivered,
+    what=What.UNDELIVERED,
+    where=Where.FROM_EVERYWHERE_ON,
+    predicate=nothing_undelivered,
 )

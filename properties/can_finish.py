@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from antecede import Property
+from antecede import Property, What, Where
 from antecede.properties.finishes import has_ended
 
 CAN_FINISH = Property(
     name="can-finish",
     summary="reachability: at some final state every application has come to its end",
-    ending=has_ended,
+    what=What.ENDED,
+    where=Where.AT_SOME_FINAL_STATE,
+    predicate=has_ended,
 )

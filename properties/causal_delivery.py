@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede import Delivery, Property
+from antecede import Delivery, Property, What, Where
 
 
 def respects_causality(delivery: Delivery) -> bool:
@@ -17,5 +17,7 @@ def respects_causality(delivery: Delivery) -> bool:
 CAUSAL_DELIVERY = Property(
     name="causal-delivery",
     summary="safety: no delivery violates causality",
-    at_delivery=respects_causality,
+    what=What.DELIVERY,
+    where=Where.EVERYWHERE,
+    predicate=respects_causality,
 )

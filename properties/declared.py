@@ -6,7 +6,7 @@ An invariant is a safety property: every reachable state respects it.
 
 from __future__ import annotations
 
-from antecede import Predicate, Property
+from antecede import Predicate, Property, What, Where
 
 
 def witness(name: str, predicate: Predicate) -> Property:
@@ -14,7 +14,9 @@ def witness(name: str, predicate: Predicate) -> Property:
     return Property(
         name=f"witness:{name}",
         summary=f"reachability: some reachable state shows {name}",
-        witness=predicate,
+        what=What.STATE,
+        where=Where.SOMEWHERE,
+        predicate=predicate,
     )
 
 
@@ -23,5 +25,7 @@ def invariant(name: str, predicate: Predicate) -> Property:
     return Property(
         name=f"invariant:{name}",
         summary=f"safety: every reachable state respects {name}",
-        invariant=predicate,
+        what=What.STATE,
+        where=Where.EVERYWHERE,
+        predicate=predicate,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede import Delivery, Property
+from antecede import Delivery, Property, What, Where
 
 
 def respects_channel_order(delivery: Delivery) -> bool:
@@ -13,6 +13,7 @@ def respects_channel_order(delivery: Delivery) -> bool:
 FIFO_DELIVERY = Property(
     name="fifo-delivery",
     summary="safety: per sender and receiver, deliveries are in causal-send order",
-    at_delivery=respects_channel_order,
-    needs_order=True,
+    what=What.DELIVERY,
+    where=Where.EVERYWHERE,
+    predicate=respects_channel_order,
 )

@@ -5,7 +5,7 @@ A program blocks at a receive for which its message never comes, or comes behind
 
 from __future__ import annotations
 
-from antecede import Property
+from antecede import Property, What, Where
 
 
 def has_ended(ended: bool) -> bool:
@@ -16,5 +16,7 @@ def has_ended(ended: bool) -> bool:
 FINISHES = Property(
     name="finishes",
     summary="at final states: every application has come to the end of its workload",
-    at_end=has_ended,
+    what=What.ENDED,
+    where=Where.AT_FINAL_STATES,
+    predicate=has_ended,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede import Delivery, Property
+from antecede import Delivery, Property, What, Where
 
 
 def is_expected(delivery: Delivery) -> bool:
@@ -13,5 +13,7 @@ def is_expected(delivery: Delivery) -> bool:
 INTEGRITY = Property(
     name="integrity",
     summary="safety: delivered at most once per destination, and only where it was sent",
-    at_delivery=is_expected,
+    what=What.DELIVERY,
+    where=Where.EVERYWHERE,
+    predicate=is_expected,
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from antecede import Property
+from antecede import Property, What, Where
 
 NO_STARVATION = Property(
     name="no-starvation",
     summary="no fair run without end leaves a message undelivered for ever (endless workloads)",
-    fair=True,
+    what=What.UNDELIVERED,
+    where=Where.ON_FAIR_RUNS,
 )

@@ -10,7 +10,7 @@ import pytest
 
 from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import InputError
-from antecede.checker.paths.violation import causal_violation
+from antecede.checker.paths.violation import wrong_order
 from antecede.checker.registry import protocol_names
 from antecede.checker.search.result import Verdict
 from antecede.checker.spec import Expectation, Spec, load_spec, overridden
@@ -192,7 +192,7 @@ def test_secret_mode_is_violated_as_in_figure_3(secret_mode: CheckReport) -> Non
     """
     path = secret_mode.result.counterexample
     assert path is not None
-    violation = causal_violation(path)
+    violation = wrong_order(path)
     assert violation is not None
     ns1, es1, ns3 = violation.chain
     x, y, z = ns1.sender, violation.actor, es1.receiver

@@ -36,7 +36,7 @@ class Ahead:
 
 def searchable(prop: Property) -> bool:
     """Return whether a path can be searched for that shows `prop` violated, or the witness."""
-    return prop.recoverable is None
+    return not prop.later
 
 
 def look_ahead(

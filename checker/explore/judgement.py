@@ -5,8 +5,9 @@ from __future__ import annotations
 from attrs import frozen
 
 from antecede.checker.errors import CapacityError
-from antecede.checker.model import Property, State
-from antecede.checker.paths.path import Path, PathStep, at_end
+from antecede.checker.model import Property, State, Where
+from antecede.checker.paths.path import Path
+from antecede.checker.semantics.judge import ENDS, first_shown, just_shown
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, enabled
 
@@ -47,68 +48,33 @@ def judged(path: Path, system: System, state: State) -> tuple[Judgement, ...]:
 
 def violated_by(path: Path) -> tuple[str, ...]:
     """Return the properties that the last step of `path` violates, by name."""
-    return tuple(p.name for p in path.system.properties if _wrong(path, p, path.length))
-
-
-def _wrong(path: Path, prop: Property, number: int) -> bool:
-    """Return whether `path` violates `prop` after `number` steps, or in the step to there."""
-    step = path.steps[number - 1] if number else None
-    state = path.initial if step is None else step.state
-    if prop.at_delivery is not None:
-        return step is not None and not all(map(prop.at_delivery, step.deliveries))
-    if prop.invariant is not None:
-        return not all(map(prop.invariant, state.actors))
-    if prop.final:
-        return not enabled(path.system, state) and at_end(path.system, prop, state)
-    return False
+    system, step = path.system, path.steps[-1]
+    return tuple(p.name for p in system.properties if not p.sought and just_shown(system, p, step))
 
 
 def _judged(path: Path, prop: Property, system: System, state: State) -> Judgement:
-    if prop.recoverable is not None:
+    if prop.where is Where.FROM_EVERYWHERE_ON:
         return _recovery(prop, system, state)
-    if prop.witness is not None:
-        return _witness(path, prop)
-    if prop.final:
-        return _at_the_end(path, prop)
-    if prop.ending is not None:
-        return _ending(path, prop)
-    at = next((n for n in range(path.length + 1) if _wrong(path, prop, n)), None)
-    if at is None:
-        return Judgement(prop, FINE, "not violated so far")
-    return Judgement(prop, VIOLATED, f"violated {_where(at)}", at)
+    at = first_shown(path.system, prop, path.initial, path.steps)
+    verdict = SHOWN if prop.sought else VIOLATED
+    if prop.where in ENDS:
+        over = not enabled(path.system, path.last)
+        if at is not None:
+            why = "shown, and" if prop.sought else "violated, for"
+            return Judgement(prop, verdict, f"{why} the run is over", at)
+        return Judgement(prop, FINE if over and not prop.sought else OPEN, _not_at_end(prop, over))
+    if at is not None:
+        where = f"at step {at}" if at else "at the start"
+        return Judgement(prop, verdict, f"{verdict} {where}", at)
+    return Judgement(prop, OPEN if prop.sought else FINE, f"not {verdict} so far")
 
 
-def _where(number: int) -> str:
-    return f"at step {number}" if number else "at the start"
-
-
-def _at_the_end(path: Path, prop: Property) -> Judgement:
-    if enabled(path.system, path.last):
-        return Judgement(prop, OPEN, "judged when the run is over")
-    if _wrong(path, prop, path.length):
-        return Judgement(prop, VIOLATED, "violated, for the run is over", path.length)
-    return Judgement(prop, FINE, "holds, and the run is over")
-
-
-def _ending(path: Path, prop: Property) -> Judgement:
-    if enabled(path.system, path.last):
-        return Judgement(prop, OPEN, "not shown so far; judged when the run is over")
-    if at_end(path.system, prop, path.last):
-        return Judgement(prop, SHOWN, "shown, and the run is over", path.length)
-    return Judgement(prop, OPEN, "not shown by this run, which is over")
-
-
-def _witness(path: Path, prop: Property) -> Judgement:
-    assert prop.witness is not None
-    states = (path.initial, *map(_state, path.steps))
-    at = next((n for n, state in enumerate(states) if any(map(prop.witness, state.actors))), None)
-    if at is None:
-        return Judgement(prop, OPEN, "not shown so far")
-    return Judgement(prop, SHOWN, f"shown {_where(at)}", at)
-
-
-def _state(step: PathStep) -> State:
-    return step.state
+def _not_at_end(prop: Property, over: bool) -> str:
+    if over:
+        return (
+            "not shown by this run, which is over" if prop.sought else "holds, and the run is over"
+        )
+    return f"{'not shown so far; ' if prop.sought else ''}judged when the run is over"
 
 
 def _recovery(prop: Property, system: System, state: State) -> Judgement:

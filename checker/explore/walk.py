@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from attrs import define, evolve, field
 
-from antecede.checker.model import Property, State, Transition
+from antecede.checker.model import Property, State, Transition, Where
 from antecede.checker.paths.path import Path, for_replay, holds_along, replay
 from antecede.checker.report.prose import Words
 from antecede.checker.semantics.transition import enabled
@@ -58,8 +58,8 @@ class Walk:
 
 
 def _violates(path: Path, prop: Property) -> bool:
-    judged = not prop.sought and prop.recoverable is None
-    return judged and not holds_along(path, prop)
+    searched = prop.sought or prop.where is Where.FROM_EVERYWHERE_ON
+    return not searched and not holds_along(path, prop)
 
 
 def view(walk: Walk, *, changed_only: bool = False) -> str:

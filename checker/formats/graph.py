@@ -12,8 +12,9 @@ import networkx as nx
 from antecede.checker.errors import InputError
 from antecede.checker.formats.markup import Markup, joined, plain, tag
 from antecede.checker.model import Property, State
-from antecede.checker.paths.path import at_end, transition_key
+from antecede.checker.paths.path import transition_key
 from antecede.checker.report.prose import Words
+from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
 
 MOST_STATES = 400
@@ -33,7 +34,7 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
         InputError: there are more than `most` states.
     """
     graph = nx.MultiDiGraph()
-    start = initial_state(system)
+    start, judged = initial_state(system), _judged(system)
     numbers = {start: 0}
     states = [start]
     _add(graph, system, start, 0, 1)
@@ -41,9 +42,7 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
         transitions = enabled(system, state)
         graph.nodes[here]["final"] = not transitions
         if not transitions:
-            _violate(
-                graph, here, [p for p in system.properties if p.final and at_end(system, p, state)]
-            )
+            _violate(graph, here, [p for p in judged if at_end(system, p, state)])
         for transition in transitions:
             outcome = successor(system, state, transition)
             number = numbers.setdefault(outcome.state, len(states))
@@ -58,7 +57,8 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
             graph.add_edge(
                 here, number, text=_edge_text(system, transition_key(transition), outcome)
             )
-            _violate(graph, number, [p for p in system.properties if _wrong_on_the_way(p, outcome)])
+            wrong = [p for p in judged if in_deliveries(p, outcome.deliveries)]
+            _violate(graph, number, wrong)
     return graph
 
 
@@ -70,22 +70,17 @@ def _add(graph: nx.MultiDiGraph, system: System, state: State, number: int, dept
     graph.add_node(
         number, depth=depth, text=plain_lines(text), final=False, violates="", initial=number == 0
     )
-    wrong = [
-        p
-        for p in system.properties
-        if p.invariant is not None and not all(map(p.invariant, state.actors))
-    ]
-    _violate(graph, number, wrong)
+    _violate(graph, number, [p for p in _judged(system) if in_state(p, state)])
+
+
+def _judged(system: System) -> list[Property]:
+    return [prop for prop in system.properties if not prop.sought]
 
 
 def _violate(graph: nx.MultiDiGraph, number: int, props: list[Property]) -> None:
     known = graph.nodes[number]["violates"].split()
     names = dict.fromkeys([*known, *(prop.name for prop in props)])
     graph.nodes[number]["violates"] = " ".join(names)
-
-
-def _wrong_on_the_way(prop: Property, outcome: Outcome) -> bool:
-    return prop.at_delivery is not None and not all(map(prop.at_delivery, outcome.deliveries))
 
 
 def _edge_text(system: System, key: str, outcome: Outcome) -> str:

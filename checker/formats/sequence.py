@@ -14,7 +14,7 @@ from attrs import frozen
 from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.paths.violation import causal_violation
+from antecede.checker.paths.violation import wrong_order
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Remarks, Words, failing, waiting
 from antecede.checker.semantics.values import contains
@@ -74,11 +74,8 @@ def lines_of(path: Path) -> Iterator[Line]:
 
 def _pair(path: Path) -> tuple[int, tuple[Message, ...]] | None:
     """Return the actor where two messages were delivered in the wrong order, and the two."""
-    ordered = path.violates in ("causal-delivery", "fifo-delivery")
-    violation = causal_violation(path) if ordered else None
-    if violation is None:
-        return None
-    return violation.actor, (violation.first, violation.second)
+    pair = wrong_order(path)
+    return None if pair is None else (pair.actor, (pair.first, pair.second))
 
 
 def _arrow(

@@ -38,8 +38,8 @@ from antecede.checker.formats.geometry import (
 )
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Predicate, Receive, Timeout
 from antecede.checker.paths.flights import Flight, Flights, flights_of
-from antecede.checker.paths.path import Path, PathStep, undelivered
-from antecede.checker.paths.violation import Violation, causal_violation
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.paths.violation import Violation, lost, wrong_order
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import (
     Remarks,
@@ -87,8 +87,7 @@ class _Planner:
         path = self.path
         self.words, self.remarks = Words.of(path), explanation_of(path).remarks
         self.flights = flights_of(path)
-        ordered = path.violates in ("causal-delivery", "fifo-delivery")
-        self.violation = causal_violation(path) if ordered else None
+        self.violation = wrong_order(path)
         rows = self._rows()
         right = self._columns()
         trail = tuple(self._trail())
@@ -139,7 +138,7 @@ class _Planner:
                 )
             )
             top += height
-        self.bottom = top + (34 if self._lost() else 16)
+        self.bottom = top + (34 if lost(self.path) else 16)
         return tuple(rows)
 
     def _loop(self, rows: tuple[Row, ...]) -> Bracket | None:
@@ -285,15 +284,7 @@ class _Planner:
 
     def _is_stuck(self, message: Message) -> bool:
         """Return whether the path is about `message` never being delivered."""
-        return message in self._lost()
-
-    def _lost(self) -> tuple[Message, ...]:
-        """Return the messages of which the path shows that they are never delivered."""
-        if self.path.loop is not None:
-            return (self.path.loop.message,)
-        if self.path.violates != "all-delivered" or not self.path.steps:
-            return ()
-        return tuple(m for m in self.path.messages if m in undelivered(self.path.last, m.sender))
+        return message in lost(self.path)
 
     def _missing(self) -> Iterator[Mark]:
         """Return a mark at the end of each line where a message should have been delivered."""
@@ -304,9 +295,9 @@ class _Planner:
 
     def _never(self) -> Iterator[tuple[int, str]]:
         """Return for each actor the messages that a path about lost messages owes it."""
-        lost = self._lost()
+        missing = lost(self.path)
         for actor in range(self.path.system.actors):
-            owed = [m for m in lost if actor in pending(self.path.last, m)]
+            owed = [m for m in missing if actor in pending(self.path.last, m)]
             if owed:
                 yield actor, f"{listed([self.words.message(m) for m in owed])} never delivered"
 

@@ -60,7 +60,7 @@ def _deferring(system: System) -> System:
         # that it raises before it is taken.
         protocol = evolve(protocol, receive=system.protocol.receive)
     shown = evolve(
-        failure_property(HANDLER_RETURNS), invariant=lambda state: not isinstance(state, Raised)
+        failure_property(HANDLER_RETURNS), predicate=lambda state: not isinstance(state, Raised)
     )
     kept = found.properties[: len(system.properties)]
     return evolve(found, protocol=protocol, properties=(*kept, shown))

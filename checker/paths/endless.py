@@ -9,14 +9,15 @@ steps; where they do not, a transition is not found, and the run is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
-from attrs import evolve, frozen
+from attrs import evolve
 
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Lose, Message, Receive, State, Transition
+from antecede.checker.semantics.judge import obliged, refused
 from antecede.checker.semantics.marked import follows, marked_oracle
 from antecede.checker.semantics.transition import (
     System,
@@ -126,24 +127,10 @@ def goes_round(
     hidden = anonymous_system(system)
     try:
         found = anonymous(system, transitions, victim)
-        checked_cycle(hidden, found[:after], found[after:])
+        check_cycle(hidden, found[:after], found[after:])
     except ReplayError:
         return False
     return True
-
-
-@frozen(eq=False)
-class Cycle:
-    """A run of an anonymous system and where it goes round.
-
-    Attributes:
-        stem, cycle: transitions.
-        state: the state after the stem, to which the cycle returns.
-    """
-
-    stem: tuple[Transition, ...]
-    cycle: tuple[Transition, ...]
-    state: State
 
 
 def anonymous(
@@ -177,7 +164,7 @@ def anonymous(
     return tuple(found)
 
 
-def checked_cycle(system: System, stem: Iterable[Transition], cycle: Iterable[Transition]) -> Cycle:
+def check_cycle(system: System, stem: Iterable[Transition], cycle: Sequence[Transition]) -> None:
     """Run stem and cycle, and the cycle once more; make sure that it may go on for ever.
 
     Args:
@@ -189,13 +176,12 @@ def checked_cycle(system: System, stem: Iterable[Transition], cycle: Iterable[Tr
         ReplayError: the state does not return, the message is not the one that waits, or fairness
             is not respected; the error says which.
     """
-    stem, cycle = tuple(stem), tuple(cycle)
     state = initial_state(system)
     for transition in stem:
         state = successor(system, state, transition).state
     start, offered = state, list[set[Transition]]()
-    for transition in cycle * 2:
-        offered.append(set(filter(_fairly, enabled(system, state))))
+    for transition in (*cycle, *cycle):
+        offered.append(obliged(enabled(system, state)))
         if not follows(state.history):
             raise ReplayError("on the cycle the message is delivered, or was never causal-sent")
         state = successor(system, state, transition).state
@@ -203,25 +189,9 @@ def checked_cycle(system: System, stem: Iterable[Transition], cycle: Iterable[Tr
         raise ReplayError("the run is not over, or its message is not waiting")
     if state != start:
         raise ReplayError("the cycle does not lead back to the state that it began in")
-    _check_fair(system, cycle, offered)
-    return Cycle(stem, cycle, start)
-
-
-def _fairly(transition: Transition) -> bool:
-    return transition.kind in ("receive", "timeout")
-
-
-def _check_fair(
-    system: System, cycle: tuple[Transition, ...], offered: list[set[Transition]]
-) -> None:
     if not cycle:
         return
-    strong = system.network.lose is not None
-    owed = set[Transition]().union(*offered) if strong else set.intersection(*offered)
-    if owed - set(cycle):
-        raise ReplayError(
-            f"the cycle is not fair: {next(iter(owed - set(cycle)))} could always happen and never "
-            "does"
-        )
+    for unfair in refused(offered, cycle, strong=system.network.lose is not None):
+        raise ReplayError(f"the cycle is not fair: {unfair} could always happen and never does")
     if not any(isinstance(transition, CausalSend) for transition in cycle):
         raise ReplayError("nobody causal-sends on the cycle, so the run is not one without end")

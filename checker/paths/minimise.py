@@ -17,6 +17,7 @@ from antecede.checker.errors import ReplayError
 from antecede.checker.model import Lose, Property, Receive, State, Transition
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, for_replay, holds_along, replay
+from antecede.checker.semantics.judge import first_shown
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 Kept: TypeAlias = tuple[int, ...]
@@ -37,8 +38,8 @@ def minimise(path: Path) -> Path:
 
 def violated_property(path: Path) -> Property:
     """Return the property that a counterexample violates."""
-    assert path.violates is not None, "only a counterexample has a violated property"
-    return next(p for p in path.system.properties if p.name == path.violates)
+    assert path.violated is not None, "only a counterexample has a violated property"
+    return path.violated
 
 
 # Deleting
@@ -149,13 +150,8 @@ def _offered(system: System, state: State, wanted: Transition) -> Transition | N
 
 def _cut(path: Path, prop: Property) -> Path:
     """Return `path` up to its first violation of `prop`."""
-    if prop.final:
-        return path
-    for length in range(path.length):
-        start = evolve(path, steps=path.steps[:length])
-        if not holds_along(start, prop):
-            return start
-    return path
+    until = first_shown(path.system, prop, path.initial, path.steps)
+    return evolve(path, steps=path.steps[:until])
 
 
 # Reordering

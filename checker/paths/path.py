@@ -20,9 +20,11 @@ from antecede.checker.model import (
     Step,
     Timeout,
     Transition,
+    Where,
 )
 from antecede.checker.paths.endless import goes_round, numbered
 from antecede.checker.semantics.history import oracle_named
+from antecede.checker.semantics.judge import first_shown
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import (
     System,
@@ -103,6 +105,11 @@ class Path:
     def length(self) -> int:
         """The number of transitions."""
         return len(self.steps)
+
+    @property
+    def violated(self) -> Property | None:
+        """The property that `violates` names."""
+        return next((p for p in self.system.properties if p.name == self.violates), None)
 
     @property
     def repeats(self) -> bool:
@@ -247,36 +254,11 @@ def _step(system: System, state: State, number: int, transition: Transition) -> 
 
 def holds_along(path: Path, prop: Property) -> bool:
     """Return whether `path` respects `prop` (if it is sought: does not show it)."""
-    states = (path.initial, *(s.state for s in path.steps))
-    if prop.at_delivery is not None:
-        return all(prop.at_delivery(d) for s in path.steps for d in s.deliveries)
-    if prop.final or prop.ending is not None:
-        last = states[-1]
-        return bool(enabled(path.system, last)) or not at_end(path.system, prop, last)
-    if prop.invariant is not None:
-        return all(prop.invariant(actor) for state in states for actor in state.actors)
-    if prop.recoverable is not None:
-        return recovers(path.system, states[-1], prop)
-    if prop.fair:
+    if prop.where is Where.FROM_EVERYWHERE_ON:
+        return recovers(path.system, path.last, prop)
+    if prop.where is Where.ON_FAIR_RUNS:
         transitions = [step.transition for step in path.steps]
         return path.loop is None or not goes_round(
             path.system, transitions, path.loop.after, path.loop.message
         )
-    assert prop.witness is not None
-    return not any(prop.witness(actor) for state in states for actor in state.actors)
-
-
-def at_end(system: System, prop: Property, state: State) -> bool:
-    """Return whether a final state violates `prop` (if it is sought: shows it)."""
-    actors = range(system.actors)
-    if prop.at_final is not None:
-        return not all(prop.at_final(undelivered(state, i)) for i in actors)
-    ended = [system.workload.ended(i, state.workload[i]) for i in actors]
-    if prop.at_end is not None:
-        return not all(map(prop.at_end, ended))
-    return prop.ending is not None and all(map(prop.ending, ended))
-
-
-def undelivered(state: State, sender: int) -> tuple[Message, ...]:
-    """Return the messages of `sender` that are not delivered everywhere."""
-    return tuple(p.message for p in state.history[sender].pending)
+    return first_shown(path.system, prop, path.initial, path.steps) is None

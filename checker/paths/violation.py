@@ -1,4 +1,4 @@
-"""Why a path violates causality: which message overtook which, and by which chain."""
+"""What is wrong on a path: which delivery, which message overtook which, which are lost."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import deque
 
 from attrs import frozen
 
-from antecede.checker.model import Message
+from antecede.checker.model import Delivery, Message, What
 from antecede.checker.paths.path import Path
+from antecede.checker.semantics.judge import Fault, fault_of, undelivered
 
 
 @frozen
 class Violation:
-    """Why a path violates causality.
+    """Two messages in the wrong order.
 
     Attributes:
         actor: where the two messages were delivered in the wrong order.
@@ -28,17 +29,61 @@ class Violation:
     chain: tuple[Message, ...]
 
 
-def causal_violation(path: Path) -> Violation | None:
-    """Return the first violation of causal delivery on `path`, or None."""
-    sent = {s.message: s.number for s in path.steps if s.message is not None}
+@frozen
+class Wrong:
+    """A delivery that violates the property which a path is about.
+
+    Attributes:
+        step: the number of its step.
+        delivery: what was delivered, and where.
+        fault: what is wrong with that, if not merely which message it is, or where.
+    """
+
+    step: int
+    delivery: Delivery
+    fault: Fault | None
+
+
+def wrong_delivery(path: Path) -> Wrong | None:
+    """Return the first delivery that the property violated by `path` minds, if it is one."""
+    prop = path.violated
+    if prop is None or prop.what is not What.DELIVERY:
+        return None
+    judged = ((step.number, d) for step in path.steps for d in step.deliveries)
+    wrong = ((number, d) for number, d in judged if not prop.predicate(d))
+    return next((Wrong(number, d, fault_of(prop, d)) for number, d in wrong), None)
+
+
+def wrong_order(path: Path) -> Violation | None:
+    """Return which message overtook which, if that is what violates the property of `path`."""
+    wrong = wrong_delivery(path)
+    if wrong is None or wrong.fault not in (Fault.KNOWN, Fault.OVERTAKEN):
+        return None
+    actor, first = wrong.delivery.actor, wrong.delivery.message
     delivered: dict[tuple[int, Message], int] = {}
-    for step in path.steps:
-        for delivery in step.deliveries:
-            actor, message = delivery.actor, delivery.message
-            if delivery.known:
-                return _violation(sent, delivered, actor, message)
-            delivered.setdefault((actor, message), step.number)
-    return None
+    for step in path.steps[: wrong.step]:
+        for d in step.deliveries:
+            if d is wrong.delivery:
+                break
+            delivered.setdefault((d.actor, d.message), step.number)
+    if wrong.fault is Fault.OVERTAKEN:
+        later = (m for j, m in delivered if j == actor and m.sender == first.sender)
+        second = next(m for m in later if m.number > first.number)
+        return Violation(actor, first, second, (first, second))
+    sent = {s.message: s.number for s in path.steps if s.message is not None}
+    return _violation(sent, delivered, actor, first)
+
+
+def lost(path: Path) -> tuple[Message, ...]:
+    """Return the messages of which `path` shows that they are never delivered, as causal-sent."""
+    if path.loop is not None:
+        return (path.loop.message,)
+    prop = path.violated
+    if prop is None or not prop.final or prop.what is not What.UNDELIVERED:
+        return ()
+    rows = (undelivered(path.last, sender) for sender in range(path.system.actors))
+    found = {message for row in rows if not prop.predicate(row) for message in row}
+    return tuple(message for message in path.messages if message in found)
 
 
 def _violation(

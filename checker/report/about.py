@@ -5,8 +5,8 @@ from __future__ import annotations
 from attrs import frozen
 
 from antecede.checker.check import CheckReport
-from antecede.checker.paths.path import Path, undelivered
-from antecede.checker.paths.violation import causal_violation
+from antecede.checker.paths.path import Path
+from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.report.explanation import Explanation, explain
 from antecede.checker.report.prose import Words, length_text, listed
 from antecede.checker.semantics.transition import System
@@ -62,25 +62,15 @@ def protocol_reference(path: Path, report: CheckReport | None) -> str:
     return path.system.protocol.name if report is None else report.spec.protocol
 
 
-def lost_messages(path: Path) -> tuple[str, ...]:
-    """Return the names of what a path that violates all-delivered never delivers."""
-    words, last = Words.of(path), path.steps[-1].state if path.steps else path.initial
-    lost = {m for i in range(path.system.actors) for m in undelivered(last, i)}
-    return tuple(words.message(m) for m in path.messages if m in lost)
-
-
 def _headline(path: Path) -> str:
     words = Words.of(path)
-    if path.violates in ("causal-delivery", "fifo-delivery"):
-        violation = causal_violation(path)
-        if violation is not None:
-            first, second = words.message(violation.first), words.message(violation.second)
-            who = words.actor(violation.actor)
-            return f"{who} delivers {second} before {first}, which was causal-sent earlier"
-    if path.violates == "all-delivered" and (lost := lost_messages(path)):
-        return f"{listed(lost)} {'is' if len(lost) == 1 else 'are'} never delivered"
-    if path.loop is not None:
-        return f"{words.message(path.loop.message)} is never delivered"
+    if (pair := wrong_order(path)) is not None:
+        first, second = words.message(pair.first), words.message(pair.second)
+        who = words.actor(pair.actor)
+        return f"{who} delivers {second} before {first}, which was causal-sent earlier"
+    if missing := lost(path):
+        names = listed([words.message(message) for message in missing])
+        return f"{names} {'is' if len(missing) == 1 else 'are'} never delivered"
     if path.violates is not None:
         return f"{path.violates} is violated"
     return f"A run of {path.system.protocol.name}"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import attrs
 from attrs import Factory, frozen
 
-from antecede.checker.model import Message, Property, Request
-from antecede.checker.paths.path import Loop, Path, undelivered
-from antecede.checker.paths.violation import Violation, causal_violation
+from antecede.checker.model import Message, Property, Request, What, Where
+from antecede.checker.paths.path import Path
+from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
 from antecede.checker.report.prose import Remarks, Words, listed, loop_text, pending
-from antecede.checker.semantics.failing import FAILURES, failure_in
+from antecede.checker.semantics.failing import Raised
+from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains
 
 
@@ -32,30 +34,11 @@ class Explanation:
 
 
 def explain(path: Path) -> Explanation:
-    """Explain the property that `path` violates."""
-    assert path.violates is not None, "only a counterexample can be explained"
-    (prop,) = (p for p in path.system.properties if p.name == path.violates)
-    explained = _EXPLAINED.get(prop.name, lambda _path: None)(path)
-    return explained or _by_kind(path, prop)
-
-
-def _by_kind(path: Path, prop: Property) -> Explanation:
-    """Explain a property that this module does not know by name."""
-    if prop.invariant is not None:
-        return _invariant(path, prop)
-    if prop.recoverable is not None:
-        return _no_way_back(path)
-    if path.loop is not None:
-        return _for_ever(path, path.loop)
-    if prop.final:
-        return Explanation(f"The run is over, and its final state does not respect {prop.name}.")
-    words = Words.of(path)
-    for step in path.steps:
-        for d in step.deliveries:
-            if prop.at_delivery is not None and not prop.at_delivery(d):
-                text = f"{words.actor(d.actor)} delivers {words.message(d.message)} (step "
-                return Explanation(f"{text}{step.number}), which does not respect {prop.name}.")
-    return Explanation(f"The path does not respect {prop.name}.")
+    """Explain the property that `path` violates, by what it judges and where."""
+    prop = path.violated
+    assert prop is not None, "only a counterexample can be explained"
+    how = _EXPLAINED.get((prop.what, prop.where))
+    return (how and how(path, prop)) or Explanation(f"The path does not respect {prop.name}.")
 
 
 _ENDINGS = {
@@ -66,9 +49,11 @@ _ENDINGS = {
 """What becomes of a message that is never delivered; see `checker.search.fairness.ENDINGS`."""
 
 
-def _for_ever(path: Path, loop: Loop) -> Explanation:
+def _for_ever(path: Path, _prop: Property) -> Explanation | None:
     """Explain a run without end that never delivers a message."""
-    words = Words.of(path)
+    words, loop = Words.of(path), path.loop
+    if loop is None:
+        return None
     name = words.message(loop.message)
     where = listed([words.actor(d) for d in pending(path.last, loop.message)])
     text = f"{name} ({words.actor(loop.message.sender)} to {where}) is never delivered. "
@@ -85,24 +70,30 @@ def _for_ever(path: Path, loop: Loop) -> Explanation:
     )
 
 
-def _no_way_back(path: Path) -> Explanation:
+def _no_way_back(path: Path, prop: Property) -> Explanation:
     words = Words.of(path)
-    last = path.steps[-1].state if path.steps else path.initial
-    stuck = [words.message(m) for i in range(path.system.actors) for m in undelivered(last, i)]
+    left = (m for i in range(path.system.actors) for m in undelivered(path.last, i))
+    stuck = [words.message(m) for m in left]
+    if not stuck:
+        return Explanation(f"From here on no state can be reached that respects {prop.name}.")
     return Explanation(
-        f"From here on nothing that can happen delivers all of {listed(stuck)}: every state that "
-        "can still be reached leaves some of it undelivered."
+        f"From here on nothing that can happen delivers all of {listed(stuck)}: "
+        "every state that can still be reached leaves some of it undelivered."
     )
 
 
-def _causal(path: Path) -> Explanation | None:
-    violation = causal_violation(path)
-    if violation is None:
+def _delivery(path: Path, prop: Property) -> Explanation | None:
+    """Explain what is wrong with the delivery that the property minds."""
+    words, wrong, pair = Words.of(path), wrong_delivery(path), wrong_order(path)
+    if wrong is None:
         return None
-    words = Words.of(path)
-    first, second = words.message(violation.first), words.message(violation.second)
-    text = f"{first} was causal-sent before {second}: {_chain_text(words, violation.chain)}. "
-    return _wrong_order(path, violation, text)
+    if pair is not None:
+        return _wrong_order(path, pair, known=wrong.fault is Fault.KNOWN)
+    if wrong.fault is Fault.UNEXPECTED:
+        return _unexpected(path, wrong)
+    who, name = words.actor(wrong.delivery.actor), words.message(wrong.delivery.message)
+    text = f"{who} delivers {name} (step {wrong.step}), which does not respect {prop.name}."
+    return Explanation(text)
 
 
 def _chain_text(words: Words, chain: tuple[Message, ...]) -> str:
@@ -122,16 +113,18 @@ def _chain_text(words: Words, chain: tuple[Message, ...]) -> str:
     return "; ".join(clauses)
 
 
-def _wrong_order(path: Path, violation: Violation, why: str) -> Explanation:
-    """Finish the explanation of two messages delivered in the wrong order."""
-    words, actor = Words.of(path), violation.actor
-    late = _delivery_steps(path, actor, violation.first)[0]
-    early = _delivery_steps(path, actor, violation.second)[0]
-    text = (
-        f"{why}{words.actor(actor)} delivered {words.message(violation.second)} (step {early}) "
-        f"before {words.message(violation.first)} (step {late})."
-    )
-    remarks = {(early, violation.second): "too early", (late, violation.first): "too late"}
+def _wrong_order(path: Path, pair: Violation, *, known: bool) -> Explanation:
+    """Explain two messages delivered in the wrong order; `known` is by the actor, causally."""
+    words = Words.of(path)
+    actor = words.actor(pair.actor)
+    first, second = words.message(pair.first), words.message(pair.second)
+    why = f"{words.actor(pair.first.sender)} causal-sent {first} before {second}, both to {actor}"
+    if known:
+        why = f"{first} was causal-sent before {second}: {_chain_text(words, pair.chain)}"
+    late = _delivery_steps(path, pair.actor, pair.first)[0]
+    early = _delivery_steps(path, pair.actor, pair.second)[0]
+    text = f"{why}. {actor} delivered {second} (step {early}) before {first} (step {late})."
+    remarks = {(early, pair.second): "too early", (late, pair.first): "too late"}
     return Explanation(text, remarks=remarks)
 
 
@@ -144,64 +137,33 @@ def _delivery_steps(path: Path, actor: int, message: Message) -> list[int]:
     ]
 
 
-def _fifo(path: Path) -> Explanation | None:
-    """Find the delivery that was overtaken, and the later message that overtook it."""
-    words = Words.of(path)
-    before: list[tuple[int, Message]] = []
-    for step in path.steps:
-        for d in step.deliveries:
-            if d.overtaken:
-                first = d.message
-                second = next(
-                    m
-                    for actor, m in before
-                    if actor == d.actor and m.sender == first.sender and m.number > first.number
-                )
-                why = (
-                    f"{words.actor(first.sender)} causal-sent {words.message(first)} before "
-                    f"{words.message(second)}, both to {words.actor(d.actor)}. "
-                )
-                return _wrong_order(path, Violation(d.actor, first, second, (first, second)), why)
-            before.append((d.actor, d.message))
-    return None
+def _unexpected(path: Path, wrong: Wrong) -> Explanation:
+    """Say why a message should not have been delivered at all, or not once more."""
+    words, m, at = Words.of(path), wrong.delivery.message, wrong.step
+    text, earlier = "", _delivery_steps(path, wrong.delivery.actor, m)[0]
+    if m not in words.names:
+        text, remark = f" (step {at}), which was never causal-sent", "never sent"
+    elif wrong.delivery.actor not in m.destinations:
+        to = listed([words.actor(x) for x in m.destinations])
+        text, remark = f" (step {at}), but it was causal-sent to {to}", "wrong actor"
+    elif earlier == at:
+        text, remark = f" twice in step {at}", "twice"
+    else:
+        text, remark = f" twice: at step {earlier}, and again at step {at}", "again"
+    text = f"{words.actor(wrong.delivery.actor)} delivered {words.message(m)}{text}."
+    return Explanation(text, remarks={(at, m): remark})
 
 
-def _integrity(path: Path) -> Explanation | None:
-    words = Words.of(path)
-    for step in path.steps:
-        for d in step.deliveries:
-            if d.expected:
-                continue
-            m, actor = d.message, words.actor(d.actor)
-            name, earlier = words.message(m), _delivery_steps(path, d.actor, m)
-            if m not in words.names:
-                text = f"{actor} delivered {name} (step {step.number}), which was never causal-sent"
-                return Explanation(text + ".", remarks={(step.number, m): "never sent"})
-            if d.actor not in m.destinations:
-                to = listed([words.actor(x) for x in m.destinations])
-                text = f"{actor} delivered {name} (step {step.number}), but it was causal-sent to"
-                return Explanation(f"{text} {to}.", remarks={(step.number, m): "wrong actor"})
-            if earlier[0] == step.number:
-                text = f"{actor} delivered {name} twice in step {step.number}."
-                return Explanation(text, remarks={(step.number, m): "twice"})
-            text = f"{actor} delivered {name} twice: at step {earlier[0]}, and again at step"
-            return Explanation(f"{text} {step.number}.", remarks={(step.number, m): "again"})
-    return None
-
-
-def _all_delivered(path: Path) -> Explanation | None:
-    words = Words.of(path)
-    state = path.steps[-1].state if path.steps else path.initial
-    lost = [m for i in range(path.system.actors) for m in undelivered(state, i)]
-    if not lost:
+def _undelivered(path: Path, _prop: Property) -> Explanation | None:
+    words, state, missing = Words.of(path), path.last, list(lost(path))
+    if not missing:
         return None
-    lost.sort(key=lambda m: path.messages.index(m))
     in_flight = "nothing is in flight" if not any(state.channels) else "packets are in flight still"
-    routes = [f"{words.message(m)} ({_route(words, m)})" for m in lost]
-    was = "was" if len(lost) == 1 else "were"
+    routes = [f"{words.message(m)} ({_route(words, m)})" for m in missing]
+    was = "was" if len(missing) == 1 else "were"
     text = (
         f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
-        f"never delivered. {_places(words, state.actors, lost)}"
+        f"never delivered. {_places(words, state.actors, missing)}"
     )
     details = tuple(
         f"{words.actor(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
@@ -239,26 +201,28 @@ def _place(words: Words, states: tuple[Any, ...], message: Message) -> str:
     return listed(places) if places else ""
 
 
-def _invariant(path: Path, prop: Property) -> Explanation:
-    assert prop.invariant is not None
+def _invariant(path: Path, prop: Property) -> Explanation | None:
+    """Name the first state that is not as it should be, or say what failed there."""
     words = Words.of(path)
     name = prop.name.partition(":")[2] or prop.name
     states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
     for number, state in states:
         for actor, local in enumerate(state.actors):
-            if not prop.invariant(local):
-                when = f"After step {number}" if number else "From the start"
-                text = f"{when}, {words.actor(actor)}'s state does not respect {name}."
-                return Explanation(text, (f"{words.actor(actor)} is {words.value(local)}",))
-    return Explanation(f"No state on the path breaks {name}.")
+            if prop.predicate(local):
+                continue
+            if isinstance(local, Raised):
+                return Explanation(f"There {local.error}.")
+            when = f"After step {number}" if number else "From the start"
+            text = f"{when}, {words.actor(actor)}'s state does not respect {name}."
+            return Explanation(text, (f"{words.actor(actor)} is {words.value(local)}",))
+    return None
 
 
-def _finishes(path: Path) -> Explanation | None:
+def _unended(path: Path, _prop: Property) -> Explanation | None:
     """Say of each application that has not come to its end what it waits for."""
     words, system = Words.of(path), path.system
-    last = path.steps[-1].state if path.steps else path.initial
     waiting = []
-    for actor, position in enumerate(last.workload):
+    for actor, position in enumerate(path.last.workload):
         if not system.workload.ended(actor, position):
             requests = system.workload.requests
             found = None if requests is None else _waits(path, words, actor, requests[actor])
@@ -281,17 +245,13 @@ def _waits(path: Path, words: Words, actor: int, requests: tuple[Request, ...]) 
     return None
 
 
-def _failing(path: Path) -> Explanation | None:
-    """Say what failed, and how; it did so in the last step."""
-    failure = failure_in(path.last.actors)
-    return None if failure is None else Explanation(f"There {failure.error}.")
-
-
-_EXPLAINED = {
-    **dict.fromkeys(FAILURES, _failing),
-    "causal-delivery": _causal,
-    "fifo-delivery": _fifo,
-    "integrity": _integrity,
-    "all-delivered": _all_delivered,
-    "finishes": _finishes,
+_EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation | None]] = {
+    (What.DELIVERY, Where.EVERYWHERE): _delivery,
+    (What.STATE, Where.EVERYWHERE): _invariant,
+    (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
+    (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
+    (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,
+    (What.ENDED, Where.AT_FINAL_STATES): _unended,
+    (What.ENDED, Where.FROM_EVERYWHERE_ON): _no_way_back,
 }
+"""What a property judges, and where -> how its violation is explained."""

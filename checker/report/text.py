@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from antecede.checker import starvation
 from antecede.checker.check import Checked, CheckReport, Refused, decides
 from antecede.checker.interrupts import is_interruption
-from antecede.checker.model import Property, Protocol
+from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import (
@@ -127,7 +127,7 @@ def endless_text(report: CheckReport) -> str | None:
     lines = []
     if result.verdict is Verdict.HOLDS:
         lines.append(f"  This holds for every number of messages, with {bound} at any time.")
-    if any(prop.fair for prop in system.properties):
+    if any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties):
         assumed = starvation.FAIRNESS[system.network.lose is not None]
         lines.append(wrapped(f"  Assumed of the network and of timers: {assumed}.", "  "))
         lines.append("  Nothing is assumed of the application.")
@@ -170,14 +170,15 @@ def _properties(report: CheckReport) -> str:
     apart = [
         p
         for p in report.system.properties
-        if not p.name.startswith("invariant:")
+        if p.what is not What.STATE
+        or p.sought
         or p.name in asked
         or verdicts[p.name] is Verdict.VIOLATED
     ]
     rows = [(p.name, verdicts[p.name], _about(report.result, p)) for p in apart]
     others = [p.name for p in report.system.properties if p not in apart]
     for verdict in dict.fromkeys(verdicts[name] for name in others):
-        names = [n.partition(":")[2] for n in others if verdicts[n] is verdict]
+        names = [n.partition(":")[2] or n for n in others if verdicts[n] is verdict]
         rows.append(("invariants", verdict, ", ".join(names)))
     wide = max(len(name) for name, *_ in rows)
     lines = [

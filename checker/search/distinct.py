@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.model import Property, Transition
+from antecede.checker.model import Property, Transition, What
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.paths.violation import causal_violation
+from antecede.checker.paths.violation import wrong_delivery, wrong_order
 from antecede.checker.search.loop import memory_bytes
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.semantics.judge import Fault
 from antecede.checker.semantics.transition import System
 
 Shape: TypeAlias = tuple[Any, ...]
@@ -29,19 +30,28 @@ RENAMED = 6
 def shape(path: Path) -> Shape:
     """Return what kind a counterexample is of.
 
-    For causal-delivery: the violated pair and the chain between its messages, up to renaming of
-    actors and messages, so who delivers and who sends the messages of the chain.
+    Where messages are in the wrong order: the pair and the chain between its messages, up to
+    renaming of actors and messages, so who delivers and who sends the messages of the chain.
     """
-    assert path.violates is not None, "only a counterexample has a shape"
-    find = _SHAPES.get(path.violates)
-    return (path.violates, *(find(path) if find is not None else ()))
+    prop = path.violated
+    assert prop is not None, "only a counterexample has a shape"
+    if prop.what is What.UNDELIVERED and prop.final:
+        return (prop.name, *_undelivered_shape(path))
+    return (prop.name, *_delivery_shape(path))
 
 
-def _causal_shape(path: Path) -> Shape:
-    violation = causal_violation(path)
-    if violation is None:
+def _delivery_shape(path: Path) -> Shape:
+    """Return who delivers and who sends what is in the wrong order, or why it is unexpected."""
+    if (pair := wrong_order(path)) is not None:
+        return _first_met([pair.actor, *(m.sender for m in pair.chain)])
+    wrong = wrong_delivery(path)
+    if wrong is None or wrong.fault is not Fault.UNEXPECTED:
         return ()
-    return _first_met([violation.actor, *(m.sender for m in violation.chain)])
+    if wrong.delivery.message not in path.messages:
+        return ("never sent",)
+    return (
+        "again" if wrong.delivery.actor in wrong.delivery.message.destinations else "wrong actor",
+    )
 
 
 def _first_met(actors: Iterable[int]) -> Shape:
@@ -50,37 +60,18 @@ def _first_met(actors: Iterable[int]) -> Shape:
     return tuple(names.setdefault(actor, len(names)) for actor in actors)
 
 
-def _integrity_shape(path: Path) -> Shape:
-    sent = set(path.messages)
-    for step in path.steps:
-        for d in step.deliveries:
-            if not d.expected:
-                if d.message not in sent:
-                    return ("never sent",)
-                return ("again" if d.actor in d.message.destinations else "wrong actor",)
-    return ()
-
-
 def _undelivered_shape(path: Path) -> Shape:
     """Return who lacks whose messages, with the actors renamed so that it comes first in order."""
-    state = path.steps[-1].state if path.steps else path.initial
     everyone = range(path.system.actors)
     edges = [
         (p.message.sender, to)
         for i in everyone
-        for p in state.history[i].pending
+        for p in path.last.history[i].pending
         for to in p.remaining
     ]
     if len(everyone) > RENAMED:
         return tuple(sorted(edges))
     return min(tuple(sorted((n[a], n[b]) for a, b in edges)) for n in permutations(everyone))
-
-
-_SHAPES: dict[str, Callable[[Path], Shape]] = {
-    "causal-delivery": _causal_shape,
-    "integrity": _integrity_shape,
-    "all-delivered": _undelivered_shape,
-}
 
 
 @frozen(eq=False)

@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from attrs import define, field, frozen
 
-from antecede.checker.model import CausalSend, Receive, State, Timeout, Transition
+from antecede.checker.model import CausalSend, State, Transition
+from antecede.checker.semantics.judge import obliged, refused
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.marked import follows, is_over
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -176,21 +177,12 @@ def fair_components(
         inner = [t for k in component for t, after in edges[k] if after in component]
         if not any(isinstance(t, CausalSend) or not sends for t in inner):
             continue
-        taken = obliged(inner)
-        offered = [obliged(t for t, _ in edges[k]) for k in component]
-        if not strong:
-            if not set.intersection(*offered) - taken:
-                yield component
-        elif refused := set[Transition]().union(*offered) - taken:
-            rest = {k for k in component if not obliged(t for t, _ in edges[k]) & refused}
-            waiting.extend(_components(edges, rest))
-        else:
+        offered = {k: obliged(t for t, _ in edges[k]) for k in component}
+        unfair = refused(list(offered.values()), inner, strong=strong)
+        if not unfair:
             yield component
-
-
-def obliged(transitions: Iterable[Transition]) -> set[Transition]:
-    """Return those that fairness speaks of: receptions and timeouts, not the application's."""
-    return {t for t in transitions if isinstance(t, (Receive, Timeout))}
+        elif strong:
+            waiting.extend(_components(edges, {k for k in component if not offered[k] & unfair}))
 
 
 def _components(edges: Edges, inside: set[int]) -> Iterable[set[int]]:

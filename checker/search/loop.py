@@ -231,9 +231,7 @@ def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:
 def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
     if prop.name in explorer.found:
         return Verdict.HOLDS if prop.sought else Verdict.VIOLATED
-    if (
-        not complete or prop.recoverable is not None or prop.fair
-    ):  # judged after the search, on the graph of states
+    if not complete or prop.later:
         return Verdict.INCOMPLETE
     if prop.sought:
         return Verdict.VIOLATED

@@ -12,10 +12,10 @@ from attrs import define, field
 
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Property, State, Transition
-from antecede.checker.paths.path import at_end
 from antecede.checker.search.exercised import kind_of
 from antecede.checker.search.loop import Found, decided
 from antecede.checker.search.result import Counts
+from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
@@ -87,23 +87,20 @@ class PlainExplorer:
         if self.system.workload.sends is not None:
             for met, position in zip(self.positions, state.workload, strict=True):
                 met.add(position)
-        for prop in self.system.properties:
-            if prop.invariant is not None and not all(map(prop.invariant, state.actors)):
-                self._show(prop, path)
-            if prop.witness is not None and prop.name not in self.found:
-                if any(map(prop.witness, state.actors)):
-                    self._show(prop, path)
+        self._judge(lambda prop: in_state(prop, state), path)
 
     def _judge_final(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
         self.finals += 1
-        for prop in self.system.properties:
-            if not (prop.sought and prop.name in self.found):
-                if at_end(self.system, prop, state):
-                    self._show(prop, path)
+        self._judge(lambda prop: at_end(self.system, prop, state), path)
 
     def _judge_outcome(self, outcome: Outcome, path: Callable[[], tuple[Transition, ...]]) -> None:
+        self._judge(lambda prop: in_deliveries(prop, outcome.deliveries), path)
+
+    def _judge(
+        self, is_shown: Callable[[Property], bool], path: Callable[[], tuple[Transition, ...]]
+    ) -> None:
         for prop in self.system.properties:
-            if prop.at_delivery is not None and not all(map(prop.at_delivery, outcome.deliveries)):
+            if not (prop.sought and prop.name in self.found) and is_shown(prop):
                 self._show(prop, path)
 
 

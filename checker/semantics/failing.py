@@ -16,7 +16,17 @@ from typing import Any, TypeVar
 from attrs import evolve, frozen
 
 from antecede.checker.errors import HandlerError, ProtocolError
-from antecede.checker.model import LocalState, Message, Predicate, Property, Protocol, State, Step
+from antecede.checker.model import (
+    LocalState,
+    Message,
+    Predicate,
+    Property,
+    Protocol,
+    State,
+    Step,
+    What,
+    Where,
+)
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.transition import System
 
@@ -57,11 +67,7 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
 
         return judged
 
-    if prop.invariant is not None:
-        return evolve(prop, invariant=judging(prop.invariant))
-    if prop.witness is not None:
-        return evolve(prop, witness=judging(prop.witness))
-    return prop
+    return evolve(prop, predicate=judging(prop.predicate)) if prop.what is What.STATE else prop
 
 
 def deferring(system: System, *, told: bool = False) -> System:
@@ -85,7 +91,7 @@ def failure_property(name: str) -> Property:
     def returns(state: Any) -> bool:
         return not isinstance(state, Raised) or state.violates != name
 
-    return Property(name=name, summary=FAILURES[name], invariant=returns)
+    return Property(name, FAILURES[name], What.STATE, Where.EVERYWHERE, returns)
 
 
 def only_failures(system: System) -> System:
@@ -154,16 +160,15 @@ def judge_states(system: System, state: State) -> None:
         HandlerError: one of them raises.
     """
     for prop in system.properties:
-        for local in state.actors:
-            if (predicate := prop.invariant or prop.witness) is not None:
-                predicate(local)
+        if prop.what is What.STATE:
+            for local in state.actors:
+                prop.predicate(local)
 
 
 def _error_in(prop: Property, state: Any) -> str | None:
-    predicate = prop.invariant or prop.witness
     try:
-        if predicate is not None:
-            predicate(state)
+        if prop.what is What.STATE:
+            prop.predicate(state)
     except HandlerError as error:
         return str(error)
     return None
@@ -172,11 +177,7 @@ def _error_in(prop: Property, state: Any) -> str | None:
 def _tolerant(prop: Property) -> Property:
     """Return `prop` with nothing to say about marks."""
 
-    def but_raised(predicate: Predicate, default: bool) -> Predicate:
-        return lambda state: default if isinstance(state, Raised) else predicate(state)
+    def but_raised(state: Any) -> bool:
+        return not prop.sought if isinstance(state, Raised) else prop.predicate(state)
 
-    if prop.invariant is not None:
-        return evolve(prop, invariant=but_raised(prop.invariant, True))
-    if prop.witness is not None:
-        return evolve(prop, witness=but_raised(prop.witness, False))
-    return prop
+    return evolve(prop, predicate=but_raised) if prop.what is What.STATE else prop

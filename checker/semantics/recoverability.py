@@ -14,21 +14,13 @@ from attrs import define, field
 
 from antecede.checker.errors import CapacityError
 from antecede.checker.model import Property, State, Transition
+from antecede.checker.semantics.judge import as_wanted
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 MOST_STATES = 2_000_000
 """Unique states of a graph; with its edges in plain Python it takes some 2 KB a state."""
 
 TICK = 1 << 12
-
-
-def wanted(prop: Property, state: State) -> bool:
-    """Return whether a state is as `prop` says that one must stay reachable."""
-    assert prop.recoverable is not None
-    return all(
-        prop.recoverable(tuple(pending.message for pending in ghost.pending))
-        for ghost in state.history
-    )
 
 
 def recovers(
@@ -46,7 +38,7 @@ def recovers(
     while waiting:
         tick(len(seen))
         here = waiting.popleft()
-        if wanted(prop, here):
+        if as_wanted(system, prop, here):
             return True
         for _, after in _successors(system, here):
             if after not in seen:
@@ -70,7 +62,8 @@ def unrecoverable(
     """
     graph = _Graph(system)
     graph.explore(tick)
-    good = graph.reaching([k for k, state in enumerate(graph.states) if wanted(prop, state)])
+    wanted = [k for k, state in enumerate(graph.states) if as_wanted(system, prop, state)]
+    good = graph.reaching(wanted)
     # The states are numbered breadth-first, so the first one is a nearest one.
     bad = next((k for k, is_good in enumerate(good) if not is_good), None)
     return None if bad is None else graph.path_to(bad)

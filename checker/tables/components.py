@@ -13,8 +13,9 @@ from typing import Any
 from attrs import define, evolve, field
 
 from antecede.checker.errors import CapacityError, ProtocolError
-from antecede.checker.model import Packet, State, Step
+from antecede.checker.model import Packet, State, Step, What
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
+from antecede.checker.semantics.judge import looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
 from antecede.checker.semantics.values import canonical
 from antecede.checker.tables import kernels
@@ -170,9 +171,7 @@ class Components:
         """Return the bit set of invariants that `state` violates and witnesses that it shows."""
         bits = 0
         for rank, prop in enumerate(self.system.properties):
-            if prop.invariant is not None and not prop.invariant(state):
-                bits |= 1 << rank
-            if prop.witness is not None and prop.witness(state):
+            if prop.what is What.STATE and shown(prop, (state,)):
                 bits |= 1 << rank
         return bits
 
@@ -207,6 +206,6 @@ def _tabulated_oracle(system: System) -> Oracle:
         system.actors,
         system.workload.most,
         self_sends=system.workload.self_sends,
-        track_order=any(p.needs_order for p in system.properties),
+        track_order=any(map(looks_at_order, system.properties)),
         clock_at=system.question.clock_at,
     )

@@ -90,17 +90,7 @@ def _module_of(value: Any) -> str:
 
 def _modules_of(system: System) -> set[str]:
     """Return the names of the modules that define the handlers and the properties."""
-    functions: list[Any] = _functions(system.protocol)
-    for prop in system.properties:
-        functions += [
-            prop.at_delivery,
-            prop.at_final,
-            prop.invariant,
-            prop.witness,
-            prop.recoverable,
-            prop.at_end,
-            prop.ending,
-        ]
+    functions = [*_functions(system.protocol), *(prop.predicate for prop in system.properties)]
     return {_module_of(_innermost(function)) for function in functions if function is not None}
 
 

@@ -13,14 +13,16 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
-from antecede.checker.model import Message, Packet, Step
+from antecede.checker.model import Message, Packet, Step, What, Where
 from antecede.checker.semantics.history import Ghost
+from antecede.checker.semantics.judge import ENDS, Glimpse, Unknown, in_deliveries
 from antecede.checker.semantics.transition import (
     initial_state,
     network_sent,
@@ -265,7 +267,11 @@ class Tabulation(Components):
     @property
     def sought_endings(self) -> int:
         """The bit set of properties that look for a final state."""
-        return sum(1 << k for k, p in enumerate(self.system.properties) if p.ending is not None)
+        return sum(
+            1 << k
+            for k, p in enumerate(self.system.properties)
+            if p.where is Where.AT_SOME_FINAL_STATE
+        )
 
     def initially_shown(self) -> int:
         """Return the bit set of properties that the initial state shows."""
@@ -500,63 +506,33 @@ class Tabulation(Components):
 
     def _fill_final(self, actor: int, pending: int, position: int) -> int:
         """Entry of FINAL: bit set of the properties that this actor is not as wanted by."""
-        undelivered = tuple(entry.message for entry in self.pending[actor].values[pending])
-        ended = self.system.workload.ended(actor, self.positions[actor].values[position])
+        things: Mapping[What, Any] = {
+            What.UNDELIVERED: tuple(entry.message for entry in self.pending[actor].values[pending]),
+            What.ENDED: self.system.workload.ended(actor, self.positions[actor].values[position]),
+        }
         bits = 0
         for rank, prop in enumerate(self.system.properties):
-            if prop.at_final is not None and not prop.at_final(undelivered):
-                bits |= 1 << rank
-            judge = prop.at_end or prop.ending
-            if judge is not None and not judge(ended):
+            if prop.where in ENDS and not prop.predicate(things[prop.what]):
                 bits |= 1 << rank
         return bits
 
     def _judge_deliveries(self) -> Words:
-        """Return, per judgement of a delivery, the bit set of properties that it violates."""
-        bad = np.zeros(8, np.int64)
-        for judgement in range(8):
-            for rank, prop in enumerate(self.system.properties):
-                delivery: Any = _Judged(
-                    prop.name,
-                    expected=not judgement & 4,
-                    known=bool(judgement & 1),
-                    overtaken=bool(judgement & 2),
-                )
-                if prop.at_delivery is not None and not prop.at_delivery(delivery):
-                    bad[judgement] |= 1 << rank
-        return bad
-
-
-@frozen
-class _Judged:
-    """A delivery as the tables know it: which message it is of, and where, is not in a row.
-
-    Attributes:
-        prop: the name of the property that looks at it.
-        expected, known, overtaken: as of `Delivery`.
-    """
-
-    prop: str
-    expected: bool
-    known: bool
-    overtaken: bool
-
-    @property
-    def message(self) -> Message:
-        """What the tables cannot tell.
+        """Return, per judgement of a delivery, the bit set of properties that it shows.
 
         Raises:
-            InputError: always, for any answer might be a wrong verdict.
+            InputError: a property asks what the tables do not know; any answer might be wrong.
         """
-        raise InputError(
-            f"the property {self.prop!r} asks which message is delivered, or where, and the "
-            "tables of the compiled engines do not know that; use --engine plain"
-        )
-
-    @property
-    def actor(self) -> int:
-        """What the tables cannot tell either."""
-        return self.message.sender
+        bad = np.zeros(8, np.int64)
+        for judgement, (rank, prop) in product(range(8), enumerate(self.system.properties)):
+            delivery = Glimpse(not judgement & 4, bool(judgement & 1), bool(judgement & 2))
+            try:
+                bad[judgement] |= in_deliveries(prop, (delivery,)) << rank
+            except Unknown:
+                raise InputError(
+                    f"the property {prop.name!r} asks which message is delivered, or where, and "
+                    "the tables of the compiled engines do not know that; use --engine plain"
+                ) from None
+        return bad
 
 
 _FILLERS = {

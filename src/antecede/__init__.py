@@ -23,6 +23,8 @@ from antecede.checker.model import (
     Protocol,
     Request,
     Step,
+    What,
+    Where,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ __all__ = [
     "Protocol",
     "Request",
     "Step",
+    "What",
+    "Where",
     "check",
 ]
 

@@ -213,7 +213,7 @@ def test_a_handler_that_fails_takes_its_button_away() -> None:
 
 def test_a_property_that_fails_is_told_and_the_server_goes_on() -> None:
     question = tree_of("mfss")
-    broken = evolve(question.system.properties[0], at_delivery=lambda _delivery: 1 // 0 == 0)
+    broken = evolve(question.system.properties[0], predicate=lambda _delivery: 1 // 0 == 0)
     system = evolve(question.system, properties=(broken,))
     with serving(Tree(question.spec, system)) as server:
         answer = fetch(server, "/?path=0.1")

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import InputError
-from antecede.checker.model import Delivery, Property
+from antecede.checker.model import Delivery, Property, What, Where
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
@@ -22,7 +22,7 @@ def asked(look: object) -> System:
     def respects(delivery: Delivery) -> bool:
         return delivery.message.number < 2 if look == "message" else delivery.actor != 1
 
-    own = Property(name="own", summary="a property of a test", at_delivery=respects)
+    own = Property("own", "a property of a test", What.DELIVERY, Where.EVERYWHERE, respects)
     return evolve(system_for(MFSS, 2, 2), properties=(own,))
 
 

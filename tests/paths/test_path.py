@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Message, Receive
@@ -20,7 +21,7 @@ from antecede.checker.paths.path import (
     replay_keys,
     transition_key,
 )
-from antecede.checker.paths.violation import Violation, causal_violation
+from antecede.checker.paths.violation import Violation, wrong_order
 from antecede.checker.registry import property_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec, system_of
@@ -101,20 +102,20 @@ def test_keys_tell_packets_apart() -> None:
 
 
 def test_the_violation_is_that_of_the_message_which_was_overtaken() -> None:
-    path = replay(system(), ALICE_BOB_CAROL)
-    violation = causal_violation(path)
+    path = evolve(replay(system(), ALICE_BOB_CAROL), violates="causal-delivery")
+    violation = wrong_order(path)
     assert Violation(actor=2, first=M1, second=M3, chain=(M1, M2, M3)) == violation
 
 
 def test_a_path_before_the_overtaken_message_arrives_violates_nothing() -> None:
-    path = replay(system(), ALICE_BOB_CAROL[:-1])
-    assert causal_violation(path) is None
+    path = evolve(replay(system(), ALICE_BOB_CAROL[:-1]), violates="causal-delivery")
+    assert wrong_order(path) is None
     assert holds_along(path, CAUSAL)
 
 
 def test_a_chain_of_two_is_that_of_one_sender() -> None:
     path = counterexample("unordered", 2, 2)
-    violation = causal_violation(path)
+    violation = wrong_order(path)
     assert violation is not None
     assert violation.chain == (violation.first, violation.second)
     assert violation.first.sender == violation.second.sender
@@ -122,7 +123,7 @@ def test_a_chain_of_two_is_that_of_one_sender() -> None:
 
 def test_the_chain_follows_deliveries_and_leaves_other_messages_out() -> None:
     path = counterexample("cykas-secret-mode", 3, 2, workload="script:[[1,2],[0,2],[0]]")
-    violation = causal_violation(path)
+    violation = wrong_order(path)
     assert violation is not None
     first, second, third = violation.chain
     assert [1, 1, 2] == [first.sender, second.sender, third.sender]

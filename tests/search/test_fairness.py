@@ -16,9 +16,9 @@ from antecede.checker.search.fairness import (
     fair_components,
     graph_of,
     lasso,
-    obliged,
     shortest_fair_cycle,
 )
+from antecede.checker.semantics.judge import obliged
 from antecede.checker.semantics.transition import System, initial_state, successor
 from tests.semantics.test_marked import system
 

@@ -20,6 +20,7 @@ from antecede.checker.model import (
     Step,
     Timeout,
     Transition,
+    What,
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import HISTORIES, oracle_named
@@ -115,12 +116,14 @@ def explored(system: System) -> Counts:
             finals += not transitions
             total += len(transitions)
             for prop in system.properties:
-                if not transitions and prop.at_final and not _all_at_final(prop, state):
+                if not transitions and prop.final and not _all_at_final(prop, state):
                     violation[prop.name] = depth - 1
             for transition in transitions:
                 outcome = successor(system, state, transition)
                 for prop in system.properties:
-                    if prop.at_delivery and not all(map(prop.at_delivery, outcome.deliveries)):
+                    if prop.what is What.DELIVERY and not all(
+                        map(prop.predicate, outcome.deliveries)
+                    ):
                         violation[prop.name] = depth
                 if outcome.state not in seen:
                     seen.add(outcome.state)
@@ -130,8 +133,7 @@ def explored(system: System) -> Counts:
 
 
 def _all_at_final(prop: Property, state: Any) -> bool:
-    assert prop.at_final is not None
-    return all(prop.at_final(tuple(p.message for p in ghost.pending)) for ghost in state.history)
+    return all(prop.predicate(tuple(p.message for p in ghost.pending)) for ghost in state.history)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,215 @@
+"""Whether something is violated: everybody who has to know asks here.
+
+That is to say the searches in plain Python and the tables of the compiled engines, replayed paths,
+the explore page and the graph of states. A property is *shown* by what violates it or, if it is
+sought, by what is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from itertools import product
+from typing import Any, Protocol
+
+from attrs import evolve, frozen
+
+from antecede.checker.model import (
+    Delivery,
+    Message,
+    Property,
+    Receive,
+    State,
+    Timeout,
+    Transition,
+    What,
+    Where,
+)
+from antecede.checker.semantics.transition import System, enabled
+
+ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
+
+
+def shown(prop: Property, things: Iterable[Any]) -> bool:
+    """Return whether the things of one place, such as all actors' states, show `prop`."""
+    if prop.where is Where.SOMEWHERE:
+        return any(map(prop.predicate, things))
+    return all(map(prop.predicate, things)) is prop.sought
+
+
+def things(system: System, prop: Property, state: State) -> Iterable[Any]:
+    """Return what `prop` judges in a state, by actor."""
+    if prop.what is What.STATE:
+        return state.actors
+    actors = range(system.actors)
+    if prop.what is What.UNDELIVERED:
+        return (undelivered(state, i) for i in actors)
+    assert prop.what is What.ENDED, "a delivery is not in a state"
+    return (system.workload.ended(i, state.workload[i]) for i in actors)
+
+
+def undelivered(state: State, sender: int) -> tuple[Message, ...]:
+    """Return the messages of `sender` that are not delivered everywhere."""
+    return tuple(pending.message for pending in state.history[sender].pending)
+
+
+# Safety and reachability
+
+
+def in_deliveries(prop: Property, deliveries: Iterable[Delivery | Glimpse]) -> bool:
+    """Return whether the deliveries of a transition show `prop`."""
+    return prop.what is What.DELIVERY and shown(prop, deliveries)
+
+
+def in_state(prop: Property, state: State) -> bool:
+    """Return whether a state shows `prop`, whatever happens before and after it."""
+    return prop.what is What.STATE and shown(prop, state.actors)
+
+
+def at_end(system: System, prop: Property, state: State) -> bool:
+    """Return whether a state shows `prop` because it is final, as the caller knows it to be."""
+    return prop.where in ENDS and shown(prop, things(system, prop, state))
+
+
+def as_wanted(system: System, prop: Property, state: State) -> bool:
+    """Return whether a state is one of those that `prop` says must stay within reach."""
+    return all(map(prop.predicate, things(system, prop, state)))
+
+
+class Happened(Protocol):
+    """What a transition did, as outcomes of transitions and steps of paths tell it."""
+
+    @property
+    def deliveries(self) -> tuple[Delivery, ...]:
+        """The deliveries, in order."""
+
+    @property
+    def state(self) -> State:
+        """The state after it."""
+
+
+def just_shown(system: System, prop: Property, happened: Happened) -> bool:
+    """Return whether a transition shows `prop`: its deliveries, or the state after it."""
+    return (
+        in_deliveries(prop, happened.deliveries)
+        or in_state(prop, happened.state)
+        or (
+            prop.where in ENDS
+            and not enabled(system, happened.state)
+            and at_end(system, prop, happened.state)
+        )
+    )
+
+
+def first_shown(
+    system: System, prop: Property, initial: State, run: Sequence[Happened]
+) -> int | None:
+    """Return after how many transitions of a run `prop` is shown first, or None.
+
+    What is judged after a search (`Property.later`) no run shows by itself.
+    """
+    if prop.where in ENDS:  # only the last state can be final
+        last = run[-1].state if run else initial
+        over = not enabled(system, last)
+        return len(run) if over and at_end(system, prop, last) else None
+    if in_state(prop, initial):
+        return 0
+    return next((n for n, each in enumerate(run, 1) if just_shown(system, prop, each)), None)
+
+
+# What is wrong with a delivery
+
+
+class Unknown(Exception):
+    """A predicate asks what is not known of a delivery."""
+
+
+@frozen
+class Glimpse:
+    """A delivery of which no more is known than what is wrong with it, and perhaps not all that."""
+
+    expected: bool
+    known: bool
+    _overtaken: bool | None = None
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether a later message came first.
+
+        Raises:
+            Unknown: nobody has looked.
+        """
+        if self._overtaken is None:
+            raise Unknown
+        return self._overtaken
+
+    @property
+    def message(self) -> Message:
+        """Raise Unknown: which message it is is not known."""
+        raise Unknown
+
+    @property
+    def actor(self) -> int:
+        """Raise Unknown: where it is delivered is not known."""
+        raise Unknown
+
+
+def looks_at_order(prop: Property) -> bool:
+    """Return whether the history must tell which messages were overtaken.
+
+    It must where the predicate asks, or may ask, for that: as a pure function it does so for some
+    delivery of which it knows the rest, or else never.
+    """
+    try:
+        for expected, known in product((False, True), repeat=2):
+            in_deliveries(prop, (Glimpse(expected, known),))
+    except Unknown:
+        return True
+    return False
+
+
+class Fault(Enum):
+    """What a property minds about a delivery; the value is the name of the attribute."""
+
+    UNEXPECTED = "expected"
+    KNOWN = "known"
+    OVERTAKEN = "overtaken"
+
+
+_RIGHT: Mapping[Fault, bool] = {Fault.UNEXPECTED: True, Fault.KNOWN: False, Fault.OVERTAKEN: False}
+
+
+def fault_of(prop: Property, delivery: Delivery) -> Fault | None:
+    """Return the last fault that has to be mended before a delivery respects `prop`.
+
+    None says that no fault is what the property minds, but which message it is, or where.
+    """
+    for fault, right in _RIGHT.items():
+        if getattr(delivery, fault.value) is not right:
+            mended: Any = {fault.value: right}
+            delivery = evolve(delivery, **mended)
+            if prop.predicate(delivery):
+                return fault
+    return None
+
+
+# Fairness
+
+
+def obliged(transitions: Iterable[Transition]) -> set[Transition]:
+    """Return those that fairness speaks of: receptions and timeouts, not the application's."""
+    return {t for t in transitions if isinstance(t, (Receive, Timeout))}
+
+
+def refused(
+    offered: Sequence[set[Transition]], taken: Iterable[Transition], *, strong: bool
+) -> set[Transition]:
+    """Return what a run that goes round for ever treats unfairly.
+
+    Args:
+        offered: what fairness speaks of among the enabled transitions of each state on the way.
+        taken: the transitions that are taken.
+        strong: what is enabled in some state must be taken, not only what is enabled in all.
+    """
+    owed = set[Transition]().union(*offered) if strong else set.intersection(*offered)
+    return owed - set(taken)
