@@ -54,6 +54,23 @@ class Envelope:
     packet: Packet
 
 
+@frozen(eq=False)
+class Renaming:
+    """How a normal form writes one global state; messages must stay as they are.
+
+    Attributes:
+        state: (actor, its state) -> the state without what is past.
+        packet: envelope -> its packet without what is past.
+    """
+
+    state: Callable[[int, LocalState], LocalState]
+    packet: Callable[[Envelope], Packet]
+
+
+NormalForm: TypeAlias = Callable[[tuple[LocalState, ...], tuple[Envelope, ...]], Renaming]
+"""(all actors' states, all that is in flight) -> how to write them without what is past."""
+
+
 @frozen
 class Step:
     """What a handler returns.
@@ -119,6 +136,8 @@ class Protocol:
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
         measures: name -> how much of something an actor's state holds, for what may grow without
             end: `--bound NAME=N` stops a search where it comes to N.
+        normal: how to write a global state without the counters that everybody has passed; it makes
+            the graph of an endless workload smaller, often finite. See `checker.semantics.normal`.
     """
 
     name: str
@@ -134,6 +153,7 @@ class Protocol:
     at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)
+    normal: NormalForm | None = None
 
 
 @frozen

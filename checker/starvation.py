@@ -17,6 +17,7 @@ from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.model import CausalSend, Property, Where
 from antecede.checker.paths.endless import check_cycle
 from antecede.checker.paths.path import Loop, Path, replay
+from antecede.checker.purity.commutes import check_normal_form
 from antecede.checker.search.fairness import Lasso, graph_of, lasso
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict, overall
@@ -61,6 +62,7 @@ def explored(
         explore: searches the part of the graph within other bounds for violations of safety.
         tick: called by the search for cycles, with the number of states; raises CapacityError.
     """
+    check_normal_form(system)
     prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
     if prop is None:
         return explore(system, bounds)

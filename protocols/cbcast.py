@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Message, Protocol, Step
+from antecede import Envelope, Message, Protocol, Renaming, Step
 from antecede.protocols.mail_room import Held, released
 
 Time: TypeAlias = tuple[int, ...]
@@ -73,6 +73,23 @@ def after_delivery(state: Cbcast, held: Held[Stamped]) -> Cbcast:
     return evolve(state, VT=tuple(map(max, state.VT, held.packet.VT)))
 
 
+def normal(states: tuple[Cbcast, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+    """Count from what everybody has delivered: that much of a timestamp holds nothing back."""
+    everywhere = tuple(map(min, *(state.VT for state in states)))
+
+    def since(VT: Time) -> Time:
+        return tuple(max(count - base, 0) for count, base in zip(VT, everywhere, strict=True))
+
+    def packet(stamped: Stamped) -> Stamped:
+        return evolve(stamped, VT=since(stamped.VT))
+
+    def state(_actor: int, local: Cbcast) -> Cbcast:
+        queue = tuple(evolve(held, packet=packet(held.packet)) for held in local.delay_queue)
+        return evolve(local, VT=since(local.VT), delay_queue=queue)
+
+    return Renaming(state, lambda envelope: packet(envelope.packet))
+
+
 CBCAST = Protocol(
     name="cbcast",
     summary="receiver-side broadcast: a vector clock on every message",
@@ -81,4 +98,5 @@ CBCAST = Protocol(
     causal_send=causal_send,
     receive=receive,
     witnesses={"waited": lambda state: bool(state.delay_queue)},
+    normal=normal,
 )

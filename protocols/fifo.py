@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede import Message, Protocol, Step
+from antecede import Envelope, Message, Protocol, Renaming, Step
 
 
 @frozen
@@ -65,6 +65,26 @@ def _with(values: tuple[Any, ...], at: int, value: object) -> tuple[Any, ...]:
     return (*values[:at], value, *values[at + 1 :])
 
 
+def normal(states: tuple[Fifo, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+    """Count each channel from what was delivered on it."""
+    delivered = [state.delivered for state in states]
+
+    def packet(src: int, dst: int, numbered: Numbered) -> Numbered:
+        return evolve(numbered, sequence=numbered.sequence - delivered[dst][src])
+
+    def state(actor: int, local: Fifo) -> Fifo:
+        return Fifo(
+            sent=tuple(n - delivered[j][actor] for j, n in enumerate(local.sent)),
+            delivered=(0,) * len(states),
+            held_back=tuple(
+                frozenset(packet(src, actor, held) for held in row)
+                for src, row in enumerate(local.held_back)
+            ),
+        )
+
+    return Renaming(state, lambda e: packet(e.src, e.dst, e.packet))
+
+
 FIFO = Protocol(
     name="fifo",
     summary="control: sequence numbers per channel, FIFO order only",
@@ -73,4 +93,5 @@ FIFO = Protocol(
     causal_send=causal_send,
     receive=receive,
     witnesses={"waited": lambda state: any(state.held_back)},
+    normal=normal,
 )

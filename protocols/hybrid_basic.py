@@ -15,11 +15,13 @@ as so many messages, which section 5.7 warns of; `hybrid_multicast` does it righ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 
-from antecede import LocalState, Message, Packet, Predicate, Protocol, Step
+from antecede import Envelope, LocalState, Message, Packet, Predicate, Protocol, Renaming, Step
+from antecede.protocols.ranks import Rank, ranked
 from antecede.protocols.sliding import SlidingArray, SlidingMap
 
 Ids: TypeAlias = tuple[int, ...]
@@ -263,6 +265,70 @@ MEASURES = {
     "missing-permits": lambda state: sum(1 for _ in state.p),
 }
 
+
+def normal(states: tuple[Hybrid[Msg], ...], flying: tuple[Envelope, ...]) -> Renaming:
+    """Write message ids by rank, and permit indexes from the first one that is missing.
+
+    The ids of one actor's messages are compared with each other, wherever they are kept; those of
+    the window from the oldest unacked message to the next one are all in use, so that their ranks
+    follow each other as they do.
+    """
+    ranks = [ranked(_ids_of(actor, states, flying)) for actor in range(len(states))]
+
+    def state(actor: int, local: Hybrid[Msg]) -> Hybrid[Msg]:
+        mine, first = ranks[actor], local.p.first
+        return evolve(
+            local,
+            ld=tuple(rank(mid) for rank, mid in zip(ranks, local.ld, strict=True)),
+            rb=tuple(
+                frozenset(_by_rank(rank, m) for m in held)
+                for rank, held in zip(ranks, local.rb, strict=True)
+            ),
+            ls=tuple(map(mine, local.ls)),
+            ck=mine(local.ck),
+            u=SlidingArray(mine(local.u.first), tuple(_by_rank(mine, m) for m in local.u)),
+            p=SlidingMap(0, tuple(p and Per(p.snd, ranks[p.snd](p.mid)) for p in local.p.slots)),
+            sb=tuple(evolve(_by_rank(mine, m), per=m.per - first) for m in local.sb),
+        )
+
+    def packet(envelope: Envelope) -> Packet:
+        if isinstance(envelope.packet, Msg):
+            return _by_rank(ranks[envelope.src], envelope.packet)
+        return evolve(envelope.packet, mid=ranks[_owner_of(envelope)](envelope.packet.mid))
+
+    return Renaming(state, packet)
+
+
+def _by_rank(rank: Rank, m: Msg) -> Msg:
+    return evolve(m, mid=rank(m.mid), pid=rank(m.pid))
+
+
+def _owner_of(envelope: Envelope) -> int:
+    """Return whose message an ACK or a PERMIT is about."""
+    return envelope.dst if isinstance(envelope.packet, Ack) else envelope.src
+
+
+def _ids_of(
+    actor: int, states: tuple[Hybrid[Msg], ...], flying: tuple[Envelope, ...]
+) -> Iterator[int]:
+    """Yield the ids of one actor's messages that are kept anywhere."""
+    own = states[actor]
+    yield from (*own.ls, own.ck, own.u.first)
+    for m in (*own.u, *own.sb):
+        yield from (m.mid, m.pid)
+    for other in states:
+        yield other.ld[actor]
+        yield from (p.mid for p in other.p if p.snd == actor)
+        for m in other.rb[actor]:
+            yield from (m.mid, m.pid)
+    for envelope in flying:
+        packet = envelope.packet
+        if isinstance(packet, Ack | Permit):
+            yield from (packet.mid,) * (_owner_of(envelope) == actor)
+        elif envelope.src == actor:
+            yield from (packet.mid, packet.pid)
+
+
 HYBRID_BASIC = Protocol(
     name="hybrid-basic",
     summary="hybrid buffering: permits at the sender, FIFO at the receiver; any network",
@@ -274,4 +340,5 @@ HYBRID_BASIC = Protocol(
     invariants=INVARIANTS,
     witnesses=WITNESSES,
     measures=MEASURES,
+    normal=normal,
 )

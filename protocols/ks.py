@@ -18,8 +18,9 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Message, Protocol, Step
+from antecede import Envelope, Message, Protocol, Renaming, Step
 from antecede.protocols.mail_room import Held, released
+from antecede.protocols.ranks import ranked
 
 
 @frozen
@@ -134,6 +135,36 @@ def has_newer(entry: Entry, log: Iterable[Entry]) -> bool:
     return any(e.sender == entry.sender and e.clock > entry.clock for e in log)
 
 
+def normal(states: tuple[Ks, ...], flying: tuple[Envelope, ...]) -> Renaming:
+    """Write the clocks of each actor by rank: they are only compared."""
+    sent = [(envelope.src, envelope.packet) for envelope in flying]
+    sent += [(held.src, held.packet) for state in states for held in state.held_back]
+    clocks = [{state.clock, *(other.SR[state.me] for other in states)} for state in states]
+    for log in (*(state.LOG for state in states), *(stamped.O for _, stamped in sent)):
+        for entry in log:
+            clocks[entry.sender].add(entry.clock)
+    for src, stamped in sent:
+        clocks[src].add(stamped.clock)
+    ranks = list(map(ranked, clocks))
+
+    def entries(log: Log) -> Log:
+        return frozenset(evolve(e, clock=ranks[e.sender](e.clock)) for e in log)
+
+    def packet(src: int, stamped: Stamped) -> Stamped:
+        return evolve(stamped, clock=ranks[src](stamped.clock), O=entries(stamped.O))
+
+    def state(actor: int, local: Ks) -> Ks:
+        return evolve(
+            local,
+            clock=ranks[actor](local.clock),
+            SR=tuple(rank(clock) for rank, clock in zip(ranks, local.SR, strict=True)),
+            LOG=entries(local.LOG),
+            held_back=tuple(evolve(h, packet=packet(h.src, h.packet)) for h in local.held_back),
+        )
+
+    return Renaming(state, lambda envelope: packet(envelope.src, envelope.packet))
+
+
 KS = Protocol(
     name="ks",
     summary="receiver-side: a log of the destinations still worth knowing on every message",
@@ -143,5 +174,6 @@ KS = Protocol(
     receive=receive,
     network="fifo",
     witnesses={"waited": lambda state: bool(state.held_back)},
+    normal=normal,
     measures={"log": lambda state: len(state.LOG)},
 )

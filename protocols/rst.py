@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Message, Protocol, Step
+from antecede import Envelope, Message, Protocol, Renaming, Step
 from antecede.protocols.mail_room import Held, released
 
 Vector: TypeAlias = tuple[int, ...]
@@ -151,6 +151,34 @@ def _sending_order(held: Mail) -> tuple[int, Matrix]:
     return held.src, held.packet.SENT
 
 
+def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+    """Count from what was delivered: what j has delivered from k holds nothing back at j any more.
+
+    So an entry SENT[k][j] up to DELIV_j[k] is as good as DELIV_j[k]. What j itself knows is left as
+    it is, for DELIV_j is claimed to be its column.
+    """
+    delivered = [state.DELIV for state in states]
+
+    def since(SENT: Matrix, me: int | None = None) -> Matrix:
+        return tuple(
+            tuple(
+                count - delivered[j][k] if j == me else max(count - delivered[j][k], 0)
+                for j, count in enumerate(row)
+            )
+            for k, row in enumerate(SENT)
+        )
+
+    def packet(stamped: Stamped) -> Stamped:
+        return evolve(stamped, SENT=since(stamped.SENT))
+
+    def state(actor: int, local: Rst) -> Rst:
+        waiting = tuple(evolve(held, packet=packet(held.packet)) for held in local.held_back)
+        DELIV = (0,) * len(states)
+        return evolve(local, SENT=since(local.SENT, actor), DELIV=DELIV, held_back=waiting)
+
+    return Renaming(state, lambda envelope: packet(envelope.packet))
+
+
 INVARIANTS = {"deliv-is-column-of-sent": deliv_is_column_of_sent}
 WITNESSES = {"waited": lambda state: bool(state.held_back)}
 
@@ -163,4 +191,5 @@ RST = Protocol(
     receive=receive,
     invariants=INVARIANTS,
     witnesses=WITNESSES,
+    normal=normal,
 )

@@ -19,8 +19,9 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Message, Protocol, Step
+from antecede import Envelope, Message, Protocol, Renaming, Step
 from antecede.protocols.mail_room import Held, released
+from antecede.protocols.ranks import ranked
 
 Time: TypeAlias = tuple[int, ...]
 Pairs: TypeAlias = tuple[Time | None, ...]
@@ -94,6 +95,30 @@ def latest(one: Time | None, other: Time | None) -> Time | None:
     return tuple(map(max, one, other))
 
 
+def normal(states: tuple[Ses, ...], flying: tuple[Envelope, ...]) -> Renaming:
+    """Write the clock entries of each actor by rank: times are only compared and merged."""
+    sent = [envelope.packet for envelope in flying]
+    sent += [held.packet for state in states for held in state.held_back]
+    times = [state.T for state in states] + [stamped.t for stamped in sent]
+    times += [t for kept in (*states, *sent) for t in kept.V if t is not None]
+    ranks = [ranked(time[k] for time in times) for k in range(len(states))]
+
+    def of(t: Time) -> Time:
+        return tuple(rank(count) for rank, count in zip(ranks, t, strict=True))
+
+    def pairs(V: Pairs) -> Pairs:
+        return tuple(None if t is None else of(t) for t in V)
+
+    def packet(stamped: Stamped) -> Stamped:
+        return evolve(stamped, t=of(stamped.t), V=pairs(stamped.V))
+
+    def state(_actor: int, local: Ses) -> Ses:
+        waiting = tuple(evolve(held, packet=packet(held.packet)) for held in local.held_back)
+        return evolve(local, T=of(local.T), V=pairs(local.V), held_back=waiting)
+
+    return Renaming(state, lambda envelope: packet(envelope.packet))
+
+
 SES = Protocol(
     name="ses",
     summary="receiver-side: a vector clock and a list of destinations on every message",
@@ -102,4 +127,5 @@ SES = Protocol(
     causal_send=causal_send,
     receive=receive,
     witnesses={"waited": lambda state: bool(state.held_back)},
+    normal=normal,
 )

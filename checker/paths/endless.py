@@ -19,6 +19,8 @@ from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Lose, Message, Receive, State, Transition
 from antecede.checker.semantics.judge import obliged, refused
 from antecede.checker.semantics.marked import follows, marked_oracle
+from antecede.checker.semantics.normal import renamed as normal_transition
+from antecede.checker.semantics.normal import renaming_of
 from antecede.checker.semantics.transition import (
     System,
     enabled,
@@ -99,7 +101,7 @@ def _counterpart(
 ) -> Transition:
     """Return the enabled transition of the counted system that is the given one, renamed."""
     for other in enabled(plain, counted):
-        if _anonymous(other, names) == transition:
+        if _anonymous(plain, counted, other, names) == transition:
             return other
     raise ReplayError(
         f"step {number} of an endless run has no counterpart with numbered messages; do the "
@@ -107,7 +109,12 @@ def _counterpart(
     )
 
 
-def _anonymous(transition: Transition, names: Mapping[Message, Message]) -> Transition:
+def _anonymous(
+    plain: System, counted: State, transition: Transition, names: Mapping[Message, Message]
+) -> Transition:
+    """Return a transition of the counted system as the anonymous one calls it."""
+    if (normal := plain.protocol.normal) is not None:
+        transition = normal_transition(transition, renaming_of(normal, counted))
     if isinstance(transition, Receive | Lose):
         return evolve(transition, packet=renamed(transition.packet, names))
     return transition
@@ -155,7 +162,7 @@ def anonymous(
             names[message] = next_message(hidden, state, send)
             transition: Transition = send
         else:
-            transition = _anonymous(told, names)
+            transition = _anonymous(system, counted, told, names)
         if transition not in enabled(hidden, state):
             raise ReplayError(f"step {number} of the endless run is not enabled there")
         found.append(transition)

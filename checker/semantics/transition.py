@@ -18,6 +18,7 @@ from antecede.checker.model import (
     Delivery,
     Lose,
     Message,
+    NormalForm,
     Property,
     Protocol,
     Receive,
@@ -32,6 +33,7 @@ from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.marked import may_mark
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.network import Network
+from antecede.checker.semantics.normal import normal_form
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
 from antecede.checker.semantics.workload import ARM, Workload
@@ -78,6 +80,12 @@ class System:
         return CheckedHandlers(self.protocol, self.actors)
 
     @cached_property
+    def normal(self) -> NormalForm | None:
+        """Return the protocol's normal form where it is applied: where one message is followed."""
+        endless = self.workload.buffer is not None and self.oracle.number is not None
+        return self.protocol.normal if endless else None
+
+    @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Return (src, dst) of every channel, at its index."""
         return tuple((i, j) for i in range(self.actors) for j in range(self.actors))
@@ -95,13 +103,21 @@ class Outcome:
 def initial_state(system: System) -> State:
     """Return the state before anything happened."""
     everyone = range(system.actors)
-    return State(
+    state = State(
         actors=tuple(system.handlers.initial(i) for i in everyone),
         channels=((),) * system.actors**2,
         workload=tuple(system.workload.initial(i) for i in everyone),
         history=tuple(system.oracle.initial(i) for i in everyone),
         losses=system.network.budget or 0,
     )
+    return _written(system, state)
+
+
+def _written(system: System, state: State) -> State:
+    """Return a state as the protocol's normal form writes it, where one is applied."""
+    if system.normal is None:
+        return state
+    return normal_form(system.normal, system.network, state)
 
 
 def enabled(system: System, state: State) -> tuple[Transition, ...]:
@@ -277,7 +293,7 @@ def _lose(system: System, state: State, transition: Lose) -> Outcome:
         channels=_replaced(state.channels, index, rest),
         losses=max(state.losses - 1, 0),
     )
-    return Outcome(after, Step(state.actors[transition.dst]), ())
+    return Outcome(_written(system, after), Step(state.actors[transition.dst]), ())
 
 
 def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
@@ -303,7 +319,7 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
         workload=_replaced(state.workload, actor, position),
         history=history,
     )
-    return Outcome(after, step, tuple(judged))
+    return Outcome(_written(system, after), step, tuple(judged))
 
 
 def network_sent(actor: int, step: Step) -> tuple[Message, ...]:

@@ -129,7 +129,8 @@ SUMMARIES = {
     ),
     "endless": (
         "endless:B: every actor causal-sends for ever, while fewer than B of its own messages are "
-        "undelivered, to any one other actor; endless:B:[[1,2],[0],[]]: to these"
+        "undelivered, to any one other actor; endless:B:[[1,2],[0],[]]: to these (and [1,2] in "
+        "place of 1 is one message to both)"
     ),
     "program": (
         'program:[[{"send":"m1","to":[1]}],[{"receive":"m1"}]]: per actor its sends and receives, '
@@ -235,7 +236,8 @@ def endless(actors: int, argument: str) -> Workload:
 
     Args:
         actors: how many there are.
-        argument: BUFFER, or BUFFER:[[destinations of actor 0], …].
+        argument: BUFFER, or BUFFER:[[destinations of actor 0], …]; a list in place of a destination
+            is a message to all of these.
 
     Raises:
         InputError: no number, or no list of other actors per actor.
@@ -246,19 +248,21 @@ def endless(actors: int, argument: str) -> Workload:
     rows = _targets(actors, listed)
     text = f"endless:{buffer}"
     if listed:
-        text += ":" + json.dumps(rows, separators=(",", ":"))
+        told = [[to[0] if len(to) == 1 else to for to in row] for row in rows]
+        text += ":" + json.dumps(told, separators=(",", ":"))
     return Workload(
         kind="endless",
         text=text,
         most=1,
         initial=lambda _actor: 0,
         sent=_count,
-        choices=lambda actor, _position: tuple((target,) for target in rows[actor]),
+        choices=lambda actor, _position: rows[actor],
         after_send=lambda _actor, position, _destinations: position,
         after_delivery=_unmoved,
         ended=lambda _actor, _position: False,
         symmetric=not listed,
         self_sends=False,
+        fan_out=max((len(to) for row in rows for to in row), default=1),
         buffer=buffer,
     )
 
@@ -272,17 +276,20 @@ def counting(workload: Workload) -> Workload:
     return evolve(workload, after_send=_one_more)
 
 
-def _targets(actors: int, listed: str) -> list[list[int]]:
-    """Return per actor to whom it sends; all others where nothing is listed."""
+def _targets(actors: int, listed: str) -> list[tuple[Destinations, ...]]:
+    """Return per actor to whom it sends; to any other where nothing is listed."""
     if not listed:
-        return [[j for j in range(actors) if j != i] for i in range(actors)]
+        return [tuple((j,) for j in range(actors) if j != i) for i in range(actors)]
     rows = json_list("endless", listed)
     if len(rows) != actors:
         raise InputError(f"an endless workload needs one list per actor: {actors}, got {len(rows)}")
-    for actor, targets in enumerate(rows):
-        for target in targets:
+    found = []
+    for actor, row in enumerate(rows):
+        groups = [target if isinstance(target, list) and target else [target] for target in row]
+        for target in (one for group in groups for one in group):
             check_destination(actors, actor, target)
-    return [sorted(set(targets)) for targets in rows]
+        found.append(tuple(sorted({tuple(sorted(set(group))) for group in groups})))
+    return found
 
 
 def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:

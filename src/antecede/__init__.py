@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from antecede.checker.model import (
     Delivery,
+    Envelope,
     LocalState,
     Message,
     Packet,
     Predicate,
     Property,
     Protocol,
+    Renaming,
     Request,
     Step,
     What,
@@ -32,12 +34,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Delivery",
+    "Envelope",
     "LocalState",
     "Message",
     "Packet",
     "Predicate",
     "Property",
     "Protocol",
+    "Renaming",
     "Request",
     "Step",
     "What",

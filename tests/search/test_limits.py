@@ -10,7 +10,7 @@ from attrs import evolve
 
 from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import ProtocolError
-from antecede.checker.model import State
+from antecede.checker.model import Protocol, State
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.fairness import graph_of, lasso
 from antecede.checker.search.options import Options
@@ -25,13 +25,19 @@ ALONE = "endless:1:[[1,2],[],[]]"
 """Alice alone sends."""
 
 
+def counting(protocol: str) -> Protocol:
+    """Return a protocol that does not forget what everybody has passed."""
+    return evolve(protocol_named(protocol), normal=None)
+
+
 def limited(protocol: str, *bounds: str, workload: str = ALONE, network: str = "fifo") -> System:
-    asked = system(protocol, workload, network=network)
+    asked = system(counting(protocol), workload, network=network)
     return evolve(asked, limits=limits_from(bounds, asked.protocol))
 
 
 def checked(protocol: str, *bounds: str, network: str = "fifo") -> CheckReport:
-    return check(Spec(protocol=protocol, workload=ALONE, network=network, bound=bounds))
+    spec = Spec(protocol=protocol, workload=ALONE, network=network, bound=bounds)
+    return check(spec, protocol=counting(protocol))
 
 
 def naive_length(asked: System) -> int | None:
