@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import attrs
 import click
+from click.shell_completion import CompletionItem
 
 from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
@@ -38,11 +40,13 @@ from antecede.checker.engine import kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore import walk as walks
 from antecede.checker.formats import check_writable, junit, sarif, write_whole
+from antecede.checker.formats import github as github_marks
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.registry import FORMATS, format_of, write_trace
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.reading import refuse_unprintable
+from antecede.checker.report import catalogue, completion
 from antecede.checker.report import text as reports
 from antecede.checker.search import distinct as kinds
 from antecede.checker.search import sample as samples
@@ -101,7 +105,9 @@ def _option(known: Setting) -> Callable[[Any], Any]:
         known.name,
         multiple=several,
         metavar=known.metavar or _METAVARS.get(known.kind),
-        type=str if several else _type(known),
+        type=Named("property" if known.name == "properties" else "anything")
+        if several
+        else _type(known),
         callback=_flat if several else None,
         help=_help(known),
     )
@@ -125,6 +131,33 @@ def _type(known: Setting) -> click.ParamType[Any]:
     return Given(known)
 
 
+class Named(click.ParamType[str]):
+    """Text for which the shell offers names and files; what it means is decided later."""
+
+    name = "text"
+
+    def __init__(self, kind: str) -> None:
+        """Offer what `checker.report.completion` knows of a kind, or any file or folder (dir)."""
+        self.kind = kind
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the text."""
+        return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return what the shell offers."""
+        if self.kind in ("file", "dir"):
+            return [CompletionItem(incomplete, type=self.kind)]
+        given = [*(ctx.params.get("names") or ()), ctx.params.get("target"), *ctx.args]
+        found = completion.candidates(self.kind, incomplete, [name for name in given if name])
+        return [CompletionItem(each) for each in found]
+
+
+A_FILE = Named("file")
+
+
 class Given(click.ParamType[Any]):
     """What is given for a setting, read and checked by `checker.settings`."""
 
@@ -143,6 +176,18 @@ class Given(click.ParamType[Any]):
             return read(self.known, value)
         except InputError as error:
             self.fail(f"{error}.", param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that the setting may have."""
+        if self.known.choices is not None:
+            start = incomplete.rpartition(",")[2]
+            before = incomplete.removesuffix(start)
+            return [CompletionItem(before + c) for c in self.known.choices if c.startswith(start)]
+        if self.known.name not in completion.KINDS:
+            return []
+        return [CompletionItem(c) for c in completion.candidates(self.known.name, incomplete)]
 
 
 class Folder(click.Path):
@@ -227,11 +272,14 @@ TRACE_FORMAT = click.option(
     help=f"In place of what the ending says: {', '.join(FORMATS)}.",
 )
 OUTPUT = options(
-    click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON."),
+    click.option(
+        "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+    ),
     click.option(
         "--trace",
         "trace_files",
         multiple=True,
+        type=A_FILE,
         metavar="FILE",
         help="Save the counterexample; the ending says how: "
         f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
@@ -248,6 +296,7 @@ OUTPUT = options(
     click.option(
         "--graph",
         "graph_file",
+        type=A_FILE,
         metavar="FILE",
         help="Draw the state space, if it is small: .dot, .graphml, .svg, .html.",
     ),
@@ -267,14 +316,25 @@ OUTPUT = options(
         "--trace FILE saves the others beside it as FILE-2, FILE-3, …",
     ),
     click.option(
-        "--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML, for CI."
+        "--junit",
+        "junit_file",
+        type=A_FILE,
+        metavar="FILE",
+        help="Write the results as JUnit XML, for CI.",
     ),
     click.option(
         "--sarif",
         "sarif_file",
+        type=A_FILE,
         metavar="FILE",
         help="Write what is not as expected as SARIF, for code scanning: the steps of a "
         "counterexample point at the protocol's lines.",
+    ),
+    click.option(
+        "--github/--no-github",
+        default=None,
+        help="Mark what is not as expected in pull requests, by GitHub's annotations.  [default: "
+        "where GITHUB_ACTIONS is set]",
     ),
     click.option(
         "--measures",
@@ -356,7 +416,13 @@ def commands() -> None:
 
 
 @commands.command("check")
-@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE.py:OBJECT|SPEC.toml|FOLDER…")
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    type=Named("target"),
+    metavar="NAME|FILE.py:OBJECT|SPEC.toml|FOLDER…",
+)
 @QUESTION
 @METHOD
 @BOUNDS
@@ -369,6 +435,7 @@ def check_command(
     junit_file: str | None,
     sarif_file: str | None,
     graph_file: str | None,
+    github: bool | None,
     minimise: bool,
     wanted: int,
     measures: bool,
@@ -390,6 +457,8 @@ def check_command(
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     found = targets_of(names, _spec_values(values))
     many = found.many
+    say = _discard if json_file == "-" else _say
+    say_marks = _marks(github, say=_complain if json_file == "-" else _say)
     _check_traces(trace_files, trace_format)
     traces = [("trace", file) for file in trace_files]
     _check_outputs(
@@ -401,12 +470,11 @@ def check_command(
         asked |= {"checkpoint": method.checkpoint, "resume": method.resume, "measures": measures}
         _refuse_for_many({**asked, "max-counterexamples": wanted > 1})
     else:
-        _refuse_alone(found.specs[0], junit_file, sarif_file)
+        _refuse_alone(found.specs[0], junit_file, sarif_file, say_marks)
     if graph_file is not None:
         _draw(graph_file, found.readable[0])
     if found.others and not quiet:
         _complain(reports.left_out_text(found.others))
-    say = _discard if json_file == "-" else _say
     ticker = reports.Ticker(quiet=quiet, many=many)
     if not quiet and method.engine != "plain" and not kernels_are_compiled():
         _complain("Compiling the kernels, which takes half a minute and is done once.")
@@ -436,13 +504,33 @@ def check_command(
         for file in trace_files:
             _write_trace(file, trace_format, only, say)
     _write_result(json_file, done, many=many)
+    say_marks(done)
     return exit_code_of(done)
 
 
-def _refuse_alone(spec: Spec | Refused, junit_file: str | None, sarif_file: str | None) -> None:
-    """Refuse the only spec if it cannot be checked; files for CI say so, too."""
+def _marks(
+    wanted: bool | None, *, say: Callable[[str], None]
+) -> Callable[[Sequence[Checked]], None]:
+    """Return what prints annotations, if they are wanted, or this is a job of GitHub's."""
+
+    def mark(done: Sequence[Checked]) -> None:
+        text = github_marks.text(done)
+        if text and (github_marks.wanted(os.environ) if wanted is None else wanted):
+            say(text)
+
+    return mark
+
+
+def _refuse_alone(
+    spec: Spec | Refused,
+    junit_file: str | None,
+    sarif_file: str | None,
+    mark: Callable[[Sequence[Checked]], None],
+) -> None:
+    """Refuse the only spec if it cannot be checked; files and marks for CI say so, too."""
     if isinstance(spec, Refused):
         _write_for_ci(junit_file, sarif_file, [spec])
+        mark([spec])
         raise spec.error
 
 
@@ -463,7 +551,7 @@ def _only(done: Sequence[Checked]) -> CheckReport:
 
 
 @commands.command("test")
-@click.argument("adapter", metavar="FILE.py:CLASS|pipe:COMMAND")
+@click.argument("adapter", type=Named("adapter"), metavar="FILE.py:CLASS|pipe:COMMAND")
 @QUESTION
 @record(Options, "seed")
 @click.option(
@@ -482,9 +570,15 @@ def _only(done: Sequence[Checked]) -> CheckReport:
     help="Look for code that is not deterministic: in the first calls, in all, or not at all.",
 )
 @BOUNDS
-@click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @click.option(
-    "--trace", "trace_file", metavar="FILE", help="Save the counterexample; see check --help."
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+)
+@click.option(
+    "--trace",
+    "trace_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="Save the counterexample; see check --help.",
 )
 @TRACE_FORMAT
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -611,7 +705,9 @@ def _show_others(
     """Look for counterexamples of other kinds than the one that was found, and show them."""
     if report.result.counterexample is None:
         return
-    found = kinds.others(report.system, report.result.counterexample, wanted - 1, bounds)
+    found = kinds.others(
+        report.system, report.result.counterexample, wanted - 1, bounds.over(report.spec.bounds)
+    )
     say("\n" + reports.others_text(found, wanted))
     for number, path in enumerate(found.paths, 2):
         for file in trace_files:
@@ -663,7 +759,7 @@ def _write_trace(
     show_default=True,
     help="How the table is written.",
 )
-@click.option("--output", metavar="FILE", help="Write the table there.")
+@click.option("--output", type=A_FILE, metavar="FILE", help="Write the table there.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def table_command(
     size: str,
@@ -711,9 +807,12 @@ def table_command(
 @click.option(
     "--source", metavar="NAME", help=f"One of {', '.join(SOURCES)}.  [default: all of them]"
 )
-@click.option("--json", "json_file", metavar="FILE|-", help="Write the report as JSON.")
+@click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the report as JSON."
+)
 @click.option(
     "--output",
+    type=A_FILE,
     metavar="FILE.md",
     help="Write the report as a page; counterexamples go to the folder of the same name beside it.",
 )
@@ -721,6 +820,7 @@ def table_command(
 @click.option(
     "--rows",
     multiple=True,
+    type=A_FILE,
     metavar="FILE.jsonl",
     help="Rows of simulate: what the papers say of times and sizes is decided by them, too.",
 )
@@ -780,8 +880,14 @@ def claims_command(
 
 
 @commands.command("sweep")
-@click.argument("targets", nargs=-1, metavar="[NAME|SPEC.toml|FOLDER]…")
-@click.option("--protocol", "protocols", metavar="NAME,…", help="In place of the specs' own.")
+@click.argument("targets", nargs=-1, type=Named("target"), metavar="[NAME|SPEC.toml|FOLDER]…")
+@click.option(
+    "--protocol",
+    "protocols",
+    type=Named("registered"),
+    metavar="NAME,…",
+    help="In place of the specs' own.",
+)
 @several(Question, "actors", "2,3")
 @several(Question, "messages", "1,2,3")
 @several(Question, "network", "unordered,fifo,duplicating+lossy")
@@ -810,6 +916,7 @@ def claims_command(
 @BOUNDS
 @click.option(
     "--output",
+    type=A_FILE,
     metavar="FILE.jsonl",
     default="sweep.jsonl",
     show_default=True,
@@ -818,6 +925,7 @@ def claims_command(
 @click.option(
     "--parquet",
     "parquet_file",
+    type=A_FILE,
     metavar="FILE",
     help="At the end write all rows of --output there, too, as Parquet.",
 )
@@ -885,7 +993,7 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
 
 
 @commands.command("simulate")
-@click.argument("protocols", required=False, metavar="[NAME,…]")
+@click.argument("protocols", required=False, type=Named("registered"), metavar="[NAME,…]")
 @click.option(
     "--figure",
     "figures",
@@ -916,16 +1024,25 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
 @click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal.")
 @click.option(
     "--output",
+    type=A_FILE,
     metavar="FILE.jsonl",
     default="simulate.jsonl",
     show_default=True,
     help="A row per run, as soon as it is there. What is in the file already is not run again.",
 )
 @click.option(
-    "--parquet", "parquet_file", metavar="FILE", help="The rows of these runs as Parquet."
+    "--parquet",
+    "parquet_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="The rows of these runs as Parquet.",
 )
 @click.option(
-    "--svg", "folder", metavar="FOLDER", help="With --figure: draw it there, in light and in dark."
+    "--svg",
+    "folder",
+    type=Named("dir"),
+    metavar="FOLDER",
+    help="With --figure: draw it there, in light and in dark.",
 )
 @click.option("--quiet", is_flag=True, help="No progress.")
 def simulate_command(
@@ -974,7 +1091,7 @@ def simulate_command(
 
 
 @commands.command("audit")
-@click.argument("names", metavar="LOG|-…", nargs=-1, required=True)
+@click.argument("names", type=A_FILE, metavar="LOG|-…", nargs=-1, required=True)
 @click.option(
     "--log-format",
     type=click.Choice(logs.FORMATS),
@@ -993,10 +1110,13 @@ def simulate_command(
     help="What the records of another program's log are called: actor, event, message, to, and "
     "what its event says of a causal-send (send) and a delivery (deliver).",
 )
-@click.option("--json", "json_file", metavar="FILE|-", help="Write the findings as JSON.")
+@click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the findings as JSON."
+)
 @click.option(
     "--trace",
     "trace_file",
+    type=A_FILE,
     metavar="FILE",
     help="Draw the first violation of causal delivery: .svg, .html, .shiviz, .json.",
 )
@@ -1047,7 +1167,7 @@ def audit_command(
 
 
 @commands.command("prove")
-@click.argument("target", metavar="NAME|FILE.py:OBJECT")
+@click.argument("target", type=Named("protocol"), metavar="NAME|FILE.py:OBJECT")
 @click.option(
     "--timeout",
     type=Given(TIMEOUT),
@@ -1094,8 +1214,12 @@ def audit_command(
 @click.option(
     "--max-states", type=click.IntRange(min=1), help="For --link: give up at so many unique states."
 )
-@click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
-@click.option("--junit", "junit_file", metavar="FILE", help="Write it as JUnit XML, for CI.")
+@click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+)
+@click.option(
+    "--junit", "junit_file", type=A_FILE, metavar="FILE", help="Write it as JUnit XML, for CI."
+)
 @click.option(
     "--smt2",
     "smt2_folder",
@@ -1169,25 +1293,33 @@ def _write_object(json_file: str | None, found: dict[str, Any]) -> None:
 
 
 @commands.command("list")
-def list_command() -> int:
-    """List the protocols, properties, networks, workloads, histories, searches and engines."""
-    _say(reports.catalogue())
+@click.argument("names", nargs=-1, type=Named("listed"), metavar="[NAME|FILE.py]…")
+def list_command(names: tuple[str, ...]) -> int:
+    """List the protocols, properties, networks, workloads, histories, searches and engines.
+
+    With names it says all there is to say of them; with a file, which protocols it defines.
+
+    Exit codes: 0, 2 nothing has this name.
+    """
+    _say("\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue())
     return 0
 
 
 TRACED = click.option(
     "--protocol",
+    type=Named("protocol"),
     metavar="NAME|FILE.py:OBJECT",
     help="The protocol of a trace; needed where it is a file, for replaying runs it.",
 )
 
 
 @commands.command("replay")
-@click.argument("trace", metavar="TRACE.json")
+@click.argument("trace", type=Named("trace"), metavar="TRACE.json")
 @click.option(
     "--trace",
     "trace_files",
     multiple=True,
+    type=A_FILE,
     metavar="FILE",
     help="Save it in another format, too, as the ending says; see check --help. Once for each.",
 )
@@ -1221,7 +1353,7 @@ def replay_command(
 
 
 @commands.command("explore")
-@click.argument("target", metavar="NAME|FILE.py:OBJECT|SPEC.toml|TRACE.json")
+@click.argument("target", type=Named("traced"), metavar="NAME|FILE.py:OBJECT|SPEC.toml|TRACE.json")
 @record(Question)
 @click.option(
     "--port",
@@ -1283,7 +1415,20 @@ def _save(path: Run, file: str) -> None:
 
 def _say(text: str) -> None:
     """Print a report for people."""
-    _print(reports.for_stream(text, sys.stdout) + "\n")
+    _print(_shown(text, sys.stdout) + "\n")
+
+
+def _shown(text: str, stream: TextIO) -> str:
+    """Return a text as a stream shows it; verdicts have colours on a terminal that has some."""
+    text = reports.for_stream(text, stream)
+    if not stream.isatty():
+        return text
+    text = reports.fitted(text, shutil.get_terminal_size().columns)
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return reports.VERDICTS.sub(
+        lambda found: click.style(found[0], fg=reports.COLOURS[found[0]], bold=True), text
+    )
 
 
 def _print(text: str) -> None:
@@ -1300,7 +1445,7 @@ def _discard(_text: str) -> None:
 
 
 def _complain(text: str) -> None:
-    print(reports.for_stream(text, sys.stderr), file=sys.stderr)
+    print(_shown(text, sys.stderr), file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

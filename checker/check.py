@@ -159,7 +159,7 @@ def check(
     Args:
         spec: what to check, and what to expect.
         options: how to explore; the search is the spec's.
-        bounds: when to give up.
+        bounds: when to give up; they take the place of the spec's own.
         protocol: in place of the one that `spec` names.
         selfcheck: which of the protocol's calls to check for determinism and purity.
         minimised: shorten the counterexample, and bring its steps into a clear order.
@@ -177,7 +177,7 @@ def check(
     if system.workload.buffer is not None:
         starvation.refuse(options)
         options = evolve(options, engine="plain")
-    checked(bounds)
+    bounds = checked(bounds.over(spec.bounds))
     explored = self_checking(system, selfcheck)
     keep_running()
     try:

@@ -42,10 +42,21 @@ def protocol_named(reference: str) -> Protocol:
         return protocol
     path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
     if not path.endswith(".py"):
+        if (likely := _file_meant(reference)) is not None:
+            raise InputError(f"there is no protocol {reference!r}; did you mean {likely!r}?")
         if "/" in reference:
             raise InputError(f"there is no file or folder {reference!r}")
         raise unknown("protocol", reference, registry)
     return _protocol_in(import_file(Path(path)), path, name)
+
+
+def _file_meant(reference: str) -> str | None:
+    """Return how a file is named whose ending was forgotten, if there is one: g4:A is g4.py:A."""
+    stem, colon, name = reference.partition(":")
+    for ending in (".py", ".toml"):
+        if stem and Path(f"{stem}{ending}").is_file() and (ending == ".py" or not colon):
+            return f"{stem}{ending}{colon}{name}"
+    return None
 
 
 def import_file(path: Path) -> ModuleType:
@@ -79,9 +90,29 @@ def import_file(path: Path) -> ModuleType:
     return module
 
 
-def _protocol_in(module: ModuleType, path: str, name: str) -> Protocol:
+def protocols_in(reference: str) -> dict[str, Protocol]:
+    """Return the protocols that FILE.py defines, or FILE.py:OBJECT, by what they are called.
+
+    Raises:
+        InputError: there are none, or the file cannot be imported.
+    """
+    path, _, name = reference.partition(":")
+    if name:
+        return {reference: protocol_named(reference)}
+    found = _defined_in(import_file(Path(path)))
+    if not found:
+        raise InputError(f"{path} defines no protocol, that is, no antecede.Protocol")
+    return {f"{path}:{key}": _adapted(each) for key, each in found.items()}
+
+
+def _defined_in(module: ModuleType) -> dict[str, Any]:
+    """Return the protocols of a module, and the classes that can be made protocols."""
     found = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
-    found |= {key: value for key, value in vars(module).items() if _is_adapter(value, module)}
+    return found | {key: value for key, value in vars(module).items() if _is_adapter(value, module)}
+
+
+def _protocol_in(module: ModuleType, path: str, name: str) -> Protocol:
+    found = _defined_in(module)
     if name:
         if name in found:
             return _adapted(found[name])

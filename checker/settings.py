@@ -193,6 +193,21 @@ def read(known: Setting, text: str) -> Any:
     return value
 
 
+def given_for(known: Setting, value: Any) -> Any:
+    """Return what a record from a file says of a setting; an amount of memory may be text.
+
+    Raises:
+        InputError: it says nothing that the setting may be.
+    """
+    if known.metavar == "SIZE" and (is_kind(value, int) or isinstance(value, str)):
+        return read(known, str(value))
+    check_value(known, value)
+    return value
+
+
+LEAST_BYTES = 10**6
+"""A bare number below this is an amount of memory whose unit was forgotten."""
+
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
@@ -200,6 +215,11 @@ def _bytes(text: str, what: str) -> int:
     """Return an amount of memory such as 500M or 4G in bytes."""
     match = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,9})?)([KMGT]?)B?", text.strip().upper())
     size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if match and not match[2] and 0 < size < LEAST_BYTES:
+        raise InputError(
+            f"{what} is {shown(text)}, which would be {match[1]} bytes; say which unit is meant, "
+            f"{match[1]}G or {match[1]}M"
+        )
     if size <= 0:
         raise InputError(f"{what} is {shown(text)}, and that is no amount of memory; give 500M, 4G")
     return size

@@ -14,7 +14,7 @@ from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.reading import text_in
 from antecede.checker.registry import default_properties, property_named, protocol_named
-from antecede.checker.search.options import SEARCHES
+from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
@@ -31,11 +31,15 @@ from antecede.checker.settings import (
     check_text,
     check_value,
     checked,
+    given_for,
     is_kind,
     kind_named,
     settings_of,
     shown,
 )
+
+_BOUNDS = tuple(known for known in settings_of(Bounds) if known.name != "bound")
+"""The bounds of a search; `bound`, which limits what an actor keeps, is the spec's own."""
 
 (_NETWORK,) = (known for known in settings_of(Question) if known.name == "network")
 
@@ -63,6 +67,8 @@ class Expectation:
 class Spec(Question):
     """A question, the search that should answer it, and the answer that is expected.
 
+    Its bounds hold where none are given in the check's own.
+
     Attributes:
         bound: limits on what an actor keeps, as `--bound` takes them.
     """
@@ -70,6 +76,7 @@ class Spec(Question):
     title: str = ""
     search: str = "breadth"
     bound: tuple[str, ...] = ()
+    bounds: Bounds = Bounds()
     expect: Expectation = Expectation()
     file: str | None = None
     names: Names = field(factory=Names, converter=names_from)
@@ -226,12 +233,15 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     Raises:
         InputError: a wrong key or a value of the wrong type.
     """
-    _check_kinds(table, _KINDS, "key")
+    bounds = {known.name: known for known in _BOUNDS}
+    values = {key: value for key, value in table.items() if key not in bounds}
+    _check_kinds(values, _KINDS, "key")
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")
-    values = dict(table)
     for several in ("properties", "bound"):
         values[several] = tuple(table.get(several, ()))
+    given = {key: given_for(bounds[key], table[key]) for key in table if key in bounds}
+    values["bounds"] = Bounds(**given)
     values["expect"] = _expectation(table.get("expect", {}))
     if isinstance(table.get("workload"), Mapping):
         values["workload"] = _workload_text(table["workload"])
@@ -247,6 +257,7 @@ _KINDS: Mapping[str, type] = {
     "bound": list,
     "expect": dict,
     "names": dict,
+    **{known.name: known.kind for known in _BOUNDS},
 }
 
 KEYS = frozenset(_KINDS) - {"title"}

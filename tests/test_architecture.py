@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 PACKAGES = ("checker", "protocols", "properties")
 
 ROOMS = (
-    ("model", "errors", "reading", "settings", "registry", "interrupts", "memory"),
+    ("model", "errors", "amounts", "reading", "settings", "registry", "interrupts", "memory"),
     ("semantics",),
     ("purity",),
     ("paths",),

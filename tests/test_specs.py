@@ -12,6 +12,7 @@ from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import InputError
 from antecede.checker.paths.violation import wrong_order
 from antecede.checker.registry import protocol_names
+from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.spec import Expectation, Spec, load_spec, overridden
 from antecede.checker.targets import targets_of
@@ -259,7 +260,27 @@ def test_a_spec_is_read_as_it_is_written(tmp_path: Path) -> None:
     )
 
 
+def test_a_spec_holds_its_bounds_and_the_command_line_replaces_them(tmp_path: Path) -> None:
+    file = tmp_path / "bounded.toml"
+    bounds = 'max_states = 20\nmax_seconds = 60.5\nmax_memory = "4G"\n'
+    file.write_text(bounds + GOOD)
+    spec = load_spec(file)
+    assert Bounds(max_states=20, max_seconds=60.5, max_memory=4 * 10**9) == spec.bounds
+    report = check(spec)
+    assert "--max-states 20 reached" == report.result.stopped_by
+    assert 3 == report.exit_code
+    assert check(spec, bounds=Bounds(max_states=1000)).as_expected
+    deep = check(spec, bounds=Bounds(max_states=1000, max_depth=2))
+    assert "--max-depth 2 reached" == deep.result.stopped_by
+
+
 WRONG = [
+    ("messages = 2", "max_states = 0", "max states is 0; give at least 1"),
+    ("messages = 2", 'max_states = "9"', "max states is '9'; it must be a whole number"),
+    ("messages = 2", "max_memory = 4", "say which unit is meant, 4G or 4M"),
+    ("messages = 2", 'max_memory = "4Q"', "'4Q', and that is no amount of memory"),
+    ("messages = 2", "max_memory = true", "max memory is True; it must be a whole number"),
+    ("messages = 2", "max_second = 9", "unknown key 'max_second'; did you mean 'max_seconds'?"),
     ('protocol = "mfss"', "", "the spec lacks the key 'protocol'"),
     ("actors = 2", "acters = 2", "unknown key 'acters'; did you mean 'actors'?"),
     ("actors = 2", 'actors = "2"', "actors is '2'; it must be a whole number"),

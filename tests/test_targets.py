@@ -130,3 +130,16 @@ def test_two_traces_in_one_file_are_refused(folder: Path, antecede: Command) -> 
     ran = antecede("check", "mfss", "--trace", "t.svg", "--trace", "t.svg", cwd=folder)
     assert 2 == ran.code
     assert "both name 't.svg'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("g4:A", "g4.py:A"), ("g4", "g4.py"), ("./g4:A", "./g4.py:A"), ("b", "b.toml")],
+)
+def test_a_file_without_its_ending_is_guessed(
+    given: str, meant: str, folder: Path, antecede: Command
+) -> None:
+    (folder / "g4.py").write_text("")
+    ran = antecede("check", given, cwd=folder)
+    assert 2 == ran.code
+    assert f"there is no protocol {given!r}; did you mean {meant!r}?" in ran.err

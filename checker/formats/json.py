@@ -134,6 +134,16 @@ def own_version() -> str:
         return str(table["project"]["version"])
 
 
+def own_address() -> str | None:
+    """Return where antecede is found, as its package says; None where it says nothing."""
+    try:
+        about = importlib.metadata.metadata("antecede")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    urls = (line.partition(",")[2].strip() for line in about.get_all("Project-URL") or ())
+    return next((url for url in (about["Home-page"], *urls) if url), None)
+
+
 def counterexample_object(path: Path) -> dict[str, Any]:
     """Return a path, and why it violates a property if it does one."""
     words, explanation = Words.of(path), explanation_of(path)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from antecede.checker.check import Checked, CheckReport, Refused, decides, exit_code_of
 from antecede.checker.formats import json as formats
@@ -49,15 +49,13 @@ _HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
 def text(done: Sequence[Checked]) -> str:
     """Return the results as a SARIF log of one run."""
     reports = [each for each in done if isinstance(each, CheckReport)]
-    refused = [each for each in done if isinstance(each, Refused)]
     rules, version = _rules(reports), formats.own_version()
-    results = [found for report in reports for found in _results(report)]
-    results += [_refused_result(each) for each in refused if each.label.endswith(".toml")]
     run = {
         "tool": {
             "driver": {
                 "name": "antecede",
                 **({"version": version} if version[0].isdigit() else {}),
+                **({"informationUri": address} if (address := formats.own_address()) else {}),
                 "rules": [_rule(name, summary) for name, summary in rules.items()],
             }
         },
@@ -66,10 +64,31 @@ def text(done: Sequence[Checked]) -> str:
             ROOT: {"description": _message("The folder in which antecede was run.")}
         },
         "results": [
-            {**found, "ruleIndex": list(rules).index(found["ruleId"])} for found in results
+            {**found, "ruleIndex": list(rules).index(found["ruleId"])} for found in results(done)
         ],
     }
     return formats.text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def results(done: Sequence[Checked]) -> list[Object]:
+    """Return the results of the log: what is not as expected, and what could not be checked."""
+    found: list[Object] = []
+    for each in done:
+        if isinstance(each, CheckReport):
+            found += _results(each)
+        elif each.label.endswith(".toml"):
+            found.append(_refused_result(each))
+    return found
+
+
+def unescaped(text: str) -> str:
+    """Return the text of a message as it was before it was made one."""
+    return text.replace("{{", "{").replace("}}", "}").replace("] (", "](")
+
+
+def path_of(artifact: Mapping[str, str]) -> str:
+    """Return the path of an artifact below the current folder."""
+    return unquote(artifact["uri"])
 
 
 def _rules(reports: Iterable[CheckReport]) -> dict[str, str]:

@@ -7,23 +7,17 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, TextIO
 
 from antecede.checker import starvation
+from antecede.checker.amounts import counted
 from antecede.checker.check import Checked, CheckReport, Refused, decides
 from antecede.checker.interrupts import is_interruption
-from antecede.checker.model import Property, Protocol, What, Where
+from antecede.checker.model import Property, What, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
-from antecede.checker.registry import (
-    default_properties,
-    property_named,
-    property_names,
-    protocol_named,
-    protocol_names,
-)
 from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
@@ -31,16 +25,12 @@ from antecede.checker.report.prose import Words, bracket, length_text, listed, l
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
-from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES
-from antecede.checker.semantics.history import HISTORIES
-from antecede.checker.semantics.network import NETWORKS
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import SUMMARIES
 from antecede.checker.spec import Expectation, Spec
 
-WIDTH = 88
+WIDTH = 80
 """Columns of running text."""
 
 SHORTEST = 0.001
@@ -48,6 +38,19 @@ SHORTEST = 0.001
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
+
+COLOURS = {
+    **dict.fromkeys(("HOLDS", "ok", "PROVED", "LINKED", "CONFIRMED", "CONSISTENT"), "green"),
+    **dict.fromkeys(("VIOLATED", "FAILED", "NOT AS EXPECTED", "REFUTED", "ERROR", "Error"), "red"),
+    **dict.fromkeys(("INCOMPLETE", "VACUOUS", "UNKNOWN", "UNDECIDED"), "yellow"),
+}
+"""Word for a verdict -> its colour on a terminal; the word alone says as much."""
+
+VERDICTS = re.compile(
+    r"(?<![\w/:.-])(?:" + "|".join(sorted(COLOURS, key=len, reverse=True)) + r")(?![\w/.(=-])"
+)
+
+_DRAWN = re.compile("[│─╭╮╯╰├┤┄▷◁▶◀━┏┓┛┗┣┫]")
 
 _ASCII = str.maketrans(
     dict(zip("│─╭╮╯╰├┤┄▷◁▶◀●✗×┃━┏┓┛┗┣┫–’", "|-..''++.><><*Xx#=######-'", strict=True))
@@ -71,6 +74,30 @@ def for_stream(text: str, stream: TextIO) -> str:
         plain = text.translate(_ASCII)
         return plain.encode(encoding, "backslashreplace").decode(encoding)
     return text
+
+
+def fitted(text: str, wide: int) -> str:
+    """Return `text` for a terminal of `wide` columns: broken at spaces, never within a number.
+
+    What is drawn stays as it is, for it would be no picture any more.
+    """
+    return "\n".join(
+        line if len(line) <= wide or _DRAWN.search(line) else _folded(line, wide)
+        for line in text.split("\n")
+    )
+
+
+def _folded(line: str, wide: int) -> str:
+    """Return a line in several, the others further to the right than the first."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line.strip(),
+        wide,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def memory(size: int) -> str:
@@ -122,11 +149,11 @@ def endless_text(report: CheckReport) -> str | None:
     result, system = report.result, report.system
     if (buffer := system.workload.buffer) is None:
         return None
-    each = "message" if buffer == 1 else "messages"
-    bound = f"at most {buffer} {each} of each actor undelivered"
+    bound = f"at most {counted(buffer, 'message')} of each actor undelivered"
     lines = []
     if result.verdict is Verdict.HOLDS:
-        lines.append(f"  This holds for every number of messages, with {bound} at any time.")
+        bounded = f"  This holds for every number of messages, with {bound} at any time."
+        lines.append(wrapped(bounded, "  "))
     if any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties):
         assumed = starvation.FAIRNESS[system.network.lose is not None]
         lines.append(wrapped(f"  Assumed of the network and of timers: {assumed}.", "  "))
@@ -182,7 +209,7 @@ def _properties(report: CheckReport) -> str:
         rows.append(("invariants", verdict, ", ".join(names)))
     wide = max(len(name) for name, *_ in rows)
     lines = [
-        wrapped(f"  {name:<{wide}}  {verdict:<10}  {said}", " " * (wide + 16), 100)
+        wrapped(f"  {name:<{wide}}  {verdict:<10}  {said}", " " * (wide + 16))
         for name, verdict, said in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
@@ -267,17 +294,19 @@ def symmetry_text(result: Result) -> str:
     if not symmetry:
         return ""
     if not symmetry["on"]:
-        return f"  Symmetry is off: {symmetry['reason']}."
+        return wrapped(f"  Symmetry is off: {symmetry['reason']}.", "  ")
     text = (
         f"  By symmetry each state stands for up to {symmetry['permutations']} that differ in the "
         "actors' names"
     )
     if whole is None or result.stopped_by is not None:
-        return f"{text}."  # a ratio of what was explored so far says little of the whole
-    return (
-        f"{text}: {symmetry['reduction']:.2f} times fewer states;\n"
-        f"  without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
-        f"{whole.final_states:,} final states."
+        # A ratio of what was explored so far says little of the whole.
+        return wrapped(f"{text}.", "  ")
+    return wrapped(
+        f"{text}: {symmetry['reduction']:.2f} times fewer states; "
+        f"without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
+        f"{counted(whole.final_states, 'final state')}.",
+        "  ",
     )
 
 
@@ -287,9 +316,10 @@ def rounds_on_spark_text(result: Result) -> str:
     if found.get("rounds_on_spark", 1):
         return ""
     largest = max(found["states_per_depth"], default=0)
-    return (
-        f"  0 rounds on Spark: the largest level had {largest:,} states, the threshold is "
-        f"{found['spark_threshold']:,} (--spark-threshold)."
+    return wrapped(
+        f"  0 rounds on Spark: the largest level had {counted(largest, 'state')}, the threshold is "
+        f"{found['spark_threshold']:,} (--spark-threshold).",
+        "  ",
     )
 
 
@@ -313,7 +343,7 @@ def statistics_text(result: Result) -> str:
     lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
     if depths:
         lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
-    parts.append("\n".join(lines))
+    parts.append("\n".join(wrapped(line, "    ") for line in lines))
     if rounds:
         parts.append(rounds_text(rounds))
     return "\n\n".join(part for part in parts if part)
@@ -343,17 +373,18 @@ def slowness_text(result: Result) -> str:
     spent, calls = found.get("python_seconds", 0.0), found.get("protocol_calls", 0)
     if result.seconds < 2 or spent < result.seconds / 2:
         return ""
-    return (
+    return wrapped(
         f"  {spent / result.seconds:.0%} of the time went into calling the protocol: "
-        f"{calls:,} calls for {result.counts.unique_states:,}\n  states, for its "
-        f"{found['actor_states']:,} actor states rarely repeat."
+        f"{calls:,} calls for {counted(result.counts.unique_states, 'state')}, for its "
+        f"{found['actor_states']:,} actor states rarely repeat.",
+        "  ",
     )
 
 
 def checkpoint_text(result: Result) -> str:
     """Return why the last checkpoint is missing, if it is."""
     problem = (result.statistics.get("checkpoints") or {}).get("problem")
-    return f"  The last checkpoint was not written: {problem}." if problem else ""
+    return wrapped(f"  The last checkpoint was not written: {problem}.", "  ") if problem else ""
 
 
 def _at_most(workload: str) -> str:
@@ -363,7 +394,8 @@ def _at_most(workload: str) -> str:
 def _search(report: CheckReport) -> str:
     options = report.options
     if options.search == "random":
-        return f"random, {options.walks:,} walks, seed {options.seed}, engine {options.engine}"
+        walks = counted(options.walks, "walk")
+        return f"random, {walks}, seed {options.seed}, engine {options.engine}"
     return f"{options.search}-first, engine {options.engine}"
 
 
@@ -458,7 +490,7 @@ def _steps_text(steps: Sequence[int]) -> str:
 
 def never_text(result: Result) -> list[str]:
     """Return what never happened, in one line, if there is anything."""
-    return [f"  Never seen: {listed(result.never)}."] if result.never else []
+    return [wrapped(f"  Never seen: {listed(result.never)}.", "  ")] if result.never else []
 
 
 def steps_text(path: Path, explanation: Explanation) -> str:
@@ -515,7 +547,7 @@ def others_text(found: Collection, wanted: int) -> str:
         parts.append(
             wrapped(
                 f"{len(found.paths) + 1} of {wanted} counterexamples that differ in kind: {what} "
-                f"({found.unique_states:,} states, not going on after a violation)."
+                f"({counted(found.unique_states, 'state')}, not going on after a violation)."
             )
         )
     return "\n\n".join(parts)
@@ -541,11 +573,12 @@ def _failure_text(report: Checked) -> str:
 def spec_line(report: Checked) -> str:
     """Return the line of one spec among many."""
     if isinstance(report, Refused):
-        return f"{'ERROR':<10}  {'-':<10}  {'-':>13} states  {'-':>8}  {report.label}"
+        return f"{'ERROR':<10}  {'-':<10}  {'-':>13}         {'-':>8}  {report.label}"
     verdict = {0: "ok", 1: "FAILED", 2: "ERROR", 3: "INCOMPLETE"}[report.exit_code]
     counts = report.result.counts
+    states = counted(counts.unique_states, "state").split()[1]
     return (
-        f"{verdict:<10}  {report.result.verdict:<10}  {counts.unique_states:>13,} states  "
+        f"{verdict:<10}  {report.result.verdict:<10}  {counts.unique_states:>13,} {states:<6}  "
         f"{elapsed(report.result.seconds):>8}  {report.spec.label}"
     )
 
@@ -572,17 +605,19 @@ def summary(reports: Sequence[Checked], planned: int) -> str:
         tallies.append(f"{planned - len(reports)} not run")
     labels = [r.spec.label if isinstance(r, CheckReport) else r.label for r in reports]
     noun = "spec" if all(label.endswith(".toml") for label in labels) else "check"
-    specs = f"{planned} {noun}{'' if planned == 1 else 's'}"
-    return f"{specs}: {', '.join(tallies)}; {elapsed(seconds)}"
+    return f"{counted(planned, noun)}: {', '.join(tallies)}; {elapsed(seconds)}"
 
 
 def replay_text(path: Path, prop: str | None, file: str) -> str:
     """Return the report on a replayed trace."""
     if prop is None:
-        return f"{file}: all {path.length} transitions of this run can still be taken"
+        every = "the transition" if path.length == 1 else f"all {path.length} transitions"
+        return f"{file}: {every} of this run can still be taken"
     if path.violates is None:
+        verb = "violates" if path.length == 1 else "violate"
         return (
-            f"{file}: the {path.length} transitions can still be taken and no longer violate {prop}"
+            f"{file}: the {counted(path.length, 'transition')} can still be taken and no longer "
+            f"{verb} {prop}"
         )
     return f"{file}: still VIOLATED\n\n{path_text(path)}"
 
@@ -658,53 +693,3 @@ class Ticker:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
-
-
-def columns(rows: Iterable[tuple[str, str]], indent: str = "  ") -> str:
-    """Return names and what is said of them, aligned."""
-    rows = tuple(rows)
-    wide = max(len(name) for name, _ in rows)
-    lines = []
-    for name, text in rows:
-        lines_of = [wrapped(line, wide=96 - wide) for line in text.split("\n")]
-        first, *more = "\n".join(lines_of).split("\n")
-        lines.append(f"{indent}{name:<{wide}}  {first}".rstrip())
-        lines += [f"{indent}{'':<{wide}}  {line}" for line in more]
-    return "\n".join(lines)
-
-
-def catalogue() -> str:
-    """Return everything that a check can be made of: protocols, properties, and so on."""
-    protocols = [protocol_named(name) for name in protocol_names()]
-    sections = [
-        ("Protocols", [(p.name, _protocol_lines(p)) for p in protocols]),
-        ("Properties", [*_property_rows(), *_DECLARED]),
-        ("Networks", list(NETWORKS.items())),
-        ("Workloads", list(SUMMARIES.items())),
-        ("Histories", list(HISTORIES.items())),
-        ("Searches", list(SEARCHES.items())),
-        ("Engines", list(ENGINES.items())),
-    ]
-    return "\n\n".join(f"{title}\n{columns(rows)}" for title, rows in sections)
-
-
-def _protocol_lines(protocol: Protocol) -> str:
-    lines = [protocol.summary, f"source: {protocol.source}"]
-    if protocol.network != "unordered":
-        lines.append(f"network it needs: {protocol.network}")
-    for kind in ("witnesses", "invariants", "measures"):
-        if names := getattr(protocol, kind):
-            lines.append(f"{kind}: {', '.join(names)}")
-    return "\n".join(lines)
-
-
-def _property_rows() -> list[tuple[str, str]]:
-    default = default_properties()
-    found = [property_named(name) for name in property_names()]
-    return [(p.name, p.summary + (" (default)" if p.name in default else "")) for p in found]
-
-
-_DECLARED = (
-    ("witness:NAME", "reachability: some reachable state shows NAME, which the protocol declares"),
-    ("invariant:NAME", "safety: every reachable state respects NAME, which the protocol declares"),
-)

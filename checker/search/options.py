@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attrs import frozen
+from attrs import asdict, evolve, frozen
 
 from antecede.checker.settings import setting
 
@@ -147,6 +147,11 @@ class Bounds:
         "declares, or held, greatest (see list). May be given several times.",
         metavar="NAME=N",
     )
+
+    def over(self, others: Bounds) -> Bounds:
+        """Return these bounds, and those of `others` where there are none."""
+        given = {key: value for key, value in asdict(self).items() if value not in (None, ())}
+        return evolve(others, **given)
 
     def hit(self, states: int, seconds: float, memory: int) -> str | None:
         """Return which of the bounds but the depth is reached, in words, or None."""

@@ -122,8 +122,10 @@ def test_steps_say_what_was_received_delivered_and_sent() -> None:
         "   5. Carol receives Eager(m4) from Bob, delivers m4, sends Ack to Bob",
         "   6. Carol receives Eager(m2) from Alice, delivers m2, sends Ack to Alice",
         "   7. Carol causal-sends m5 to Alice, sends Normal(m5)",
-        "   8. Alice receives Normal(m5) from Carol, delivers m5 (too early), sends Ack to Carol",
-        "   9. Alice receives Normal(m3) from Bob, delivers m3 (too late), sends Ack to Bob",
+        "   8. Alice receives Normal(m5) from Carol, delivers m5 (too early), sends Ack",
+        "      to Carol",
+        "   9. Alice receives Normal(m3) from Bob, delivers m3 (too late), sends Ack to",
+        "      Bob",
     ] == text
 
 

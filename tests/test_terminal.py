@@ -1,0 +1,219 @@
+"""What a person sees at a terminal: colours, lines that fit, what the Tab key offers, one thing."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from antecede import cli
+from antecede.checker.amounts import counted
+from antecede.checker.report import completion
+from antecede.checker.report import text as reports
+from antecede.checker.report.catalogue import catalogue
+from tests.conftest import ROOT, Command
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Run the command on a terminal of 80 columns that has colours."""
+
+    def run(*arguments: str, **environment: str) -> str:
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        for name, value in {"COLUMNS": "80", "TERM": "xterm", **environment}.items():
+            monkeypatch.setenv(name, value)
+        with monkeypatch.context() as patched:
+            stream = Terminal()
+            patched.setattr(sys, "stdout", stream)
+            cli.main([*arguments])
+        return stream.getvalue()
+
+    return run
+
+
+CHECK = ("check", "--actors", "2", "--engine", "plain", "--quiet")
+
+
+def test_a_verdict_has_its_colour_on_a_terminal(on_terminal: Callable[..., str]) -> None:
+    green, red = click.style("HOLDS", "green", bold=True), click.style("VIOLATED", "red", bold=True)
+    assert f"mfss: {green}\n" == on_terminal(*CHECK, "mfss")
+    assert f"unordered: {red}\n" == on_terminal(*CHECK, "unordered")
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_that_wants_no_colours_gets_none(
+    environment: dict[str, str], on_terminal: Callable[..., str]
+) -> None:
+    assert "mfss: HOLDS\n" == on_terminal(*CHECK, "mfss", **environment)
+
+
+def test_what_is_no_terminal_gets_no_colours(antecede: Command) -> None:
+    assert "\x1b" not in antecede("check", "unordered", "--actors", "2", "--engine", "plain").out
+
+
+def test_a_name_that_only_looks_like_a_verdict_has_no_colour() -> None:
+    text = "HOLDS_x, ok.toml, FAILED=1, ERROR/x, the-HOLDS, Error(m1), tok, okay"
+    assert not reports.VERDICTS.search(text)
+    assert ["ok", "HOLDS"] == reports.VERDICTS.findall("ok          HOLDS   81 states  a.toml")
+    assert ["NOT AS EXPECTED"] == reports.VERDICTS.findall("x: NOT AS EXPECTED")
+
+
+def test_a_long_line_breaks_at_a_space_and_never_in_a_number() -> None:
+    line = "    states per depth: " + ", ".join(f"{n:,}" for n in range(1_000, 1_100))
+    folded = reports.fitted(line, 80).split("\n")
+    assert max(map(len, folded)) <= 80
+    assert line.split() == " ".join(folded).split()
+    assert all(piece.startswith("    ") for piece in folded)
+
+
+def test_a_drawing_is_not_folded() -> None:
+    row = "  1    ●─Normal(m1)┄▷" + " " * 80 + "│"
+    assert row == reports.fitted(row, 40)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]", "--statistics"),
+        ("mfss", "--actors", "3", "--messages", "1", "--statistics", "--measures"),
+        ("mfss", "--actors", "2", "--max-states", "9"),
+        ("hybrid-basic", "--network", "lossy:1", "--actors", "2", "--messages", "1"),
+        (str(ROOT / "specs/protocols/cykas-unordered.toml"), "--max-states", "99"),
+    ],
+)
+def test_a_report_fits_in_80_columns_but_for_the_drawing(
+    arguments: tuple[str, ...], antecede: Command
+) -> None:
+    for line in antecede("check", *arguments, "--engine", "plain").out.splitlines():
+        assert len(line) <= 80 or re.search("[│─╭╰]", line) or " peak " in line, line
+
+
+def test_the_list_fits_in_80_columns() -> None:
+    words = [line for line in catalogue().splitlines() if '"' not in line]
+    assert max(map(len, words)) <= 80
+
+
+def test_one_thing_is_one_thing() -> None:
+    assert "1 state" == counted(1, "state")
+    assert "2,000 states" == counted(2_000, "state")
+    assert "0 entries" == counted(0, "entry", "entries")
+
+
+# One thing of the list
+
+
+def test_a_protocol_is_listed_with_what_it_declares(antecede: Command) -> None:
+    ran = antecede("list", "mfss")
+    assert 0 == ran.code
+    assert "Mattern" in ran.out
+    assert "one-unacknowledged" in ran.out
+    assert "antecede check mfss" in ran.out
+
+
+def test_a_name_of_two_things_is_listed_as_both(antecede: Command) -> None:
+    out = antecede("list", "fifo").out
+    assert "\n  protocol " in out
+    assert "\n  network " in out
+
+
+def test_a_file_is_listed_with_its_protocols(antecede: Command, tmp_path: Path) -> None:
+    source = (ROOT / "protocols" / "mfss.py").read_text()
+    (tmp_path / "mine.py").write_text(f"{source}\nOTHER = MFSS\n")
+    (tmp_path / "none.py").write_text("x = 1\n")
+    ran = antecede("list", "mine.py", cwd=tmp_path)
+    assert 0 == ran.code
+    assert "mine.py:MFSS\n" in ran.out
+    assert "antecede check mine.py:OTHER" in ran.out
+    ran = antecede("list", "none.py", cwd=tmp_path)
+    assert (2, "") == (ran.code, ran.out)
+    assert "none.py defines no protocol" in ran.err
+
+
+def test_an_unknown_name_is_listed_with_its_neighbour(antecede: Command) -> None:
+    ran = antecede("list", "cykass")
+    assert 2 == ran.code
+    assert "unknown name 'cykass'; did you mean 'cykas'?" in ran.err
+
+
+# What the Tab key offers
+
+
+def offered(*words: str, cwd: Path) -> list[str]:
+    """Return what the shell offers for the last word."""
+    done = subprocess.run(
+        [sys.executable, "-m", "antecede"],
+        cwd=cwd,
+        env={
+            "PATH": "",
+            "_ANTECEDE_COMPLETE": "zsh_complete",
+            "COMP_WORDS": " ".join(["antecede", *words]),
+            "COMP_CWORD": str(len(words)),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()[1::3]
+
+
+def test_the_shell_is_offered_protocols_properties_networks_and_files(tmp_path: Path) -> None:
+    (tmp_path / "cyclic.toml").write_text("")
+    assert {"cykas", "cyclic.toml"} < set(offered("check", "cy", cwd=tmp_path))
+    assert ["witness:waited"] == offered("check", "mfss", "--property", "wit", cwd=tmp_path)
+    assert "fifo+lossy" in offered("check", "mfss", "--network", "fi", cwd=tmp_path)
+
+
+OFFERS = [
+    ("target", "cykas-s", ["cykas-secret-mode"]),
+    ("target", "sp", ["specs/", "specs/a.toml", "specs/more/"]),
+    ("target", "specs/", ["specs/a.toml", "specs/more/"]),
+    ("target", ".hid", [".hidden.toml"]),
+    ("trace", "", ["specs/", "t.json"]),
+    ("traced", "t", ["tree", "t.json"]),
+    ("network", "du", ["duplicating", "duplicating+lossy"]),
+    ("registered", "mfss,cykas-s", ["mfss,cykas-secret-mode"]),
+    ("registered", "mfss,mfss", ["mfss,mfss-fifo"]),
+    ("property", "causal-delivery,int", ["causal-delivery,integrity"]),
+    ("target", "no/such/fol", []),
+]
+
+
+@pytest.mark.parametrize(("kind", "typed", "expected"), OFFERS)
+def test_what_fits_is_offered(
+    kind: str, typed: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("specs/a.toml", "specs/more/b.toml", "t.json", ".hidden.toml", "picture.svg"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    found = completion.candidates(kind, typed)
+    if kind == "traced":
+        found = [name for name in found if not name.startswith("tree-")]
+    assert expected == found
+
+
+def takes_a_file(param: click.Parameter) -> bool:
+    return any(word in str(param.metavar) for word in ("FILE", "FOLDER", "TRACE", "LOG"))
+
+
+def test_every_option_that_takes_a_file_offers_files() -> None:
+    for command in cli.commands.commands.values():
+        context = click.Context(command)
+        for param in filter(takes_a_file, command.params):
+            found = param.type.shell_complete(context, param, str(ROOT / "spec"))
+            assert found, f"{command.name} {param.name}"
