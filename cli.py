@@ -118,7 +118,7 @@ _METAVARS: Mapping[type, str] = {tuple: "NAME", Path: "FOLDER"}
 
 def _help(known: Setting) -> str:
     default = known.otherwise
-    if default is None and known.default not in (None, False):
+    if default is None and known.default not in (None, False, ()):
         default = "on" if known.default is True else f"{known.default}"
     return known.says if default is None else f"{known.says}  [default: {default}]"
 
