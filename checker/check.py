@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
@@ -19,8 +19,7 @@ from antecede.checker.errors import (
     ReplayError,
 )
 from antecede.checker.memory import shortage
-from antecede.checker.model import Protocol, Where
-from antecede.checker.paths.confirm import confirm
+from antecede.checker.model import Protocol
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path
 from antecede.checker.purity.selfcheck import watched
@@ -36,11 +35,11 @@ from antecede.checker.search.loop import (
     peak_memory_bytes,
 )
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.search.result import Counts, Result, Verdict, overall
+from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.search.sample import sample
 from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.handlers import keep_running
-from antecede.checker.semantics.recoverability import unrecoverable
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
 from antecede.checker.spec import COUNT_KEYS, Spec, system_of
@@ -182,7 +181,8 @@ def check(
     keep_running()
     try:
         if system.workload.buffer is None:
-            result = _explored(system, explored, options, bounds, watch)
+            made = partial(explorer_for, explored, options, bounds.max_depth)
+            result = _explored(system, made, options, bounds, watch)
         else:
             result = _endless(system, explored, options, bounds, watch)
     except ProtocolError as error:
@@ -195,7 +195,6 @@ def check(
     if result.failed:
         run = run_to_failure(system, _failure_searches(options), bounds, watch)
         result = evolve(result, counterexample=run)
-    result = _with_recovery(system, result, bounds, watch)
     result = evolve(
         result,
         statistics={**result.statistics, **_repeat(options)},
@@ -211,15 +210,23 @@ def check(
 
 def _explored(
     system: System,
-    self_checking: System,
+    made: Callable[[], Explorer],
     options: Options,
     bounds: Bounds,
     watch: Callable[[Progress], None],
 ) -> Result:
-    """Explore; what takes too long or too much before the first look at a bound is ended, too."""
+    """Explore; what takes too long or too much before the first look at a bound is ended, too.
+
+    Args:
+        system: what is explored.
+        made: makes the explorer, which may take long.
+        options: how to explore.
+        bounds: when to give up.
+        watch: called now and then with the progress.
+    """
     with interrupts.watched(_limits(options, bounds)):
         try:
-            explorer = explorer_for(self_checking, options, bounds.max_depth)
+            explorer = made()
         except KeyboardInterrupt as end:
             return _unstarted(system, f"{interrupts.reason_of(end)}, before the search began")
         return explore(system, explorer, bounds, watch)
@@ -234,6 +241,7 @@ def _endless(
 ) -> Result:
     """Explore a workload without end, in plain Python."""
     began = time.monotonic()
+    explorer = cache(lambda: BreadthFirst(self_checking, bounds.max_depth))
 
     def tick(states: int) -> None:
         if states % 256:
@@ -246,7 +254,7 @@ def _endless(
     return starvation.explored(
         system,
         bounds,
-        lambda _system, part: _explored(system, self_checking, options, part, watch),
+        lambda part: (_explored(system, explorer, options, part, watch), explorer().graph),
         tick,
     )
 
@@ -343,38 +351,6 @@ def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], .
     first = evolve(kept, search="breadth")
     tried = (first,) if options.search == "breadth" else (first, kept)
     return tuple(partial(explorer_for, options=each) for each in tried)
-
-
-def _with_recovery(
-    system: System, result: Result, bounds: Bounds, watch: Callable[[Progress], None]
-) -> Result:
-    """Return `result` with the verdicts on ways back, which need the graph of all states.
-
-    They are looked for where everything was explored and nothing else is violated.
-    """
-    props = [p for p in system.properties if p.where is Where.FROM_EVERYWHERE_ON]
-    if not props or result.stopped_by or result.error or result.counterexample is not None:
-        return result
-    started, tick = time.monotonic(), _tick(result, bounds, watch)
-    verdicts, path = dict(result.properties), None
-    try:
-        for prop in props:
-            found = unrecoverable(system, prop, tick)
-            verdicts[prop.name] = Verdict.HOLDS if found is None else Verdict.VIOLATED
-            if found is not None:
-                path = confirm(system, found, prop)
-                break
-    except CapacityError as limit:
-        return evolve(result, stopped_by=str(limit))
-    except KeyboardInterrupt:
-        return evolve(result, stopped_by=interrupts.wanted() or interrupts.BY_USER)
-    return evolve(
-        result,
-        properties=verdicts,
-        verdict=overall(verdicts),
-        counterexample=path,
-        seconds=result.seconds + time.monotonic() - started,
-    )
 
 
 def _tick(result: Result, bounds: Bounds, watch: Callable[[Progress], None]) -> Callable[[], None]:

@@ -1,9 +1,10 @@
 """Checks of endless workloads: safety and starvation, on ever larger parts of the graph.
 
 The graph may be infinite, because a protocol's own state grows; then a search for safety alone
-would never come to look for a cycle. So both look at the first few thousand states, then at eight
-times as many, until something is violated, everything was explored, or a bound is hit. A cycle
-found in a part is true; HOLDS is said only of the whole.
+would never come to look for a cycle. So the search pauses at the first few thousand states, and
+cycles are looked for among them; then it goes on to eight times as many, until something is
+violated, everything was explored, or a bound is hit. A cycle found in a part is true; HOLDS is said
+only of the whole.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from antecede.checker.model import CausalSend, Property, Where
 from antecede.checker.paths.endless import check_cycle
 from antecede.checker.paths.path import Loop, Path, replay
 from antecede.checker.purity.commutes import check_normal_form
-from antecede.checker.search.fairness import Lasso, graph_of, lasso
+from antecede.checker.search.fairness import Lasso, lasso
+from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict, overall
 from antecede.checker.semantics.transition import System
@@ -32,7 +34,8 @@ FAIRNESS = {
 }
 """Strong or not -> what is assumed of the network and of timers; nothing of the application."""
 
-Explore = Callable[[System, Bounds], Result]
+Explore = Callable[[Bounds], tuple[Result, StateGraph]]
+"""Goes on with one search within other bounds; also returns the graph that it has made so far."""
 
 
 def refuse(options: Options) -> None:
@@ -59,24 +62,25 @@ def explored(
     Args:
         system: what to explore; its history is `marked`.
         bounds: when to give up.
-        explore: searches the part of the graph within other bounds for violations of safety.
+        explore: searches the graph for violations of safety, up to some bounds.
         tick: called by the search for cycles, with the number of states; raises CapacityError.
     """
     check_normal_form(system)
     prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
     if prop is None:
-        return explore(system, bounds)
+        return explore(bounds)[0]
     began, most = time.monotonic(), FIRST
     while True:
         part = evolve(bounds, max_states=_least(most, bounds.max_states))
-        result = evolve(explore(system, part), seconds=time.monotonic() - began)
+        result, graph = explore(part)
+        result = evolve(result, seconds=time.monotonic() - began)
         cut = result.stopped_by == f"--max-states {part.max_states:,} reached"
         if result.counterexample or result.error:
             return result
         if result.stopped_by and not (cut or result.grown):
             return result
         try:
-            found = lasso(graph_of(system, tick, part.max_states if cut else None), tick)
+            found = lasso(system, graph, tick)
         except CapacityError as limit:
             return evolve(result, stopped_by=str(limit))
         if found is not None:

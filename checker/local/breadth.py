@@ -26,6 +26,7 @@ from antecede.checker.paths.path import holds_along, replay
 from antecede.checker.paths.places import places_of, transitions_at
 from antecede.checker.search.loop import Found, Stop
 from antecede.checker.search.options import Options
+from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
@@ -423,6 +424,10 @@ class LocalBreadthFirst:
             self.options = evolve(self.options, forget_from=None)
             self.arenas.close()
             self._start()
+
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+        """Return what shows that some state has no way back to what `prop` wants, or None."""
+        return found_lost(self.system, prop, tick)
 
     def close(self) -> None:
         """Give memory, files and threads back; the counts remain."""

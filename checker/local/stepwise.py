@@ -18,8 +18,10 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import ProtocolError
+from antecede.checker.model import Property
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found
+from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.failing import (
     HANDLER_RETURNS,
@@ -139,6 +141,10 @@ class Stepwise:
             "load_factor": visited.states / visited.capacity,
             **self.supply.figures(self.fired, self.fresh_kinds),
         }
+
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+        """Return what shows that some state has no way back to what `prop` wants, or None."""
+        return found_lost(self.system, prop, tick)
 
     def close(self) -> None:
         """Give the memory back; the counts remain."""

@@ -16,24 +16,21 @@ The application is never obliged: it may stop, or prefer one destination for eve
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from antecede.checker.model import CausalSend, State, Transition
+from antecede.checker.model import CausalSend, Transition
+from antecede.checker.search.graph import Rows, StateGraph, components
 from antecede.checker.semantics.judge import obliged, refused
-from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.marked import follows, is_over
-from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import System
 
 Tick = Callable[[int], None]
 
 MOST_STARTS = 500
 """States of a component from which a shortest fair cycle is looked for, nearest first."""
 
-
-Edges = list[list[tuple[Transition, int]]]
-"""Per state, its transitions, each with the number of the state after it."""
 
 ENDINGS = {
     "stuck": "nothing that may still happen delivers it",
@@ -58,101 +55,36 @@ class Lasso:
     ending: str
 
 
-@define(eq=False)
-class StateGraph:
-    """The reachable states in which the marked message may still be delivered, and their edges.
-
-    Attributes:
-        states: numbered in breadth-first order; those in which the message is delivered have no
-            edges, for nothing can starve it any more.
-        edges: per state (transition, number of the state after it).
-        parents: per state but the first, the number it was found from, and how.
-        expanded: how many states, counted from the first one, have all their edges.
-        cut: those of them that have none, for they reach a limit.
-    """
-
-    system: System
-    states: list[State] = field(factory=list)
-    edges: Edges = field(factory=list)
-    parents: list[tuple[int, Transition] | None] = field(factory=list)
-    expanded: int = 0
-    cut: set[int] = field(factory=set)
-
-    @property
-    def complete(self) -> bool:
-        """Every reachable state was expanded."""
-        return self.expanded == len(self.states) and not self.cut
-
-    def explored(self, number: int) -> bool:
-        """Return whether the edges of a state are all there."""
-        return number < self.expanded and number not in self.cut
-
-    def path_to(self, number: int) -> tuple[Transition, ...]:
-        """Return a shortest path to a state."""
-        path = []
-        while (parent := self.parents[number]) is not None:
-            number, transition = parent
-            path.append(transition)
-        return tuple(reversed(path))
-
-
-def graph_of(
-    system: System, tick: Tick = lambda _states: None, most: int | None = None
-) -> StateGraph:
-    """Return the graph of a system whose history is `marked`.
-
-    Args:
-        system: what to explore, in plain Python.
-        tick: called with the number of states, before each is expanded.
-        most: how many states to expand at most.
-
-    It costs some 2 KB of memory per state.
-    """
-    start = initial_state(system)
-    numbers, graph = {start: 0}, StateGraph(system, [start], [[]], [None])
-    for here, state in enumerate(graph.states):  # grows meanwhile
-        tick(len(graph.states))
-        if most is not None and here >= most:
-            break
-        graph.expanded += 1
-        if is_over(state.history):
-            continue
-        if reached(system.limits, state) is not None:
-            graph.cut.add(here)
-            continue
-        for transition in enabled(system, state):
-            after = successor(system, state, transition).state
-            number = numbers.setdefault(after, len(graph.states))
-            if number == len(graph.states):
-                graph.states.append(after)
-                graph.edges.append([])
-                graph.parents.append((here, transition))
-            graph.edges[here].append((transition, number))
-    return graph
-
-
-def lasso(graph: StateGraph, tick: Tick = lambda _states: None) -> Lasso | None:
+def lasso(system: System, graph: StateGraph, tick: Tick = lambda _states: None) -> Lasso | None:
     """Return the lasso with the shortest cycle found that starves the marked message, or None.
 
     None says that the states of the graph have no such lasso. That no run starves the message
     follows only if the graph is complete.
+
+    Args:
+        system: its history is `marked`.
+        graph: its states, all or the first ones; those in which the message is delivered have no
+            edges, for nothing can starve it any more.
+        tick: called with the number of states, before a shortest cycle is looked for.
     """
-    dead = next((k for k in followed(graph) if not graph.edges[k] and graph.explored(k)), None)
+    rows, inside = graph.rows, set(followed(graph))
+    dead = next((k for k in sorted(inside) if graph.all_edges(k) and not any(rows.of(k))), None)
     if dead is not None:
         return Lasso(graph.path_to(dead), (), "stuck")
-    strong = graph.system.network.lose is not None
-    best: tuple[int, tuple[Transition, ...]] | None = None
-    for component in fair_components(graph.edges, set(followed(graph)), strong=strong):
+    strong = system.network.lose is not None
+    best: tuple[int, tuple[int, ...]] | None = None
+    for component in fair_components(rows, inside, strong=strong):
         for start in sorted(component)[:MOST_STARTS]:
             tick(len(graph.states))
             most = len(best[1]) - 1 if best else None
-            cycle = shortest_fair_cycle(graph.edges, component, start, strong=strong, most=most)
+            cycle = shortest_fair_cycle(rows, component, start, strong=strong, most=most)
             if cycle is not None:
                 best = start, cycle
     if best is None:
         return None
-    start, cycle = best
-    return Lasso(graph.path_to(start), cycle, ending_of(graph, start, strong=strong))
+    start, labels = best
+    cycle_found = tuple(rows.transitions[label] for label in labels)
+    return Lasso(graph.path_to(start), cycle_found, ending_of(graph, start, strong=strong))
 
 
 def followed(graph: StateGraph) -> Iterator[int]:
@@ -161,119 +93,122 @@ def followed(graph: StateGraph) -> Iterator[int]:
 
 
 def fair_components(
-    edges: Edges, inside: set[int], *, strong: bool, sends: bool = True
+    rows: Rows, inside: set[int], *, strong: bool, sends: bool = True
 ) -> Iterator[set[int]]:
     """Yield the components in which a fair run may stay for ever.
 
     Args:
-        edges: of the whole graph.
+        rows: the edges of the whole graph.
         inside: the states that the run may visit.
         strong: whether fairness is strong, not weak.
         sends: whether a causal-send must lie on a cycle; otherwise any cycle will do.
     """
-    waiting = list(_components(edges, inside))
+    owed, sending = obliged_labels(rows), causal_sends(rows)
+    waiting = components(rows, inside)
     while waiting:
         component = waiting.pop()
-        inner = [t for k in component for t, after in edges[k] if after in component]
-        if not any(isinstance(t, CausalSend) or not sends for t in inner):
+        inner = {label for k in component for label, after in rows.of(k) if after in component}
+        if not inner or (sends and not inner & sending):
             continue
-        offered = {k: obliged(t for t, _ in edges[k]) for k in component}
+        offered = {k: owed.intersection(label for label, _ in rows.of(k)) for k in component}
         unfair = refused(list(offered.values()), inner, strong=strong)
         if not unfair:
             yield component
         elif strong:
-            waiting.extend(_components(edges, {k for k in component if not offered[k] & unfair}))
+            rest = {k for k in component if not offered[k] & unfair}
+            waiting.extend(components(rows, rest))
 
 
-def _components(edges: Edges, inside: set[int]) -> Iterable[set[int]]:
-    """Return the strong components of a part of the graph."""
-    import networkx  # takes a while, and most checks need no such graph
-
-    digraph = networkx.DiGraph()
-    digraph.add_nodes_from(inside)
-    digraph.add_edges_from((k, after) for k in inside for _, after in edges[k] if after in inside)
-    found: Iterable[set[int]] = networkx.strongly_connected_components(digraph)
-    return found
+def obliged_labels(rows: Rows) -> frozenset[int]:
+    """Return the transitions that fairness speaks of, by number."""
+    return rows.which(lambda transition: bool(obliged([transition])))
 
 
-_At = tuple[int, frozenset[Transition], frozenset[Transition], bool]
+def causal_sends(rows: Rows) -> frozenset[int]:
+    """Return the causal-sends, by number."""
+    return rows.which(lambda transition: isinstance(transition, CausalSend))
+
+
+_At = tuple[int, frozenset[int], frozenset[int], bool]
 """A state on the way, what the cycle still owes, what it took, whether it causal-sent."""
 
 
 def shortest_fair_cycle(
-    edges: Edges, component: set[int], start: int, *, strong: bool, most: int | None = None
-) -> tuple[Transition, ...] | None:
+    rows: Rows, component: set[int], start: int, *, strong: bool, most: int | None = None
+) -> tuple[int, ...] | None:
     """Return a shortest cycle from `start` that causal-sends and is fair by itself.
 
     Weak: what `start` enables is taken, or disabled in some state of the cycle; other steps are not
     enabled all along. Strong: whatever a state of the cycle enables is taken.
 
     Args:
-        edges: of the whole graph.
+        rows: the edges of the whole graph.
         component: the states that it may visit.
         start: one of them.
         strong: whether fairness is strong, not weak.
         most: the greatest length that is of use, or None if every length is.
+
+    Returns:
+        The numbers of its transitions.
     """
-    first: _At = (start, frozenset(obliged(t for t, _ in edges[start])), frozenset(), False)
-    came: dict[_At, tuple[_At, Transition] | None] = {first: None}
+    owed, sending = obliged_labels(rows), causal_sends(rows)
+
+    def on(at: _At, label: int, after: int) -> _At:
+        """Return where a cycle stands after one more transition."""
+        offered = owed.intersection(other for other, _ in rows.of(after))
+        taken = at[2]
+        if strong:
+            taken |= owed & {label}
+            owing = (at[1] | offered) - taken
+        else:
+            owing = (at[1] - {label}) & offered
+        return after, owing, taken, at[3] or label in sending
+
+    first: _At = (start, owed.intersection(t for t, _ in rows.of(start)), frozenset(), False)
+    came: dict[_At, tuple[_At, int] | None] = {first: None}
     waiting = deque([(first, 0)])
     while waiting:
         at, length = waiting.popleft()
         if most is not None and length >= most:
             return None
-        for transition, after in edges[at[0]]:
+        for label, after in rows.of(at[0]):
             if after not in component:
                 continue
-            then = _on(at, transition, after, edges, strong=strong)
+            then = on(at, label, after)
             if then in came:
                 continue
-            came[then] = (at, transition)
+            came[then] = (at, label)
             if after == start and not then[1] and then[3]:
                 return _back(came, then)
             waiting.append((then, length + 1))
     return None
 
 
-def _on(at: _At, transition: Transition, after: int, edges: Edges, *, strong: bool) -> _At:
-    """Return where a cycle stands after one more transition."""
-    _, owed, taken, sent = at
-    offered = obliged(t for t, _ in edges[after])
-    if strong:
-        taken = taken | obliged([transition])
-        owed = (owed | offered) - taken
-    else:
-        owed = (owed - {transition}) & offered
-    return after, owed, taken, sent or isinstance(transition, CausalSend)
-
-
-def _back(came: dict[_At, tuple[_At, Transition] | None], at: _At) -> tuple[Transition, ...]:
+def _back(came: dict[_At, tuple[_At, int] | None], at: _At) -> tuple[int, ...]:
     path = []
     while (step := came[at]) is not None:
-        at, transition = step
-        path.append(transition)
+        at, label = step
+        path.append(label)
     return tuple(reversed(path))
 
 
 def ending_of(graph: StateGraph, start: int, *, strong: bool) -> str:
     """Return which of ENDINGS the message comes to that is undelivered in `start`."""
-    if not any(is_over(graph.states[k].history) for k in _reachable(graph.edges, start)):
+    if not any(is_over(graph.states[k].history) for k in _reachable(graph.rows, start)):
         return "stuck"
-    quiet: Edges = [
-        [(t, k) for t, k in row if not isinstance(t, CausalSend)] for row in graph.edges
-    ]
+    quiet = graph.rows.without(causal_sends(graph.rows))
     after = _reachable(quiet, start)
     undelivered = {k for k in after if not is_over(graph.states[k].history)}
-    rests = any(not quiet[k] for k in undelivered)
+    rests = any(not any(quiet.of(k)) for k in undelivered)
     goes_on = any(fair_components(quiet, undelivered, strong=strong, sends=False))
     return "waiting" if rests or goes_on else "starved"
 
 
-def _reachable(edges: Edges, start: int) -> set[int]:
+def _reachable(rows: Rows, start: int) -> set[int]:
     """Return the states that can be reached from `start`, itself included."""
     seen, waiting = {start}, deque([start])
     while waiting:
-        for _, after in edges[waiting.popleft()]:
+        for _, after in rows.of(waiting.popleft()):
             if after not in seen:
                 seen.add(after)
                 waiting.append(after)

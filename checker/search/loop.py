@@ -10,14 +10,15 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from attrs import frozen
 
 from antecede.checker import interrupts
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
-from antecede.checker.model import Property, Transition
+from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
 from antecede.checker.paths.path import Path, holds_along, replay
@@ -74,6 +75,12 @@ class Explorer(Protocol):
     def round(self, tick: Callable[[], None]) -> None:
         """Work through one round, calling `tick` often; it may raise Stop."""
 
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+        """Return what shows that some state has no way back to what `prop` wants, or None.
+
+        It is asked when every state was explored, and finds a shortest path; it may raise Stop.
+        """
+
     def unreduced(self) -> Counts | None:
         """Return the counts without symmetry, if that was used and they are known."""
 
@@ -128,14 +135,14 @@ def _explore(
     before: float = getattr(explorer, "seconds_before", 0.0)
     stopped_by: str | None = None
     error: ProtocolError | None = None
+    recovered: set[str] = set()
 
-    def tick() -> None:
+    def tick(*, searching: bool = True) -> None:
         now = time.monotonic() - started
         progress = Progress(explorer.counts(), explorer.frontier, before + now, memory_bytes())
         watch(progress)
-        reason = interrupts.wanted() or bounds.hit(
-            progress.counts.unique_states, now, progress.memory_bytes
-        )
+        states = progress.counts.unique_states if searching else 0
+        reason = interrupts.wanted() or bounds.hit(states, now, progress.memory_bytes)
         if reason is not None:
             raise Stop(reason)
 
@@ -143,6 +150,7 @@ def _explore(
         while explorer.frontier and not decided(system, explorer):
             tick()
             explorer.round(tick)
+        recovered = _look_back(system, explorer, partial(tick, searching=False))
     except Stop as stop:
         stopped_by = str(stop)
     except KeyboardInterrupt as interruption:
@@ -157,7 +165,30 @@ def _explore(
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     if stopped_by is None and (cuts := _cuts(explorer)):
         stopped_by = f"--bound {','.join(cuts)} reached"
-    return _result(system, explorer, stopped_by, error, before + time.monotonic() - started)
+    seconds = before + time.monotonic() - started
+    return _result(system, explorer, stopped_by, error, seconds, recovered)
+
+
+def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> set[str]:
+    """Judge the properties of ways back, each in every state, until one is violated.
+
+    Returns:
+        The names of those that hold. Where not every state was explored, or something else is
+        violated, none is judged.
+    """
+    held = set[str]()
+    for prop in system.properties:
+        if prop.where is not Where.FROM_EVERYWHERE_ON:
+            continue
+        whole = explorer.exhaustive and not explorer.truncated and not _cuts(explorer)
+        if decided(system, explorer) or not whole:
+            break
+        found = explorer.lost(prop, tick)
+        if found is None:
+            held.add(prop.name)
+        else:
+            explorer.found[prop.name] = found
+    return held
 
 
 def decided(system: System, explorer: Explorer) -> bool:
@@ -173,11 +204,15 @@ def _result(
     stopped_by: str | None,
     error: ProtocolError | None,
     seconds: float,
+    recovered: Collection[str],
 ) -> Result:
     cuts = _cuts(explorer)
     complete = not (explorer.frontier or stopped_by or error or cuts)
     complete = complete and explorer.exhaustive
-    verdicts = {p.name: _verdict(p, explorer, complete=complete) for p in system.properties}
+    verdicts = {
+        p.name: Verdict.HOLDS if p.name in recovered else _verdict(p, explorer, complete=complete)
+        for p in system.properties
+    }
     shown = [
         (len(explorer.found[p.name].transitions), rank, p)
         for rank, p in enumerate(system.properties)
@@ -231,7 +266,7 @@ def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:
 def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
     if prop.name in explorer.found:
         return Verdict.HOLDS if prop.sought else Verdict.VIOLATED
-    if not complete or prop.later:
+    if not complete or prop.later:  # what holds was said before
         return Verdict.INCOMPLETE
     if prop.sought:
         return Verdict.VIOLATED

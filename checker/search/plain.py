@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.search.exercised import kind_of
+from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.loop import Found, decided
+from antecede.checker.search.recovery import lost
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
@@ -63,6 +64,10 @@ class PlainExplorer:
         met = {} if workload.sends is None else {"most_sent": most_sent(workload, self.positions)}
         return {"transitions": kinds, **met}
 
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+        """Return what shows that some state has no way back to what `prop` wants, or None."""
+        return found_lost(self.system, prop, tick)
+
     def close(self) -> None:
         """Hold nothing that must be given back."""
 
@@ -110,89 +115,96 @@ class BreadthFirst(PlainExplorer):
 
     Attributes:
         before: transitions that lead from the initial state to where the search starts.
+        graph: the states that were found, and the edges of those that were expanded.
     """
 
     exhaustive: bool = True
     before: tuple[Transition, ...] = ()
-    level: list[State] = field(factory=list)
-    parents: dict[State, tuple[State, Transition] | None] = field(factory=dict)
+    graph: StateGraph = field(init=False)
+    _level: range = range(1)
 
     def __attrs_post_init__(self) -> None:
         """Start from the initial state, or from where `before` leads."""
         start = initial_state(self.system)
         for transition in self.before:
             start = successor(self.system, start, transition).state
-        self.parents[start] = None
-        self.level = [start]
+        self.graph = StateGraph([start])
         self.unique = self.total = 1
         self._judge_state(start, lambda: self.before)
 
     @property
     def frontier(self) -> int:
-        """The number of states of the current level."""
-        return len(self.level)
+        """The number of states that were found and not expanded."""
+        return 0 if self.truncated else len(self.graph.states) - self.graph.expanded
 
     def round(self, tick: Callable[[], None]) -> None:
-        """Expand the current level."""
+        """Expand the current level, or the rest of it if the last round was stopped."""
         if self.max_depth is not None and self.deepest >= self.max_depth:
-            self.truncated, self.level = True, []
+            self.truncated = True
             return
-        following: list[State] = []
-        for place, state in enumerate(self.level):
-            if place % 256 == 255:
+        while (number := self.graph.expanded) < self._level.stop:
+            if (number - self._level.start) % 256 == 255:
                 tick()
-            self._expand(state, following)
-        self.level = following
-        self.deepest += bool(following)
+            self._expand(number)
+        self._level = range(self._level.stop, len(self.graph.states))
+        self.deepest += bool(self._level)
 
-    def _expand(self, state: State, following: list[State]) -> None:
+    def _expand(self, number: int) -> None:
+        """Give the first state that is not expanded its edges, and judge what that finds."""
+        graph, state = self.graph, self.graph.states[number]
         if self.system.workload.buffer is not None and is_over(state.history):
-            return  # the message that is followed was delivered: nothing is left to judge
-        if self._is_cut(state, lambda: self.path_to(state)):
+            graph.rows.end()  # the message that is followed was delivered: nothing is left to judge
+            return
+        if self._is_cut(state, lambda: self.path_to(number)):
+            graph.cut.add(number)
+            graph.rows.end()
             return
         transitions = enabled(self.system, state)
         if not transitions:
-            self._judge_final(state, lambda: self.path_to(state))
+            self._judge_final(state, lambda: self.path_to(number))
         for transition in transitions:
-            outcome = _apply(self.system, state, transition, self.path_to)
+            outcome = _apply(self.system, state, transition, lambda: self.path_to(number))
             self.fired[kind_of(transition)] += 1
             self.total += 1
             self._judge_outcome(
                 outcome,
-                lambda t=transition: (*self.path_to(state), t),  # type: ignore[misc]
+                lambda t=transition: (*self.path_to(number), t),  # type: ignore[misc]
             )
-            if outcome.state not in self.parents:
-                self.parents[outcome.state] = (state, transition)
+            if graph.add(transition, outcome.state):
                 self.unique += 1
-                following.append(outcome.state)
-                self._judge_state(outcome.state, lambda s=outcome.state: self.path_to(s))  # type: ignore[misc]
+                self._judge_state(outcome.state, lambda: self.path_to(len(graph.states) - 1))
+        graph.rows.end()
 
-    def path_to(self, state: State) -> tuple[Transition, ...]:
-        """Return the transitions that lead to a state that was met."""
-        transitions = []
-        link = self.parents[state]
-        while link is not None:
-            state, transition = link
-            transitions.append(transition)
-            link = self.parents[state]
-        return (*self.before, *reversed(transitions))
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+        """Return what shows that some state has no way back to what `prop` wants, or None."""
+        path = lost(self.system, self.graph, prop, tick)
+        return None if path is None else Found((*self.before, *path))
+
+    def path_to(self, number: int) -> tuple[Transition, ...]:
+        """Return the transitions that lead to a state that was met, by its number."""
+        return (*self.before, *self.graph.path_to(number))
+
+
+def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Found | None:
+    """Return what `Explorer.lost` does, from a graph of states that is made for it."""
+    search = BreadthFirst(evolve(system, properties=()))
+    while search.frontier:
+        search.round(tick)
+    return search.lost(prop, tick)
 
 
 def _apply(
     system: System,
     state: State,
     transition: Transition,
-    path_to: Callable[[State], tuple[Transition, ...]],
+    path: Callable[[], tuple[Transition, ...]],
 ) -> Outcome:
     """Apply `transition`; a handler's error says how to get there."""
     try:
         return successor(system, state, transition)
     except ProtocolError as error:
-        # A handler that mutated its state changed the hash under which the path is found.
-        with contextlib.suppress(KeyError):
-            steps = len(path_to(state))
-            raise type(error)(f"{error} (after {steps} transitions from the start)") from error
-        raise
+        steps = len(path())
+        raise type(error)(f"{error} (after {steps} transitions from the start)") from error
 
 
 @define(eq=False)
@@ -233,7 +245,7 @@ class DepthFirst(PlainExplorer):
                 self.taken.pop()
             return
         path = (*self.taken, transition)
-        outcome = _apply(self.system, state, transition, lambda _state: tuple(self.taken))
+        outcome = _apply(self.system, state, transition, lambda: tuple(self.taken))
         self.fired[kind_of(transition)] += 1
         self.total += 1
         self._judge_outcome(outcome, lambda: path)
@@ -290,7 +302,7 @@ class RandomWalks(PlainExplorer):
             if len(taken) % 256 == 255:
                 tick()
             transition = self.rng.choice(transitions)
-            outcome = _apply(self.system, state, transition, lambda _s: tuple(taken))
+            outcome = _apply(self.system, state, transition, lambda: tuple(taken))
             self.fired[kind_of(transition)] += 1
             taken.append(transition)
             self._judge_outcome(outcome, lambda: tuple(taken))

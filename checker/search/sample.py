@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from antecede.checker.errors import unknown
-from antecede.checker.model import State, Transition
+from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -43,9 +43,8 @@ def _random(system: System, seed: int) -> list[Transition]:
 
 
 def _longest(system: System) -> tuple[Transition, ...]:
-    explorer = BreadthFirst(system)
-    deepest: list[State] = explorer.level
-    while explorer.level and explorer.unique < MOST_STATES:
-        deepest = explorer.level
+    explorer, deepest = BreadthFirst(system), 0
+    while explorer.frontier and explorer.unique < MOST_STATES:
+        deepest = explorer.graph.expanded
         explorer.round(lambda: None)
-    return explorer.path_to((explorer.level or deepest)[0])
+    return explorer.path_to(explorer.graph.expanded if explorer.frontier else deepest)

@@ -8,9 +8,10 @@ sought, by what is looked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import Enum
 from itertools import product
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
@@ -26,6 +27,8 @@ from antecede.checker.model import (
     Where,
 )
 from antecede.checker.semantics.transition import System, enabled
+
+_Step = TypeVar("_Step")
 
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
 
@@ -202,14 +205,14 @@ def obliged(transitions: Iterable[Transition]) -> set[Transition]:
 
 
 def refused(
-    offered: Sequence[set[Transition]], taken: Iterable[Transition], *, strong: bool
-) -> set[Transition]:
+    offered: Sequence[AbstractSet[_Step]], taken: Iterable[_Step], *, strong: bool
+) -> AbstractSet[_Step]:
     """Return what a run that goes round for ever treats unfairly.
 
     Args:
         offered: what fairness speaks of among the enabled transitions of each state on the way.
-        taken: the transitions that are taken.
+        taken: the transitions that are taken. Numbers may stand for transitions.
         strong: what is enabled in some state must be taken, not only what is enabled in all.
     """
-    owed = set[Transition]().union(*offered) if strong else set.intersection(*offered)
+    owed = set[_Step]().union(*offered) if strong else set(offered[0]).intersection(*offered)
     return owed - set(taken)

@@ -29,6 +29,7 @@ from antecede.checker.model import Property, Transition
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop
 from antecede.checker.search.options import Options
+from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
 from antecede.checker.spark import checkpoint as spark_checkpoint
@@ -321,6 +322,10 @@ class SparkBreadthFirst:
         expanded = sum(self._levels) - self._frontier
         symmetry = self.local.supply.tabulation.symmetry
         return figures(symmetry, reason, int(self._orbits[0]), expanded)
+
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+        """Return what shows that some state has no way back to what `prop` wants, or None."""
+        return found_lost(self.system, prop, tick)
 
     def close(self) -> None:
         """Give everything back; the counts remain."""

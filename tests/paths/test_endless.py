@@ -8,9 +8,10 @@ from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Message, Receive, Transition
 from antecede.checker.paths.endless import anonymous, check_cycle, numbered, renamed
 from antecede.checker.paths.path import for_replay, replay
-from antecede.checker.search.fairness import Lasso, graph_of, lasso
+from antecede.checker.search.fairness import Lasso, lasso
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.protocols.cykas import Normal
+from tests.search.test_graph import graph_of
 from tests.semantics.test_marked import system
 
 CYKAS = system("cykas", "endless:1:[[1,2],[2],[0]]")
@@ -19,7 +20,7 @@ PLAIN = for_replay(CYKAS)
 
 @pytest.fixture(scope="module")
 def run() -> Lasso:
-    found = lasso(graph_of(CYKAS, most=6_000))
+    found = lasso(CYKAS, graph_of(CYKAS, most=6_000))
     assert found is not None
     return found
 

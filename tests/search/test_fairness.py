@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 
 from antecede.checker.model import CausalSend, Receive, Transition
 from antecede.checker.search.fairness import (
-    Edges,
     Lasso,
     fair_components,
-    graph_of,
     lasso,
     shortest_fair_cycle,
 )
 from antecede.checker.semantics.judge import obliged
 from antecede.checker.semantics.transition import System, initial_state, successor
+from tests.search.test_graph import Edges, graph_of, rows_of
 from tests.semantics.test_marked import system
 
 SEND = CausalSend(0, (1,))
@@ -60,7 +59,7 @@ def naive_fair_sets(edges: Edges, *, strong: bool) -> list[set[int]]:
 @given(graphs(), st.booleans())
 def test_components_are_the_largest_sets_where_fair_runs_stay(edges: Edges, strong: bool) -> None:
     expected = naive_fair_sets(edges, strong=strong)
-    found = list(fair_components(edges, set(range(len(edges))), strong=strong))
+    found = list(fair_components(rows_of(edges), set(range(len(edges))), strong=strong))
     assert all(component in expected for component in found)
     assert all(any(fair <= component for component in found) for fair in expected)
 
@@ -70,11 +69,12 @@ def test_components_are_the_largest_sets_where_fair_runs_stay(edges: Edges, stro
 def test_a_shortest_cycle_is_fair_and_one_is_found_in_each_component(
     edges: Edges, strong: bool
 ) -> None:
-    for component in fair_components(edges, set(range(len(edges))), strong=strong):
+    rows = rows_of(edges)
+    for component in fair_components(rows, set(range(len(edges))), strong=strong):
         for start in component:
-            cycle = shortest_fair_cycle(edges, component, start, strong=strong)
-            assert cycle is not None
-            visited, at = [start], start
+            labels = shortest_fair_cycle(rows, component, start, strong=strong)
+            assert labels is not None
+            cycle, visited, at = [rows.transitions[label] for label in labels], [start], start
             for transition in cycle:
                 at = dict(edges[at])[transition]
                 visited.append(at)
@@ -89,14 +89,14 @@ def test_an_unfair_cycle_is_no_answer() -> None:
     """For ever leaving out a reception that stays enabled is the network's fault."""
     receive = STEPS[1]
     unfair: Edges = [[(SEND, 0), (receive, 1)], []]
-    assert [] == list(fair_components(unfair, {0, 1}, strong=False))
+    assert [] == list(fair_components(rows_of(unfair), {0, 1}, strong=False))
     fair: Edges = [[(SEND, 1), (receive, 2)], [(SEND, 0)], []]
-    assert [{0, 1}] == list(fair_components(fair, {0, 1, 2}, strong=False))
-    assert [] == list(fair_components(fair, {0, 1, 2}, strong=True))
+    assert [{0, 1}] == list(fair_components(rows_of(fair), {0, 1, 2}, strong=False))
+    assert [] == list(fair_components(rows_of(fair), {0, 1, 2}, strong=True))
 
 
 def found(asked: System, most: int = 6_000) -> Lasso | None:
-    return lasso(graph_of(asked, most=most))
+    return lasso(asked, graph_of(asked, most))
 
 
 def returns(asked: System, run: Lasso) -> bool:
@@ -126,9 +126,10 @@ def test_cykas_starves_when_one_sender_is_busy() -> None:
 
 
 def test_mfss_does_not_starve() -> None:
-    graph = graph_of(system("mfss", "endless:1"))
+    asked = system("mfss", "endless:1")
+    graph = graph_of(asked)
     assert graph.complete
-    assert lasso(graph) is None
+    assert lasso(asked, graph) is None
 
 
 def test_a_message_that_nothing_can_deliver_is_stuck() -> None:
@@ -141,8 +142,8 @@ def test_a_message_that_nothing_can_deliver_is_stuck() -> None:
 @pytest.mark.parametrize("protocol", ["unordered", "fifo"])
 def test_who_never_waits_never_starves(protocol: str) -> None:
     """The graph of `fifo` has no end: it counts."""
-    graph = graph_of(system(protocol, "endless:1:[[1],[2],[0]]"), most=1_000)
-    assert lasso(graph) is None
+    asked = system(protocol, "endless:1:[[1],[2],[0]]")
+    assert lasso(asked, graph_of(asked, most=1_000)) is None
 
 
 def test_on_a_network_that_loses_a_message_without_retransmission_is_stuck() -> None:

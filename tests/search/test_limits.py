@@ -12,13 +12,14 @@ from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Protocol, State
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.fairness import graph_of, lasso
+from antecede.checker.search.fairness import lasso
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.limits import greatest, held, limits_from
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec
 from tests.conftest import Command
+from tests.search.test_graph import graph_of
 from tests.semantics.test_marked import system
 
 ALONE = "endless:1:[[1,2],[],[]]"
@@ -85,11 +86,12 @@ def test_a_limit_that_nobody_reaches_leaves_the_verdict_as_it_is() -> None:
 
 
 def test_a_state_at_the_limit_is_not_taken_for_one_where_nothing_can_happen() -> None:
-    graph = graph_of(limited("fifo", "greatest=2"))
+    asked = limited("fifo", "greatest=2")
+    graph = graph_of(asked)
     assert graph.cut
-    assert all(not graph.edges[k] and not graph.explored(k) for k in graph.cut)
+    assert not any(any(graph.rows.of(k)) or graph.all_edges(k) for k in graph.cut)
     assert not graph.complete
-    assert lasso(graph) is None
+    assert lasso(asked, graph) is None
 
 
 def test_what_starves_within_the_limit_is_found() -> None:

@@ -16,9 +16,9 @@ from antecede.checker.model import Delivery, Message, Property, Protocol, What, 
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
+from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.judge import Fault, fault_of, first_shown, looks_at_order
-from antecede.checker.semantics.recoverability import unrecoverable
 from antecede.checker.semantics.transition import System
 from tests.conftest import method
 from tests.models import DIRECT, FORGES, KEEPS, LOSES, PING_PONG, SENDS_TWICE
@@ -189,13 +189,13 @@ def test_the_graph_marks_a_state_so_far_from_the_start(case: Case) -> None:
 
 @pytest.mark.parametrize("case", LATER, ids=named)
 def test_the_nearest_state_without_a_way_back_is_found(case: Case) -> None:
-    transitions = unrecoverable(case.system(), case.prop)
-    assert transitions is not None
-    assert case.after == len(transitions)
-    path = replay(case.system(), transitions)
+    found = found_lost(case.system(), case.prop, lambda: None)
+    assert found is not None
+    assert case.after == len(found.transitions)
+    path = replay(case.system(), found.transitions)
     assert not holds_along(path, case.prop)
     assert "violated" == judged(path, path.system, path.last)[0].verdict
-    assert unrecoverable(case.system(hidden=True), case.prop) is None
+    assert found_lost(case.system(hidden=True), case.prop, lambda: None) is None
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from antecede.checker.check import check
 from antecede.checker.model import State
 from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.recoverability import recovers, unrecoverable
+from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec
 from tests.conftest import Command
@@ -55,8 +56,8 @@ def nearest_bad(system: System) -> int | None:
 )
 def test_finds_the_nearest_state_without_a_way_back(name: str, messages: int, network: str) -> None:
     system = system_for(protocol_named(name), 2, messages, network=network)
-    path = unrecoverable(system, CAN_DELIVER)
-    assert nearest_bad(system) == (None if path is None else len(path))
+    found = found_lost(system, CAN_DELIVER, lambda: None)
+    assert nearest_bad(system) == (None if found is None else len(found.transitions))
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -66,8 +67,8 @@ def test_agrees_with_the_definition_on_random_systems(drawn: RandomSystem) -> No
     system = system_for(drawn.protocol, drawn.actors, drawn.messages, **how)
     if sum(map(len, levels(system))) > 400:
         return
-    path = unrecoverable(system, CAN_DELIVER)
-    assert nearest_bad(system) == (None if path is None else len(path))
+    found = found_lost(system, CAN_DELIVER, lambda: None)
+    assert nearest_bad(system) == (None if found is None else len(found.transitions))
 
 
 @pytest.mark.parametrize("engine", ["local", "plain"])
@@ -103,11 +104,3 @@ def test_what_was_not_explored_whole_is_not_decided() -> None:
         assert result.stopped_by
     walks = Spec(protocol="mfss", actors=2, properties=("can-deliver",), search="random")
     assert Verdict.INCOMPLETE is check(walks, PLAIN).result.verdict
-
-
-def test_too_many_states_are_incomplete_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("antecede.checker.semantics.recoverability.MOST_STATES", 10)
-    spec = Spec(protocol="mfss", actors=2, properties=("can-deliver",))
-    result = check(spec, PLAIN).result
-    assert Verdict.INCOMPLETE is result.verdict
-    assert "too many to look for a way back" in (result.stopped_by or "")
