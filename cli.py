@@ -1091,7 +1091,7 @@ def simulate_command(
 
 
 @commands.command("audit")
-@click.argument("names", type=A_FILE, metavar="LOG|-…", nargs=-1, required=True)
+@click.argument("names", type=A_FILE, metavar="LOG|FOLDER|-…", nargs=-1, required=True)
 @click.option(
     "--log-format",
     type=click.Choice(logs.FORMATS),
@@ -1135,8 +1135,8 @@ def audit_command(
     """Judge the logs of a real system by the same causality as a check; - is standard input.
 
     A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}; or the log
-    is one of ShiViz, whose vector clocks are judged, too. Logs may be compressed (gzip, zstd); of
-    several, each holds all events of its actors.
+    is one of ShiViz, whose vector clocks are judged, too. Logs may be compressed (gzip, zstd) or
+    Parquet files; of several, each holds all events of its actors. A folder is one log in parts.
 
     Exit codes: 0 nothing is wrong, 1 something is, 2 a log cannot be read or has no causal-send, 3
     nothing was delivered (with --unfinished).

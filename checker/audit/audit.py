@@ -1,13 +1,14 @@
 """Judges the logs of a real system by the causality of a check.
 
 The events of each actor stand in the order in which they happened there, all in one log; the
-actors' lines may be interleaved in any way. Every log is read once.
+actors' lines may be interleaved in any way. A folder is a log in parts. Every log is read once.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from attrs import define, field
 
@@ -18,7 +19,7 @@ from antecede.checker.audit.findings import Audit, Finding, no_sends, two_homes
 from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
-from antecede.checker.audit.sources import Source, opened, shown_name
+from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
 from antecede.checker.errors import InputError
 
 LARGE = 1 << 22
@@ -41,7 +42,7 @@ def audit(
     """Read logs and judge them together.
 
     Args:
-        names: the files; `-` is standard input.
+        names: the files; `-` is standard input, and a folder a log in parts.
         format: one of `checker.audit.logs.FORMATS`; None: what the first line looks like.
         event: what finds causal-sends and deliveries in the texts of a ShiViz log.
         fields: how records are called.
@@ -56,7 +57,8 @@ def audit(
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{shown_name(twice)} is named twice; name each log once")
     with contextlib.ExitStack() as stack:
-        sources = [stack.enter_context(opened(name)) for name in names]
+        parts = [(part, name) for name in names for part in parts_of(name)]
+        sources = [stack.enter_context(opened(part, name)) for part, name in parts]
         logs = [open_log(source, format, event, fields) for source in sources]
         simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
         if judge == "compiled" or (judge == "auto" and simple and _are_large(sources)):
@@ -64,6 +66,7 @@ def audit(
         plain = _Plain(stack.enter_context(contextlib.closing(Record())))
         for log in logs:
             plain.read(log, tick)
+        check_events(plain.read_of, logs)
         return plain.result([source.name for source in sources], unfinished)
 
 
@@ -82,10 +85,18 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished:
     from antecede.checker.audit.compiled import Compiled
 
     with contextlib.closing(Compiled()) as judge:
+        found: Counter[str] = Counter()
         for log in logs:
-            if not judge.read(log.source, log.fields, tick):
-                raise _nothing_in(log.source.name, log.format)
+            found[log.source.whole] += judge.read(log.source, log.fields, tick)
+        check_events(found, logs)
         return judge.result(unfinished=unfinished)
+
+
+def check_events(found: Mapping[str, int], logs: Sequence[Log]) -> None:
+    """Refuse logs in which there is no event; of a log in parts, one of them may have none."""
+    for log in logs:
+        if not found[log.source.whole]:
+            raise _nothing_in(log.source.whole, log.format)
 
 
 def _nothing_in(name: str, format: str) -> InputError:
@@ -107,6 +118,7 @@ class _Plain:
     clocks: Clocks = field(factory=Clocks)
     events: int = 0
     home: dict[str, str] = field(factory=dict)
+    read_of: Counter[str] = field(factory=Counter)
 
     def __attrs_post_init__(self) -> None:
         self.oracle = Oracle(happened=self.record.keep)
@@ -115,15 +127,14 @@ class _Plain:
         """Take a log."""
         before = self.events
         for event in events(log, self.clocks.take):
-            self.take(event)
+            self.take(event, log.source.whole)
             if not self.events % TICK:
                 tick(log.source.taken, self.events)
-        if self.events == before:
-            raise _nothing_in(log.source.name, log.format)
+        self.read_of[log.source.whole] += self.events - before
 
-    def take(self, event: Event) -> None:
-        """Take the next event."""
-        if self.home.setdefault(event.actor, event.log) != event.log:
+    def take(self, event: Event, whole: str) -> None:
+        """Take the next event, of a log as a whole."""
+        if self.home.setdefault(event.actor, whole) != whole:
             raise two_homes(event.actor, self.home[event.actor], event.log, event.line)
         self.events += 1
         self.oracle.take(event)

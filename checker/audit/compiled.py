@@ -70,8 +70,9 @@ class Compiled:
         tables: what the kernels work on.
         record: the events in causal order, four numbers each; see `Tables.out`.
         names, ends: of messages, and where each ends.
-        home: per actor, its log.
-        logs: their names.
+        home: per actor, the log that holds its events, a number in `wholes`.
+        logs: the names of logs, or of their parts.
+        wholes: the names of logs.
         events: how many were read.
     """
 
@@ -81,6 +82,7 @@ class Compiled:
     ends: Store = field(factory=lambda: Store(np.int64))
     home: Array = field(factory=lambda: np.full(64, -1, np.int32))
     logs: list[str] = field(factory=list)
+    wholes: list[str] = field(factory=list)
     events: int = 0
 
     def close(self) -> None:
@@ -96,6 +98,8 @@ class Compiled:
         """
         before = self.events
         self.logs.append(source.name)
+        if self.wholes[-1:] != [source.whole]:
+            self.wholes.append(source.whole)
         self.tables.counter[k.LINES] = 0
         words = (fields.actor, fields.event, fields.message, fields.to, fields.send, fields.deliver)
         keys = np.frombuffer("".join(words).encode(), np.uint8)
@@ -176,12 +180,12 @@ class Compiled:
     def _check_homes(self, actors: Array, places: Array) -> None:
         if (most := int(actors.max())) >= len(self.home):
             self.home = np.concatenate([self.home, np.full(2 * most, -1, np.int32)])
-        homes, here = self.home[actors], len(self.logs) - 1
+        homes, here = self.home[actors], len(self.wholes) - 1
         if (wrong := np.flatnonzero((homes >= 0) & (homes != here))).size:
             first = wrong[0]
             raise two_homes(
                 self.actor(int(actors[first])),
-                self.logs[homes[first]],
+                self.wholes[homes[first]],
                 self.logs[-1],
                 int(places[first]) & ((1 << LOG_SHIFT) - 1),
             )

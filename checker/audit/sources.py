@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from attrs import define, field
+from attrs import Factory, define, field
 
+from antecede.checker.audit.parquet import MAGIC, ParquetLines, check_available
 from antecede.checker.errors import InputError
 
 STANDARD_INPUT = "-"
@@ -33,12 +34,14 @@ class Source:
         name: for people.
         stream: what is read.
         ahead: what has been read of it and not been used yet.
+        whole: the name of the log that it is a part of, most often its own.
         taken: bytes that have been used.
     """
 
     name: str
     stream: BinaryIO
     ahead: bytes = b""
+    whole: str = field(default=Factory(lambda self: self.name, takes_self=True))
     taken: int = field(default=0, init=False)
 
     def read(self) -> bytes:
@@ -121,9 +124,26 @@ class Source:
             raise _unreadable(self.name, error) from None
 
 
+def parts_of(name: str) -> tuple[str, ...]:
+    """Return the files of a log: of a folder those in it, in the order of their names.
+
+    Files whose names begin with a dot or an underscore are none of the log's, as in Spark.
+
+    Raises:
+        InputError: it is an empty folder.
+    """
+    folder = Path(name)
+    if name == STANDARD_INPUT or not folder.is_dir():
+        return (name,)
+    found = sorted(each for each in folder.iterdir() if each.name[0] not in "._" and each.is_file())
+    if not found:
+        raise InputError(f"there is no file of a log in the folder {name!r}")
+    return tuple(map(str, found))
+
+
 @contextlib.contextmanager
-def opened(name: str) -> Iterator[Source]:
-    """Open a log for reading; `-` is standard input.
+def opened(name: str, whole: str | None = None) -> Iterator[Source]:
+    """Open a log, or a part of one, for reading; `-` is standard input.
 
     Raises:
         InputError: it cannot be opened; says why.
@@ -136,6 +156,7 @@ def opened(name: str) -> Iterator[Source]:
                 else stack.enter_context(Path(name).open("rb"))
             )
             source = Source(shown_name(name), _unpacked(raw, stack, shown_name(name)))
+            source.whole = shown_name(whole or name)
             source.ahead = source._more().removeprefix(_MARK)
         except (OSError, ValueError) as error:
             raise _unreadable(name, error) from None
@@ -155,6 +176,9 @@ def _unpacked(raw: Any, stack: contextlib.ExitStack, name: str) -> Any:
         return stack.enter_context(gzip.GzipFile(fileobj=stream))
     if head.startswith(_ZSTD):
         return _of_zstd(stream, name)
+    if head.startswith(MAGIC):
+        check_available(name)
+        return ParquetLines(name)
     return stream
 
 

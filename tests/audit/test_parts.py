@@ -1,0 +1,110 @@
+"""Logs in parts, and logs in Parquet files: the same findings as for one file of lines."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from attrs import evolve
+from pyarrow import parquet
+
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit.findings import Audit
+from antecede.checker.errors import InputError
+from tests.audit.test_compiled import Lines, shuffled, wild, write
+
+MOST = 10_000
+
+
+def in_parts(folder: Path, lines: Lines, cuts: list[int]) -> Path:
+    """Write lines as the parts of a log, cut before those numbers."""
+    folder.mkdir()
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".part-0.crc").write_text("no line of the log")
+    bounds = [0, *cuts, len(lines)]
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        write(folder / f"part-{number:05}.jsonl", lines[begin:end])
+    return folder
+
+
+def as_one(found: Audit, cuts: list[int], name: str) -> Audit:
+    """Return the audit of parts with the lines of the whole."""
+    starts = dict(zip(found.logs, [0, *cuts], strict=True))
+
+    def moved(place: Any) -> Any:
+        return evolve(place, log=name, line=place.line + starts[place.log])
+
+    def whole(finding: Any) -> Any:
+        return evolve(moved(finding), events=tuple(map(moved, finding.events)))
+
+    return evolve(
+        found,
+        logs=(name,),
+        findings=tuple(map(whole, found.findings)),
+        undelivered=tuple(map(whole, found.undelivered)),
+    )
+
+
+def cuts_in(draw: random.Random, lines: Lines) -> list[int]:
+    return sorted(draw.sample(range(1, len(lines)), draw.choice([1, 3, 9])))
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_log_in_parts_is_judged_as_a_whole(seed: int, judge: str, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    lines = shuffled(draw, wild(draw, 4, 200)) if seed % 2 else wild(draw, 4, 200)
+    cuts = cuts_in(draw, lines)
+    one = write(tmp_path / "log.jsonl", lines)
+    expected = audits.audit([str(one)], judge=judge)
+    found = audits.audit([str(in_parts(tmp_path / "parts", lines, cuts))], judge=judge)
+    assert expected == as_one(found, cuts, str(one))
+
+
+def written(path: Path, lines: Lines, kind: Any = None) -> Path:
+    """Write lines as the rows of a Parquet file, a few in each row group."""
+    kind = kind or pyarrow.string()
+    schema = pyarrow.schema(
+        [
+            ("actor", kind),
+            ("event", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())),
+            ("message", pyarrow.string()),
+            ("to", pyarrow.list_(pyarrow.string())),
+            ("when", pyarrow.float64()),
+        ]
+    )
+    rows = [json.loads(line) for _, line in lines]
+    values = [{**row, "message": str(row["message"]), "when": 0.5} for row in rows]
+    parquet.write_table(pyarrow.Table.from_pylist(values, schema), path, row_group_size=64)
+    return path
+
+
+@pytest.mark.parametrize("odd", ["", 'a "quoted" name', "back\\slash", "line\nend"])
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_rows_of_parquet_are_judged_like_lines(odd: str, judge: str, tmp_path: Path) -> None:
+    """Names that JSON must escape take another way than those that it need not."""
+    draw = random.Random(len(odd))
+    lines = [(a, line) for a, line in wild(draw, 4, 300) if "ghost" not in line]
+    if odd:
+        lines = [(a, line.replace('"m1"', json.dumps(odd))) for a, line in lines]
+    expected = audits.audit([str(write(tmp_path / "log.jsonl", lines))], judge=judge)
+    found = audits.audit([str(written(tmp_path / "log.parquet", lines))], judge=judge)
+    name = str(tmp_path / "log.jsonl")
+    assert expected == as_one(found, [], name)
+
+
+def test_a_parquet_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(InputError, match="no Parquet that can be read"):
+        audits.audit([str(path)])
+
+
+def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no file of a log in the folder"):
+        audits.audit([str(tmp_path)])
