@@ -24,7 +24,7 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
 from antecede.checker.settings import whole_number
-from antecede.checker.spec import Spec, overridden
+from antecede.checker.spec import Spec, overridden, system_of
 from antecede.checker.targets import targets_of
 
 SPECS = Path(antecede.__file__).parent / "specs" / "table1"
@@ -100,9 +100,10 @@ def specs(values: Mapping[str, Any], histories: Sequence[str]) -> list[Spec]:
 
 
 def _of_the_paper(spec: Spec) -> Spec:
-    """Leave out witnesses: smaller bounds than the paper's need not show them."""
-    properties = tuple(name for name in spec.properties if not name.startswith("witness:"))
-    return evolve(spec, file=None, properties=properties)
+    """Leave out what is sought: smaller bounds than the paper's need not show it."""
+    properties = system_of(spec).properties
+    names = tuple(prop.name for prop in properties if not prop.sought)
+    return evolve(spec, file=None, properties=names if spec.properties else ())
 
 
 def rows(

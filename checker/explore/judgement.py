@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from antecede.checker.errors import CapacityError
-from antecede.checker.model import Property, State, Where
+from antecede.checker.model import Property, State, What, Where
 from antecede.checker.paths.path import Path
 from antecede.checker.semantics.judge import ENDS, first_shown, just_shown
 from antecede.checker.semantics.recoverability import recovers
@@ -86,6 +86,20 @@ def _recovery(prop: Property, system: System, state: State) -> Judgement:
         back = recovers(system, state, prop, tick)
     except CapacityError as limit:
         return Judgement(prop, OPEN, f"not known here: {limit} would have to be looked at")
+    able, unable = _REACHED[prop.what]
     if back:
-        return Judgement(prop, FINE, "everything can still be delivered from here")
-    return Judgement(prop, VIOLATED, "violated: from here not everything can be delivered any more")
+        return Judgement(prop, FINE, f"{able} from here")
+    return Judgement(prop, VIOLATED, f"violated: from here {unable} any more")
+
+
+_REACHED = {
+    What.UNDELIVERED: (
+        "everything can still be delivered",
+        "not everything can be delivered",
+    ),
+    What.ENDED: (
+        "every application can still come to its end",
+        "not every application can come to its end",
+    ),
+}
+"""What is judged from everywhere on -> that it can still be as wanted, and that it cannot."""

@@ -99,13 +99,14 @@ class PlainExplorer:
         self._judge(lambda prop: at_end(self.system, prop, state), path)
 
     def _judge_outcome(self, outcome: Outcome, path: Callable[[], tuple[Transition, ...]]) -> None:
-        self._judge(lambda prop: in_deliveries(prop, outcome.deliveries), path)
+        if outcome.deliveries:  # most transitions have none
+            self._judge(lambda prop: in_deliveries(prop, outcome.deliveries), path)
 
     def _judge(
         self, is_shown: Callable[[Property], bool], path: Callable[[], tuple[Transition, ...]]
     ) -> None:
         for prop in self.system.properties:
-            if not (prop.sought and prop.name in self.found) and is_shown(prop):
+            if (prop.name not in self.found or not prop.sought) and is_shown(prop):
                 self._show(prop, path)
 
 
