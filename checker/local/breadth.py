@@ -15,15 +15,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from attrs import asdict, astuple, define, evolve, field
+from attrs import astuple, define, evolve, field
 
 from antecede.checker.errors import AuditError, CapacityError, ReplayError
+from antecede.checker.local.course import Course
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.path import holds_along, replay
-from antecede.checker.paths.places import places_of, transitions_at
+from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import found_lost
@@ -169,14 +170,10 @@ class Owner:
 
 
 @define(eq=False)
-class Course:
-    """How far a search has come: as at first when it begins again, saved in its checkpoints.
+class LocalCourse(Course):
+    """How far a search with the local engine has come.
 
     Attributes:
-        found: property name -> what shows it.
-        truncated: some state was not expanded because of --max-depth.
-        levels: per depth, how many states are new.
-        frontier: states of the current depth; 0 when the search is over.
         block: entries that one thread may send to one owner in a chunk.
         between_levels: no level is under way.
         forgot: visited states were forgotten.
@@ -184,10 +181,6 @@ class Course:
         whole: the counts without symmetry, where a second search knows them.
     """
 
-    found: dict[str, Found] = field(factory=dict)
-    truncated: bool = False
-    levels: list[int] = field(factory=list)
-    frontier: int = 1
     block: int = 0
     between_levels: bool = False
     forgot: bool = False
@@ -195,23 +188,19 @@ class Course:
     composites_dropped: int = 0
     whole: Counts | None = None
 
-    @property
-    def deepest(self) -> int:
-        """The depth of the current level."""
-        return max(len(self.levels), 1)
-
     def record(self, system: System) -> dict[str, Any]:
-        """Return this as data; runs are the places of their transitions."""
-        found = {name: places_of(system, f.transitions) for name, f in self.found.items()}
-        whole = self.whole and astuple(self.whole)
-        return {**asdict(self, recurse=False), "found": found, "whole": whole}
+        """Return this as data."""
+        return {**super().record(system), "whole": self.whole and astuple(self.whole)}
 
     @classmethod
-    def recorded(cls, system: System, record: dict[str, Any]) -> Course:
+    def recorded(cls, system: System, record: dict[str, Any]) -> Self:
         """Return what was recorded."""
-        found = {name: Found(transitions_at(system, p)) for name, p in record["found"].items()}
         whole = record["whole"] and Counts(*record["whole"])
-        return cls(**{**record, "found": found, "whole": whole})
+        return super().recorded(system, {**record, "whole": whole})
+
+
+UNFOUNDED = (NotSymmetricError, SelfPacketError, NotGradedError)
+"""What is raised where something taken for granted turns out not to hold."""
 
 
 @define(eq=False)
@@ -226,7 +215,7 @@ class LocalBreadthFirst:
     owners: list[Owner] = field(init=False)
     arenas: Arenas = field(init=False)
     pool: ThreadPoolExecutor = field(init=False)
-    course: Course = field(factory=Course)
+    course: LocalCourse = field(factory=LocalCourse)
     no_symmetry: str | None = None
     seconds_before: float = 0.0
     began: float = field(factory=time.monotonic)
@@ -281,7 +270,7 @@ class LocalBreadthFirst:
         self.options = evolve(self.options, **state["options"])
         self.no_symmetry, self.self_channels = state["no_symmetry"], state["self_channels"]
         self.seconds_before = state["seconds_before"]
-        self.course = Course.recorded(self.system, state["course"])
+        self.course = LocalCourse.recorded(self.system, state["course"])
         self.supply = self._new_supply(symmetric=state["symmetric"])
         self.supply.adopt(filled(state["supply"], saved.array))
         self.owners = [self._owner(k, len(state["owners"])) for k in range(len(state["owners"]))]
@@ -309,7 +298,7 @@ class LocalBreadthFirst:
     def _start(self) -> None:
         """Begin, or begin again without symmetry or without forgetting anything."""
         threads = self.options.threads or 1
-        self.course = Course(block=self.options.block)
+        self.course = LocalCourse(block=self.options.block)
         self.supply = self._new_supply(symmetric=False)
         if self.no_symmetry is None:
             self.no_symmetry = why_not(self.supply.tabulation)
@@ -380,10 +369,6 @@ class LocalBreadthFirst:
         """What shows each property."""
         return self.course.found
 
-    @found.setter
-    def found(self, found: dict[str, Found]) -> None:
-        self.course.found = found
-
     @property
     def truncated(self) -> bool:
         """Some state was not expanded because of --max-depth."""
@@ -412,18 +397,20 @@ class LocalBreadthFirst:
         """Expand the current level; begin again if what was taken for granted does not hold."""
         try:
             self._round(tick)
-        except NotSymmetricError as reason:
-            self.no_symmetry = str(reason)
-            self.arenas.close()
-            self._start()
-        except SelfPacketError:
-            self.self_channels = True
-            self.arenas.close()
-            self._start()
-        except NotGradedError:
-            self.options = evolve(self.options, forget_from=None)
-            self.arenas.close()
-            self._start()
+        except UNFOUNDED as reason:
+            self.begin_again(reason)
+
+    def begin_again(self, reason: Exception) -> None:
+        """Begin again, without what was taken for granted and turned out not to hold."""
+        match reason:
+            case NotSymmetricError():
+                self.no_symmetry = str(reason)
+            case SelfPacketError():
+                self.self_channels = True
+            case _:
+                self.options = evolve(self.options, forget_from=None)
+        self.arenas.close()
+        self._start()
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""

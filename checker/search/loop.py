@@ -53,13 +53,15 @@ class Explorer(Protocol):
     """What an engine supplies for one search.
 
     Attributes:
-        found: property name -> what shows it.
         exhaustive: an empty frontier means that every state was explored.
         ends_with_round: a violation is reported after the round in which it was found.
     """
 
-    found: dict[str, Found]
     exhaustive: bool
+
+    @property
+    def found(self) -> dict[str, Found]:
+        """What shows each property, by its name."""
 
     @property
     def frontier(self) -> int:

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import Factory, define, evolve, field, fields
+from attrs import define, evolve, field
 
 from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.breadth import UNFOUNDED, LocalBreadthFirst
+from antecede.checker.local.course import Course
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop
@@ -41,20 +42,20 @@ from antecede.checker.spark.cluster import (
     persisted,
     wait_for,
 )
-from antecede.checker.spark.conservation import Held, check_conserved, check_links
+from antecede.checker.spark.conservation import check_conserved, check_links
+from antecede.checker.spark.course import ClusterCourse, Totals
 from antecede.checker.spark.rows import (
     INDEX_BITS,
+    NOTHING,
     PLACE_BITS,
     SALTS,
     Codec,
-    Composites,
     Expanded,
-    Growth,
     expand_block,
     widened,
 )
+from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.tasks import (
-    NOTHING,
     ExpandReport,
     Here,
     Job,
@@ -67,11 +68,10 @@ from antecede.checker.spark.tasks import (
 from antecede.checker.spark.transfer import clear, from_file
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in, prepared
-from antecede.checker.tables.grading import NotGradedError
 from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import wrapping
-from antecede.checker.tables.symmetry import NotSymmetricError, figures
-from antecede.checker.tables.tabulate import SelfPacketError, Tabulation, Words
+from antecede.checker.tables.symmetry import figures
+from antecede.checker.tables.tabulate import Words
 
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
@@ -82,78 +82,9 @@ def owner_of(owner: int) -> int:
     return owner
 
 
-@define(eq=False)
-class _Totals:
-    """What the expansion of a level came to."""
-
-    fired: int = 0
-    finals: int = 0
-    sent: int = 0
-    kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
-    orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
-
-    def add(self, expanded: Expanded, sent: int) -> None:
-        self.fired += expanded.total
-        self.orbits += expanded.orbits
-        self.finals += expanded.finals
-        self.kinds += expanded.fired
-        self.sent += sent
-
-    def merge(self, other: _Totals) -> None:
-        self.fired += other.fired
-        self.finals += other.finals
-        self.kinds += other.kinds
-        self.orbits += other.orbits
-
-
-OF_A_SEARCH = (
-    "found",
-    "truncated",
-    "rounds",
-    "_frontier",
-    "_unique",
-    "_total",
-    "_finals",
-    "_levels",
-    "_shares",
-    "_growths",
-    "_version",
-    "_own",
-    "_code_sent",
-    "_links",
-    "_late",
-    "_fired",
-    "_orbits",
-    "_handed_over_at",
-    "_graded",
-    "_renamed",
-    "_held",
-)
-"""Attributes that are as at first when a search begins again."""
-
-
 def _new_run() -> str:
     """Return a name that tells this search from others of workers that are still there."""
     return f"{os.getpid()}-{time.monotonic_ns()}"
-
-
-def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, Any]]:
-    """Yield the columns that renamings are about, with their values.
-
-    A column is given as in the keys of RENAME: column << 4 | actor.
-    """
-    for actor in range(actors):
-        found = {
-            kernels.STATE: tabulation.states[actor],
-            kernels.POSITION: tabulation.positions[actor],
-            kernels.KNOWS: tabulation.knows[actor],
-            kernels.PENDING: tabulation.pending[actor],
-        }
-        outgoing = (k for k, (src, _) in enumerate(tabulation.channels) if src == actor)
-        for place, channel in enumerate(outgoing):
-            found[kernels.CHANNELS + place] = tabulation.contents[channel]
-        for column, interner in found.items():
-            yield column << 4 | actor, interner
 
 
 def _of_local(options: Options) -> Options:
@@ -170,41 +101,20 @@ class SparkBreadthFirst:
     system: System
     max_depth: int | None = None
     options: Options = Options()
-    found: dict[str, Found] = field(factory=dict)
-    truncated: bool = False
     exhaustive: bool = True
     local: LocalBreadthFirst = field(init=False)
     cluster: Cluster | None = None
-    rounds: list[dict[str, Any]] = field(factory=list)
     checkpoints: Checkpoints | None = None
     seconds_before: float = 0.0
     began: float = field(factory=time.monotonic)
     _between: bool = True
     run: str = field(init=False)
-    _frontier: int = 0
-    _unique: int = 0
-    _total: int = 0
-    _finals: int = 0
-    _levels: list[int] = field(factory=list)
+    course: ClusterCourse = field(factory=ClusterCourse)
     _shares: Any = None
     _reports: Any = None
-    _growths: list[Any] = field(factory=list)
-    _version: int = -1
-    _own: Composites = field(factory=Composites)
-    _code_sent: int = 0
+    tables: SharedTables = field(init=False)
     _jobs: int = 0
-    _owners: int = 0
-    _least: int = 0
-    _links: list[list[list[Words]]] = field(factory=list)
-    _late: dict[int, tuple[Words, Words]] = field(factory=dict)
-    _fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
-    _orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
-    _handed_over_at: int = 0
     _folder: str | None = None
-    _graded: bool = False
-    _renamed: dict[int, int] = field(factory=dict)
-    _held: dict[int, Held] = field(factory=dict)
-    no_symmetry: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Start with the local engine, once it is sure that there is a Spark to go on with."""
@@ -260,14 +170,14 @@ class SparkBreadthFirst:
         if not on_cluster:
             return
         wanted = self.options.partitions
-        if wanted not in (None, self._owners):
+        if wanted not in (None, self.course.owners):
             raise InputError(
-                f"--partitions is {wanted}, and the checkpoint has {self._owners}; a search keeps "
-                "its partitions"
+                f"--partitions is {wanted}, and the checkpoint has {self.course.owners}; a search "
+                "keeps its partitions"
             )
         self._connect()
         assert self.cluster is not None
-        sc, owners = self.cluster.sc, self._owners
+        sc, owners = self.cluster.sc, self.course.owners
         load = spark_checkpoint.load_task(str(saved.folder.resolve()))
         self._shares = sc.parallelize([(p, p) for p in range(owners)], owners).partitionBy(
             owners, owner_of
@@ -286,15 +196,32 @@ class SparkBreadthFirst:
         return self._shares is not None
 
     @property
+    def _now(self) -> Course:
+        return self.course if self.on_cluster else self.local.course
+
+    @property
+    def found(self) -> dict[str, Found]:
+        """What shows each property."""
+        return self._now.found
+
+    @property
+    def truncated(self) -> bool:
+        """Some state was not expanded because of --max-depth."""
+        return self._now.truncated
+
+    @property
     def frontier(self) -> int:
-        """States of the current depth."""
-        return self._frontier if self.on_cluster else self.local.frontier
+        """States of the current depth; 0 when the search is over."""
+        return self._now.frontier
+
+    @property
+    def rounds(self) -> list[dict[str, Any]]:
+        """Figures of each round on the cluster."""
+        return self.course.rounds
 
     def counts(self) -> Counts:
         """Return what was explored so far."""
-        if not self.on_cluster:
-            return self.local.counts()
-        return Counts(self._unique, self._total, len(self._levels), self._finals)
+        return self.course.counts() if self.on_cluster else self.local.counts()
 
     @property
     def symmetric(self) -> bool:
@@ -305,23 +232,22 @@ class SparkBreadthFirst:
         """Return the counts without symmetry, from the sizes of the orbits."""
         if not self.on_cluster:
             return self.local.unreduced()
-        if not (self.symmetric and self._between) or self._late:
+        if not (self.symmetric and self._between) or self.course.late:
             return None
         waiting = 0
-        if self._frontier:
-            task = orbits_task(self._new_job(advances=True), self._growths)
+        if self.course.frontier:
+            task = orbits_task(self._new_job(advances=True), self.tables.growths)
             try:
                 waiting = sum(self._each(task))
             except ClusterError:
                 return None
-        states, fired, finals = map(int, self._orbits)
-        return Counts(states + waiting, 1 + fired, len(self._levels), finals)
+        states, fired, finals = map(int, self.course.totals.orbits)
+        return Counts(states + waiting, 1 + fired, len(self.course.levels), finals)
 
     def _symmetry_figures(self) -> dict[str, Any]:
-        reason = self.no_symmetry or self.local.no_symmetry
-        expanded = sum(self._levels) - self._frontier
-        symmetry = self.local.supply.tabulation.symmetry
-        return figures(symmetry, reason, int(self._orbits[0]), expanded)
+        course, symmetry = self.course, self.local.supply.tabulation.symmetry
+        expanded = sum(course.levels) - course.frontier
+        return figures(symmetry, self.local.no_symmetry, int(course.totals.orbits[0]), expanded)
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
@@ -347,9 +273,9 @@ class SparkBreadthFirst:
             "symmetry": self._symmetry_figures(),
             "rounds_on_spark": sum(r["where"] == "cluster" for r in self.rounds),
             "spark_threshold": self.options.spark_threshold,
-            "partitions": self._owners,
-            "row_bytes": 8 * self._own.codec.words,
-            "graded": {"on": self._graded, "reason": tabulation.grading.reason},
+            "partitions": self.course.owners,
+            "row_bytes": 8 * self.tables.own.codec.words,
+            "graded": {"on": self.course.graded, "reason": tabulation.grading.reason},
             "rounds": self.rounds,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "protocol_calls": tabulation.calls,
@@ -357,9 +283,10 @@ class SparkBreadthFirst:
             "table_entries": tabulation.entries,
             "python_seconds": tabulation.seconds,
             **tabulation.met,
-            "states_per_depth": list(self._levels),
+            "states_per_depth": list(self.course.levels),
             "transitions": {
-                kind: {"total": int(self._fired[k])} for k, kind in enumerate(tabulation.kinds)
+                kind: {"total": int(self.course.totals.kinds[k])}
+                for k, kind in enumerate(tabulation.kinds)
             },
         }
 
@@ -372,36 +299,16 @@ class SparkBreadthFirst:
         except ClusterError:
             self._between = False
             raise
-        except NotSymmetricError as reason:
-            self.no_symmetry = str(reason)
-            self._begin_again()
-        except SelfPacketError:
-            self._begin_again(self_channels=True)
-        except NotGradedError:
-            self._begin_again(forget=False)
+        except UNFOUNDED as reason:
+            self._begin_again(reason)
         self._between = True
 
-    def _begin_again(self, *, self_channels: bool = False, forget: bool = True) -> None:
-        """Begin again, without symmetry if there turned out to be none."""
-        self.local.close()
+    def _begin_again(self, reason: Exception) -> None:
+        """Begin again with the local engine, without what was taken for granted in vain."""
         if not isinstance(self._shares, Here | None):
             self._shares.unpersist()
-        for attribute in fields(type(self)):
-            if attribute.name in OF_A_SEARCH:
-                default: Any = attribute.default
-                value = default.factory() if isinstance(default, Factory) else default  # type: ignore[arg-type]
-                setattr(self, attribute.name, value)
-        self.run = _new_run()
-        self.local = LocalBreadthFirst(
-            self.system,
-            self.max_depth,
-            evolve(
-                self.local.options,
-                symmetry=self.symmetric and self.no_symmetry is None,
-                forget_from=self.local.options.forget_from if forget else None,
-            ),
-            self_channels=self_channels or self.local.self_channels,
-        )
+        self.run, self.course, self._shares = _new_run(), ClusterCourse(), None
+        self.local.begin_again(reason)
 
     def _expand_level(self, tick: Callable[[], None]) -> None:
         if not self.on_cluster and self.local.frontier < self.options.spark_threshold:
@@ -411,12 +318,9 @@ class SparkBreadthFirst:
             except Stop:  # between two chunks, where the local engine can be saved
                 self._between = True
                 raise
-            self.found, self.truncated = self.local.found, self.local.truncated
             return
-        if self.max_depth is not None and len(self._levels or self.local.levels) >= self.max_depth:
-            self.truncated, self._frontier = True, 0
-            if not self.on_cluster:
-                self.local.course.frontier = 0
+        if self.max_depth is not None and self._now.deepest >= self.max_depth:
+            self._now.truncated, self._now.frontier = True, 0
             return
         with failing_clearly():
             if not self.on_cluster:
@@ -431,20 +335,24 @@ class SparkBreadthFirst:
         """Cut the local engine's states into shares, and give them to the cluster."""
         options = self.options
         self.cluster = Cluster.start(options.master, log=options.spark_log, tick=tick)
-        self._owners = self.options.partitions or max(self.cluster.sc.defaultParallelism, 1)
         local = self.local
         counts = local.counts()
-        self._unique, self._total, self._finals = (
-            counts.unique_states,
-            counts.total_states,
-            counts.final_states,
+        orbits = slice(kernels.ORBIT_STATES, kernels.ORBIT_FINALS + 1)
+        self.course = ClusterCourse(
+            found=dict(local.found),
+            levels=list(local.levels),
+            frontier=local.frontier,
+            owners=options.partitions or max(self.cluster.sc.defaultParallelism, 1),
+            handed_over_at=len(local.levels),
+            graded=local.graded and local.options.forget is not None,
+            unique=counts.unique_states,
+            totals=Totals(
+                fired=counts.total_states - 1,
+                finals=counts.final_states,
+                kinds=np.sum([o.fired for o in local.owners], axis=0),
+                orbits=np.sum([o.control[orbits] for o in local.owners], axis=0),
+            ),
         )
-        self._levels = list(local.levels)
-        self._fired += np.sum([o.fired for o in local.owners], axis=0)
-        self._handed_over_at = len(self._levels)
-        self._graded = local.graded and local.options.forget is not None
-        for o in local.owners:
-            self._orbits += o.control[kernels.ORBIT_STATES : kernels.ORBIT_FINALS + 1]
         self._connect()
         self._give_to_cluster(self._first_shares())
 
@@ -457,11 +365,7 @@ class SparkBreadthFirst:
         if self.options.spark_files and self.cluster.sc.master.startswith("local["):
             self._folder = str(self.cluster.folder.path / "blocks")
             Path(self._folder).mkdir(exist_ok=True)
-        tabulation = self.local.supply.tabulation
-        table = tabulation.table.reshape(-1, 2)
-        table = table[table[:, 0] != -1]
-        tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
-        self._grow()
+        self.tables = SharedTables(self.cluster.sc, self.local.supply, self.course.graded)
 
     def _first_shares(self) -> list[tuple[int, Share]]:
         """Return the partitions' shares of what the local engine has visited, in pieces."""
@@ -470,26 +374,26 @@ class SparkBreadthFirst:
         with wrapping():
             for owner in local.owners:
                 rows = owner.level.rows.array[: owner.level.count * local.supply.layout.row_words]
-                levels.append(self._own.representatives(self._flat(rows)))
+                levels.append(self.tables.own.representatives(self._flat(rows)))
                 links.append(np.arange(owner.level.count) * threads + owner.number)
-                if not self._graded:
+                if not self.course.graded:
                     parts = (self._flat(part.ravel()) for part in owner.visited.parts())
-                    visited += [self._own.representatives(part) for part in parts]
+                    visited += [self.tables.own.representatives(part) for part in parts]
             following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
             which, old_which = (
-                self._own.owners_of(rows, self._owners) for rows in (following, old)
+                self.tables.own.owners_of(rows, self.course.owners) for rows in (following, old)
             )
             progress = NOTHING
-            if not self._graded:
-                self._least = int(self._own.progress(following).min())
-                progress = self._own.progress(old)
+            if not self.course.graded:
+                self.course.least = int(self.tables.own.progress(following).min())
+                progress = self.tables.own.progress(old)
         local.forget_states()
-        words, all_links = self._own.codec.words, np.concatenate(links)
+        words, all_links = self.tables.own.codec.words, np.concatenate(links)
         following, old = following.reshape(-1, words), old.reshape(-1, words)
-        columns = self._own.codec.col_widths
-        self._links = [[[all_links[which == p]] for p in range(self._owners)]]
+        columns = self.tables.own.codec.col_widths
+        self.course.links = [[[all_links[which == p]] for p in range(self.course.owners)]]
         found = []
-        for p in range(self._owners):
+        for p in range(self.course.owners):
             share = Share(
                 columns=columns,
                 level=NOTHING,
@@ -498,12 +402,12 @@ class SparkBreadthFirst:
                 progress=progress[old_which == p].astype(np.int32),
                 following=following[which == p].ravel(),
             )
-            self._held[p] = share.held(self._own)
+            self.course.held[p] = share.held(self.tables.own)
             found += [(p, piece) for piece in share.pieces(words)]
         return found
 
     def _flat(self, rows: Words) -> Words:
-        layout, codec = self.local.supply.layout, self._own.codec
+        layout, codec = self.local.supply.layout, self.tables.own.codec
         count = len(rows) // layout.row_words
         flat = np.empty(count * codec.words, np.int64)
         kernels.flatten(
@@ -518,86 +422,17 @@ class SparkBreadthFirst:
         )
         return flat
 
-    # Tables.
-
-    def _grow(self) -> None:
-        """Broadcast what was added to the tables since the last time."""
-        assert self.cluster is not None
-        tabulation, layout = self.local.supply.tabulation, self.local.supply.layout
-        self._rename_values()
-        if not layout.columns_fit:
-            layout.widen_columns()
-        filled, tabulation.filled = tabulation.filled or [], []
-        self._version += 1
-        sent, pending = (NOTHING, NOTHING) if self._graded else tabulation.progress_by_value()
-        growth = Growth(
-            version=self._version,
-            geo=layout.geometry(),
-            col_widths=tuple(layout.col_widths),
-            keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
-            values=np.concatenate([NOTHING, *(values for _, values in filled)]),
-            code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
-            sent=sent,
-            pending=pending,
-            perms=layout.perms,
-        )
-        self._code_sent = tabulation.used_code
-        self._own.learn(growth)
-        self._growths.append(self.cluster.sc.broadcast(growth))
-
-    def _rename_values(self) -> None:
-        """Fill the renamings of all values of components, so that no worker misses one."""
-        tabulation = self.local.supply.tabulation
-        actors, permutations = self.system.actors, 0
-        if tabulation.symmetry is not None:
-            permutations = len(tabulation.symmetry.group) - 1
-        while permutations:
-            keys = [NOTHING]
-            for where, interner in _columns(tabulation, actors):
-                since, upto = self._renamed.get(where, 0), len(interner.values)
-                self._renamed[where] = upto
-                numbers = np.arange(since, upto)
-                for p in range(permutations):
-                    key = (kernels.RENAME << kernels.COLUMN_BITS | p) << kernels.NUMBER_BITS
-                    keys.append((key | numbers) << kernels.NUMBER_BITS | where)
-            missing = np.concatenate(keys)
-            if not len(missing):
-                return
-            tabulation.fill(missing)
-
-    def _learn(self, keys: Words, flat: Words) -> None:
-        """Fill table entries, and those that some rows will miss next.
-
-        Args:
-            keys: of entries that are missing.
-            flat: rows, packed as the tables are now.
-        """
-        with wrapping():
-            while True:
-                if len(keys):
-                    self.local.supply.tabulation.fill(keys)
-                    if self._graded and not self.local.graded:
-                        raise NotGradedError(str(self.local.supply.tabulation.grading.reason))
-                    before = self._own.codec
-                    self._grow()
-                    flat = widened(flat, before, self._own.codec)
-                todo = np.arange(len(flat) // self._own.codec.words)
-                tried = expand_block(self._own, flat, todo, 0, 1, 0)
-                keys, flat = tried.keys, tried.waiting
-                if not len(keys):
-                    return
-
     # Rounds.
 
     def _round(self, tick: Callable[[], None]) -> None:
         """Expand the level; see the module's text."""
         began, new = time.monotonic(), 0
-        totals = _Totals()
-        links: list[list[Words]] = [[] for _ in range(self._owners)]
+        totals = Totals()
+        links: list[list[Words]] = [[] for _ in range(self.course.owners)]
         shown: list[tuple[int, int, int, int]] = []
-        jobs, advances, expanding, merging = 0, True, 0.0, 0.0
+        jobs, sent, advances, expanding, merging = 0, 0, True, 0.0, 0.0
         while True:
-            codec = self._own.codec
+            codec = self.tables.own.codec
             first, second = self._job(tick, advances=advances)
             self._between = False
             if advances:
@@ -606,7 +441,8 @@ class SparkBreadthFirst:
             expanding += sum(r.seconds for r in first.values())
             merging += sum(r.seconds for r in second.values())
             for p, report in sorted(first.items()):
-                totals.add(report.expanded, report.sent_bytes)
+                totals.add(report.expanded)
+                sent += report.sent_bytes
                 shown += [(bits, p, index, at) for bits, index, at in report.expanded.shown]
             for p, merged in sorted(second.items()):
                 new += merged.new
@@ -619,83 +455,81 @@ class SparkBreadthFirst:
             waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.aside)}
             if waiting:
                 keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
-                self._learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
+                self.tables.learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
             if not waiting or (not shown and self._expand_late(waiting, codec, totals)):
                 break  # else a second job expands what the first one set aside
-        self._unique += new
-        self._total += totals.fired
-        self._finals += totals.finals
-        self._fired += totals.kinds
-        self._orbits += totals.orbits
+        course, own = self.course, self.tables.own
+        course.unique += new
+        course.totals.merge(totals)
         self._collect(shown)
-        self._links.append(links)
+        course.links.append(links)
         sizes = [r.following for r in second.values()]
-        self._frontier = sum(sizes) + sum(len(links) for _, links in self._late.values())
-        self.rounds.append(
+        course.frontier = sum(sizes) + sum(len(links) for _, links in course.late.values())
+        course.rounds.append(
             {
-                "depth": len(self._levels),
+                "depth": len(course.levels),
                 "where": "driver" if isinstance(self._shares, Here) else "cluster",
                 "jobs": jobs,
                 "new": new,
                 "generated": totals.fired,
-                "shuffle_bytes": totals.sent,
+                "shuffle_bytes": sent,
                 "skew": max(sizes) * len(sizes) / max(sum(sizes), 1),
                 "visited": sum(r.visited for r in second.values()),
                 "expand_seconds": expanding,
                 "merge_seconds": merging,
             }
         )
-        if self._frontier:
-            self._levels.append(self._frontier)
-        if not self._graded:
-            late = [self._own.progress(rows).min() for rows, _ in self._late.values() if len(rows)]
-            self._least = int(min([r.least for r in second.values()] + late))
-        self._learn_ahead([widened(r.preview, codec, self._own.codec) for r in second.values()])
+        if course.frontier:
+            course.levels.append(course.frontier)
+        if not course.graded:
+            late = [own.progress(rows).min() for rows, _ in course.late.values() if len(rows)]
+            course.least = int(min([r.least for r in second.values()] + late))
+        self._learn_ahead([widened(r.preview, codec, own.codec) for r in second.values()])
         self._relocate(sum(r.following + r.visited for r in second.values()))
-        self.rounds[-1]["seconds"] = time.monotonic() - began
+        course.rounds[-1]["seconds"] = time.monotonic() - began
 
     def _learn_ahead(self, previews: list[Words]) -> None:
         """Fill what the next level will miss, as far as some of its rows tell."""
-        codec = self._own.codec
-        self._learn(NOTHING, np.concatenate(previews))
-        for owner, (rows, links) in self._late.items():
-            self._late[owner] = widened(rows, codec, self._own.codec), links
+        codec = self.tables.own.codec
+        self.tables.learn(NOTHING, np.concatenate(previews))
+        for owner, (rows, links) in self.course.late.items():
+            self.course.late[owner] = widened(rows, codec, self.tables.own.codec), links
 
     def _settle_late(self, reports: dict[int, ExpandReport]) -> None:
         """Count the late states that turned out new; they are the last ones of their level."""
-        late = sum(len(links) for _, links in self._late.values())
+        late = sum(len(links) for _, links in self.course.late.values())
         if late:
             new = sum(len(r.late_links) for r in reports.values())
-            self._unique += new
-            self._levels[-1] += new - late
-            if not self._levels[-1]:
-                self._levels.pop()
+            self.course.unique += new
+            self.course.levels[-1] += new - late
+            if not self.course.levels[-1]:
+                self.course.levels.pop()
             for p, report in reports.items():
-                self._links[-1][p].append(report.late_links)
-        self._late = {}
+                self.course.links[-1][p].append(report.late_links)
+        self.course.late = {}
 
-    def _expand_late(self, waiting: dict[int, Expanded], codec: Codec, totals: _Totals) -> bool:
+    def _expand_late(self, waiting: dict[int, Expanded], codec: Codec, totals: Totals) -> bool:
         """Expand the rows that were set aside here, where they are few; return whether it was done.
 
         What follows them is *late*: only the next job finds out which of it is new.
         """
-        last = self.max_depth is not None and len(self._levels) + 1 >= self.max_depth
+        last = self.max_depth is not None and len(self.course.levels) + 1 >= self.max_depth
         few = all(len(e.aside) <= len(e.waiting) // codec.words for e in waiting.values())
         if last or not few:
             return False
-        parts, found = [], _Totals()
-        own = self._own
+        parts, found = [], Totals()
+        own = self.tables.own
         for p, expanded in sorted(waiting.items()):
             flat = widened(expanded.waiting, codec, own.codec)
-            done = expand_block(own, flat, expanded.aside, p, self._owners, 0)
+            done = expand_block(own, flat, expanded.aside, p, self.course.owners, 0)
             if len(done.aside) or done.shown:
                 return False
-            found.add(done, 0)
+            found.add(done)
             parts.append((done.rows, done.links))
-        for owner in range(self._owners):
+        for owner in range(self.course.owners):
             rows = np.concatenate([rows[owner] for rows, _ in parts])
             if len(rows):
-                self._late[owner] = rows, np.concatenate([links[owner] for _, links in parts])
+                self.course.late[owner] = rows, np.concatenate([links[owner] for _, links in parts])
         totals.merge(found)
         return True
 
@@ -706,25 +540,25 @@ class SparkBreadthFirst:
         self._jobs += 1
         job = self._new_job(advances=advances)
         if isinstance(self._shares, Here):
-            self._shares.run(job, self._own)
+            self._shares.run(job, self.tables.own)
         else:
             self._run_on_cluster(job, tick)
         first, second = self._taken(0), self._taken(1)
-        check_conserved(first, second, self._held, starts_anew=job.starts_anew)
-        self._held = {p: report.held for p, report in second.items()}
+        check_conserved(first, second, self.course.held, starts_anew=job.starts_anew)
+        self.course.held = {p: report.held for p, report in second.items()}
         return first, second
 
     def _run_on_cluster(self, job: Job, tick: Callable[[], None]) -> None:
         assert self.cluster is not None
         before, sc = self._shares, self.cluster.sc
         sent = before.mapPartitionsWithIndex(
-            expand_task(job, self._growths, self._reports), preservesPartitioning=False
-        ).partitionBy(self._owners, owner_of)
+            expand_task(job, self.tables.growths, self._reports), preservesPartitioning=False
+        ).partitionBy(self.course.owners, owner_of)
         if not job.starts_anew:
             sent = sc.union([before, sent])
         self._shares = persisted(
             sent.mapPartitionsWithIndex(
-                merge_task(job, self._growths, self._reports), preservesPartitioning=True
+                merge_task(job, self.tables.growths, self._reports), preservesPartitioning=True
             )
         )
         if self._jobs % CHECKPOINT_EVERY == 0:
@@ -744,19 +578,19 @@ class SparkBreadthFirst:
         """
         assert self.cluster is not None
         sc, shares = self.cluster.sc, self._shares
-        if not self._frontier:
+        if not self.course.frontier:
             return
         if not isinstance(shares, Here) and rows < self.options.spark_threshold // 2:
-            self._shares = Here.of(wait_for(sc, shares.collect), self._owners)
+            self._shares = Here.of(wait_for(sc, shares.collect), self.course.owners)
             shares.unpersist()
-        elif isinstance(shares, Here) and self._frontier >= self.options.spark_threshold:
+        elif isinstance(shares, Here) and self.course.frontier >= self.options.spark_threshold:
             self._give_to_cluster(shares.pairs)
 
     def _give_to_cluster(self, pairs: list[tuple[int, Share]]) -> None:
         """Hand pieces of shares, each with its partition, to the executors."""
         assert self.cluster is not None
         sc = self.cluster.sc
-        shares = sc.parallelize(pairs, self._owners).partitionBy(self._owners, owner_of)
+        shares = sc.parallelize(pairs, self.course.owners).partitionBy(self.course.owners, owner_of)
         self._shares = persisted(shares)
         wait_for(sc, self._shares._jrdd.count)
 
@@ -767,14 +601,14 @@ class SparkBreadthFirst:
         return Job(
             run=self.run,
             number=self._jobs,
-            owners=self._owners,
+            owners=self.course.owners,
             known=known,
             links=self.options.traces,
             advances=advances,
-            graded=self._graded,
-            least=self._least,
+            graded=self.course.graded,
+            least=self.course.least,
             folder=None if isinstance(self._shares, Here) else self._folder,
-            late=self._late,
+            late=self.course.late,
         )
 
     def _taken(self, task: int) -> dict[int, Any]:
@@ -782,10 +616,9 @@ class SparkBreadthFirst:
         here = isinstance(self._shares, Here)
         value = self._shares.value if here else self._reports.value
         taken = {p: r for (job, k, p), r in value.items() if job == self._jobs and k == task}
-        if len(taken) != self._owners:
-            raise ClusterError(
-                f"{self._owners - len(taken)} of {self._owners} Spark tasks did not report"
-            )
+        owners = self.course.owners
+        if len(taken) != owners:
+            raise ClusterError(f"{owners - len(taken)} of {owners} Spark tasks did not report")
         for key in [key for key in value if key[0] < self._jobs or key[1] == task]:
             del value[key]
         return taken
@@ -800,11 +633,11 @@ class SparkBreadthFirst:
                 if not bits >> rank & 1 or prop.name in self.found:
                     continue
                 if prop.sought:  # that there is one is all that matters
-                    self.found[prop.name] = Found(())
+                    self.course.found[prop.name] = Found(())
                 elif self.options.traces:
                     places = self._places_to(partition, index)
                     found = self._path([*places, place] if place >= 0 else places, prop)
-                    self.found[prop.name] = Found(found)
+                    self.course.found[prop.name] = Found(found)
                 else:
                     untraced.add(prop.name)
         if untraced:
@@ -820,20 +653,20 @@ class SparkBreadthFirst:
         try:
             while again.frontier and not violated <= again.found.keys():
                 again.round(lambda: None)
-            self.found |= again.found
+            self.course.found |= again.found
         finally:
             again.close()
 
     def _places_to(self, partition: int, index: int) -> list[int]:
         """Return the places of the transitions that lead to a state of the level just expanded."""
         places = []
-        for level in reversed(self._links[1:]):
+        for level in reversed(self.course.links[1:]):
             links = np.concatenate([NOTHING, *level[partition]])
             link = int(links[index])
             places.append(link & (1 << PLACE_BITS) - 1)
             index = link >> PLACE_BITS & (1 << INDEX_BITS) - 1
             partition = link >> PLACE_BITS + INDEX_BITS
-        handed = np.concatenate(self._links[0][partition])
+        handed = np.concatenate(self.course.links[0][partition])
         index, owner = divmod(int(handed[index]), len(self.local.owners))
         return [*self.local._places_to(owner, index), *reversed(places)]
 
@@ -847,7 +680,7 @@ class SparkBreadthFirst:
 
     def _kept(self, number: int, row: Words) -> Words:
         """Return what the search went on from; see `LocalBreadthFirst.unrenamed`."""
-        if number + 1 < self._handed_over_at:
+        if number + 1 < self.course.handed_over_at:
             return row
         tables = self.local.supply.tables
         actors, counts = self.system.actors, self.local.supply.layout.counts

@@ -14,37 +14,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from attrs import asdict, astuple, fields
+from attrs import asdict
 
 from antecede.checker.local.breadth import LocalBreadthFirst
-from antecede.checker.paths.places import places_of, transitions_at
-from antecede.checker.search.loop import Found
-from antecede.checker.spark.conservation import Held
+from antecede.checker.spark.course import ClusterCourse
 from antecede.checker.spark.tasks import Share
 from antecede.checker.tables.checkpoint import Contents, Saved, readable
 from antecede.checker.tables.encoding import filled, from_bytes, to_bytes
-
-NOT_SAVED = (
-    "system",
-    "max_depth",
-    "options",
-    "local",
-    "cluster",
-    "run",
-    "checkpoints",
-    "began",
-    "_between",
-    "_shares",
-    "_reports",
-    "_growths",
-    "_renamed",
-    "_version",
-    "_folder",
-    "_own",
-    "_code_sent",
-    "_jobs",
-)
-"""Attributes of the explorer that are not in its checkpoints; all others are."""
 
 Files = dict[str, tuple[int, int]]
 """Name -> size and checksum."""
@@ -52,14 +28,12 @@ Files = dict[str, tuple[int, int]]
 
 def contents(explorer: Any, write_shares: Callable[[Path], Files] | None) -> Contents:
     """Return what to save of a `checker.spark.breadth.SparkBreadthFirst` between two levels."""
-    own = {f.name: getattr(explorer, f.name) for f in fields(type(explorer))}
-    state = {name: value for name, value in own.items() if name not in NOT_SAVED}
-    state["found"] = {
-        name: places_of(explorer.system, f.transitions) for name, f in explorer.found.items()
+    state = {
+        "seconds_before": explorer.seconds_before,
+        "local": explorer.local.record(),
+        "course": write_shares and explorer.course.record(explorer.system),
     }
-    state["_held"] = {p: astuple(held) for p, held in explorer._held.items()}
-    local, on_cluster = explorer.local.record(), write_shares is not None
-    return Contents({**state, "local": local, "on_cluster": on_cluster}, write_shares)
+    return Contents(state, write_shares)
 
 
 def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
@@ -73,15 +47,13 @@ def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
             saved.verify(name)
     with readable(saved.folder):
         state = saved.restore()
-        local.adopt(state.pop("local"), saved)
-        on_cluster = bool(state.pop("on_cluster"))
-        found = {name: transitions_at(explorer.system, p) for name, p in state["found"].items()}
-        state["found"] = {name: Found(transitions) for name, transitions in found.items()}
-        state["_held"] = {p: Held(*counts) for p, counts in state["_held"].items()}
-        names = {f.name for f in fields(type(explorer))}.difference(NOT_SAVED)
-        for name in names:
-            setattr(explorer, name, filled(state[name], saved.array))
-    return on_cluster
+        explorer.seconds_before = state["seconds_before"]
+        local.adopt(state["local"], saved)
+        if state["course"] is None:
+            return False
+        record = filled(state["course"], saved.array)
+        explorer.course = ClusterCourse.recorded(explorer.system, record)
+    return True
 
 
 def share_name(partition: int | str) -> str:

@@ -24,6 +24,8 @@ from antecede.checker.tables.misses import MISSES, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, TAIL, Visited
 
+NOTHING = np.empty(0, np.int64)
+
 CHUNK = 1 << 13
 """Rows that are expanded at a time: few enough that they and their successors stay in caches."""
 
@@ -505,15 +507,14 @@ class _Expansion:
         count, words = len(self.numbers), self.own.codec.words
         order = np.argsort(self.flat[::words])
         chunks = [order[at : at + CHUNK] for at in range(0, count, CHUNK)]
-        left = np.concatenate([np.empty(0, np.int64), *map(self._chunk, chunks)])
-        empty = np.empty(0, np.int64)
+        left = np.concatenate([NOTHING, *map(self._chunk, chunks)])
         self.seen.close()
         return Expanded(
-            rows=[np.concatenate([empty, *rows]) for rows in self.rows],
-            links=[np.concatenate([empty, *links]) for links in self.links],
+            rows=[np.concatenate([NOTHING, *rows]) for rows in self.rows],
+            links=[np.concatenate([NOTHING, *links]) for links in self.links],
             aside=self.numbers[left],
             waiting=self.flat.reshape(-1, words)[left].ravel(),
-            keys=np.unique(np.concatenate([empty, *self.keys])),
+            keys=np.unique(np.concatenate([NOTHING, *self.keys])),
             fired=self.fired,
             finals=int(self.control[kernels.FINALS]),
             total=int(self.control[kernels.FIRED]),

@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.errors import ClusterError
 from antecede.checker.spark.conservation import Held
 from antecede.checker.spark.rows import (
+    NOTHING,
     Codec,
     Composites,
     Expanded,
@@ -28,7 +29,6 @@ from antecede.checker.spark.transfer import from_file, to_file
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.tabulate import Words
 
-NOTHING = np.empty(0, np.int64)
 SAMPLE = 1 << 19
 """Rows set aside that tasks report, for the driver to expand or to find out what they miss."""
 

@@ -33,8 +33,8 @@ from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import tasks as shares
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import Cluster, provide_java, wait_for
-from antecede.checker.spark.rows import Codec, unseen, widened
-from antecede.checker.spark.tasks import NOTHING, Share
+from antecede.checker.spark.rows import NOTHING, Codec, unseen, widened
+from antecede.checker.spark.tasks import Share
 from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import kernels
@@ -460,7 +460,7 @@ def test_a_lost_java_process_is_explained() -> None:
 KILL = """
 import os, signal, subprocess, sys, threading, time
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.tasks import NOTHING, Share
+from antecede.checker.spark.tasks import Share
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import method
 from tests.local.test_local import small
@@ -578,7 +578,7 @@ def test_a_search_that_was_stopped_goes_on_and_ends_with_the_same_counts(
     result, explorer = resumed(system, tmp_path)
     assert found(locally(system)) == found(result)
     assert explorer.on_cluster
-    assert not explorer.rounds or 3 == explorer._owners or states == 50
+    assert not explorer.rounds or 3 == explorer.course.owners or states == 50
 
 
 def test_a_counterexample_is_traced_back_beyond_a_checkpoint(
@@ -626,7 +626,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.tasks import NOTHING, Share
+from antecede.checker.spark.tasks import Share
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import method
 from tests.local.test_local import small

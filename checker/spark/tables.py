@@ -1,0 +1,129 @@
+"""The driver's tables, as the workers know them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.spark.rows import NOTHING, Composites, Growth, expand_block, widened
+from antecede.checker.tables import kernels
+from antecede.checker.tables.grading import NotGradedError
+from antecede.checker.tables.misses import Supply, wrapping
+from antecede.checker.tables.tabulate import Tabulation, Words
+
+
+@define(eq=False)
+class SharedTables:
+    """The driver's tables, of which workers are sent what was added since the last time.
+
+    Attributes:
+        sc: the cluster.
+        supply: the tables.
+        graded: earlier levels are forgotten, which no new entry may forbid.
+        growths: what was broadcast; the version of the tables is how many there were before.
+        own: the driver's own composites.
+    """
+
+    sc: Any
+    supply: Supply
+    graded: bool
+    growths: list[Any] = field(factory=list)
+    own: Composites = field(factory=Composites)
+    _code_sent: int = 0
+    _renamed: dict[int, int] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        """Broadcast all that is in the tables."""
+        tabulation = self.supply.tabulation
+        table = tabulation.table.reshape(-1, 2)
+        table = table[table[:, 0] != -1]
+        tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
+        self._grow()
+
+    def _grow(self) -> None:
+        """Broadcast what was added to the tables since the last time."""
+        tabulation, layout = self.supply.tabulation, self.supply.layout
+        self._rename_values()
+        if not layout.columns_fit:
+            layout.widen_columns()
+        filled, tabulation.filled = tabulation.filled or [], []
+        sent, pending = (NOTHING, NOTHING) if self.graded else tabulation.progress_by_value()
+        growth = Growth(
+            version=len(self.growths),
+            geo=layout.geometry(),
+            col_widths=tuple(layout.col_widths),
+            keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
+            values=np.concatenate([NOTHING, *(values for _, values in filled)]),
+            code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
+            sent=sent,
+            pending=pending,
+            perms=layout.perms,
+        )
+        self._code_sent = tabulation.used_code
+        self.own.learn(growth)
+        self.growths.append(self.sc.broadcast(growth))
+
+    def _rename_values(self) -> None:
+        """Fill the renamings of all values of components, so that no worker misses one."""
+        tabulation = self.supply.tabulation
+        actors, permutations = self.supply.system.actors, 0
+        if tabulation.symmetry is not None:
+            permutations = len(tabulation.symmetry.group) - 1
+        while permutations:
+            keys = [NOTHING]
+            for where, interner in _columns(tabulation, actors):
+                since, upto = self._renamed.get(where, 0), len(interner.values)
+                self._renamed[where] = upto
+                numbers = np.arange(since, upto)
+                for p in range(permutations):
+                    key = (kernels.RENAME << kernels.COLUMN_BITS | p) << kernels.NUMBER_BITS
+                    keys.append((key | numbers) << kernels.NUMBER_BITS | where)
+            missing = np.concatenate(keys)
+            if not len(missing):
+                return
+            tabulation.fill(missing)
+
+    def learn(self, keys: Words, flat: Words) -> None:
+        """Fill table entries, and those that some rows will miss next.
+
+        Args:
+            keys: of entries that are missing.
+            flat: rows, packed as the tables are now.
+        """
+        with wrapping():
+            while True:
+                if len(keys):
+                    self.supply.tabulation.fill(keys)
+                    reason = self.supply.tabulation.grading.reason
+                    if self.graded and reason is not None:
+                        raise NotGradedError(reason)
+                    before = self.own.codec
+                    self._grow()
+                    flat = widened(flat, before, self.own.codec)
+                todo = np.arange(len(flat) // self.own.codec.words)
+                tried = expand_block(self.own, flat, todo, 0, 1, 0)
+                keys, flat = tried.keys, tried.waiting
+                if not len(keys):
+                    return
+
+
+def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, Any]]:
+    """Yield the columns that renamings are about, with their values.
+
+    A column is given as in the keys of RENAME: column << 4 | actor.
+    """
+    for actor in range(actors):
+        found = {
+            kernels.STATE: tabulation.states[actor],
+            kernels.POSITION: tabulation.positions[actor],
+            kernels.KNOWS: tabulation.knows[actor],
+            kernels.PENDING: tabulation.pending[actor],
+        }
+        outgoing = (k for k, (src, _) in enumerate(tabulation.channels) if src == actor)
+        for place, channel in enumerate(outgoing):
+            found[kernels.CHANNELS + place] = tabulation.contents[channel]
+        for column, interner in found.items():
+            yield column << 4 | actor, interner
