@@ -23,7 +23,7 @@ from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
 from antecede.checker.report.about import About, about
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.question import options_of
 from antecede.checker.spec import Spec
 
@@ -235,7 +235,7 @@ def _main(place: Place, said: About, note: Note | None) -> Markup:
 
 
 def _here(place: Place, said: About) -> Markup:
-    words, path = Words.of(place.path), place.path
+    words, path = Wording.of(place.path), place.path
     done = words.step(path.steps[-1], said.explanation.remarks) if path.steps else "Nothing yet"
     lines = [
         tag("h2", f"Step {path.length}" if path.steps else "The start"),
@@ -319,7 +319,7 @@ def _diagram(place: Place, said: About) -> Markup:
 
 
 def _state(place: Place) -> Markup:
-    path, words = place.path, Words.of(place.path)
+    path, words = place.path, Wording.of(place.path)
     before = path.steps[-2].state if path.length > 1 else path.initial
     acts = path.steps[-1].actor if path.steps else None
     heading = f"State after step {path.length}" if path.steps else "State at the start"
@@ -334,7 +334,7 @@ def _state(place: Place) -> Markup:
 
 
 def _steps(place: Place, said: About) -> Markup:
-    words, remarks = Words.of(place.path), said.explanation.remarks
+    words, remarks = Wording.of(place.path), said.explanation.remarks
     texts = ["At the start", *(words.step(step, remarks) for step in place.path.steps)]
     items = [_step(place, number, said_of) for number, said_of in enumerate(texts)]
     return tag("section", tag("h2", "Steps so far"), tag("ol", *items, class_="steps"))

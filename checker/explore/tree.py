@@ -19,7 +19,7 @@ from antecede.checker.model import State, Transition
 from antecede.checker.paths.path import Path, extended, replay_keys
 from antecede.checker.registry import property_named
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec, system_of
@@ -119,7 +119,7 @@ class Tree:
             return Choice(number, str(error), fails=True)
         violates = violated_by(after)
         shown = evolve(after, violates=violates[0]) if violates else after
-        text = Words.of(after).step(after.steps[-1], explanation_of(shown).remarks)
+        text = Wording.of(after).step(after.steps[-1], explanation_of(shown).remarks)
         return Choice(number, text, violates)
 
     def numbers_of(self, transitions: Iterable[Transition]) -> Numbers:

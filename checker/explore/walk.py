@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.model import Property, State, Transition, Where
 from antecede.checker.paths.path import Path, for_replay, holds_along, replay
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.transition import enabled
 
 
@@ -23,7 +23,7 @@ class Walk:
 
     path: Path
     at: int = 0
-    words: Words = field(init=False)
+    words: Wording = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Stand where asked, with names for the messages."""
@@ -38,7 +38,7 @@ class Walk:
     def go(self, number: int) -> None:
         """Go to after the step with this number, 0 for the start, or as near as there is."""
         self.at = min(max(number, 0), self.path.length)
-        self.words = Words.of(self.path)
+        self.words = Wording.of(self.path)
 
     def choices(self) -> tuple[Transition, ...]:
         """Return the transitions enabled here."""

@@ -14,7 +14,7 @@ from antecede.checker.errors import InputError
 from antecede.checker.formats.markup import Markup, joined, plain, tag
 from antecede.checker.model import Property, State
 from antecede.checker.paths.path import transition_key
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
@@ -70,7 +70,7 @@ def _explored(system: System, most: int) -> StateGraph:
 
 
 def _add(graph: nx.MultiDiGraph, system: System, state: State, number: int, depth: int) -> None:
-    words = Words.about(system)
+    words = Wording.about(system)
     text = "\n".join(
         f"{words.actor(actor)}: {words.value(here)}" for actor, here in enumerate(state.actors)
     )
@@ -91,7 +91,7 @@ def _violate(graph: nx.MultiDiGraph, number: int, props: list[Property]) -> None
 
 
 def _edge_text(system: System, key: str, outcome: Outcome) -> str:
-    words = Words.about(system)
+    words = Wording.about(system)
     delivered = "".join(f", delivers {words.message(d.message)}" for d in outcome.deliveries)
     return plain(key + delivered)
 

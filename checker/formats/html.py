@@ -24,7 +24,7 @@ from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import About, about
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 
 WHOLE = "state"
 """The name of the only row of a state that is no attrs class."""
@@ -130,7 +130,7 @@ def _diagram(path: Path, said: About) -> Markup:
 
 
 def _side(path: Path, said: About) -> Markup:
-    words, texts = Words.of(path), ["At the start"]
+    words, texts = Wording.of(path), ["At the start"]
     texts += [words.step(step, said.explanation.remarks) for step in path.steps]
     items = [_item(path, said, number, said_of) for number, said_of in enumerate(texts)]
     states = [path.initial, *(step.state for step in path.steps)]
@@ -171,7 +171,7 @@ def _is_control(path: Path, step: PathStep) -> bool:
 
 
 def _article(
-    path: Path, words: Words, number: int, said_of: str, states: Sequence[State]
+    path: Path, words: Wording, number: int, said_of: str, states: Sequence[State]
 ) -> Markup:
     """Return the state after a step, compared with the state before it."""
     after, before = states[number], states[max(number - 1, 0)]
@@ -188,7 +188,9 @@ def _article(
     )
 
 
-def actors_table(path: Path, words: Words, before: State, after: State, acts: int | None) -> Markup:
+def actors_table(
+    path: Path, words: Wording, before: State, after: State, acts: int | None
+) -> Markup:
     """Return the actors' fields and clocks in `after`, compared with `before`; one actor `acts`."""
     names = [
         tag("th", words.actor(i), scope="col", class_="acts" if i == acts else None)
@@ -216,7 +218,7 @@ def _cell(was: str, now: str) -> Markup:
     return tag("td", tag("del", was), tag("ins", now), class_="changed")
 
 
-def _fields(words: Words, state: State) -> list[dict[str, str]]:
+def _fields(words: Wording, state: State) -> list[dict[str, str]]:
     """Return per actor field -> value; the clock comes last."""
     rows = []
     for local, ghost in zip(state.actors, state.history, strict=True):
@@ -226,13 +228,13 @@ def _fields(words: Words, state: State) -> list[dict[str, str]]:
     return rows
 
 
-def _local(words: Words, local: Any) -> dict[str, str]:
+def _local(words: Wording, local: Any) -> dict[str, str]:
     if not attrs.has(type(local)):
         return {WHOLE: words.value(local)}
     return {a.name: words.value(getattr(local, a.name)) for a in attrs.fields(type(local))}
 
 
-def network_list(path: Path, words: Words, before: State, after: State) -> Markup:
+def network_list(path: Path, words: Wording, before: State, after: State) -> Markup:
     """Return what is in flight in `after`, compared with `before`."""
     was, now = Counter(_envelopes(path, words, before)), Counter(_envelopes(path, words, after))
     lines = []
@@ -246,7 +248,7 @@ def network_list(path: Path, words: Words, before: State, after: State) -> Marku
     return tag("ul", *lines, class_="network")
 
 
-def _envelopes(path: Path, words: Words, state: State) -> Iterator[str]:
+def _envelopes(path: Path, words: Wording, state: State) -> Iterator[str]:
     for (src, dst), channel in zip(path.system.pairs, state.channels, strict=True):
         for packet in channel:
             yield f"{words.actor(src)} → {words.actor(dst)}: {words.value(packet)}"

@@ -18,7 +18,7 @@ from antecede.checker.check import CheckReport
 from antecede.checker.model import Message, State
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.values import canonical
 
 VARIABLES = {
@@ -54,7 +54,7 @@ def text(path: Path, report: CheckReport | None = None) -> str:
 
 
 def _states(path: Path) -> list[dict[str, Any]]:
-    words = Words.of(path)
+    words = Wording.of(path)
     remarks = about(path).explanation.remarks
     texts = ["initial state", *(words.step(step, remarks) for step in path.steps)]
     states = [path.initial, *(step.state for step in path.steps)]
@@ -79,7 +79,7 @@ def _states(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _values(path: Path, words: Words, state: State) -> dict[str, Any]:
+def _values(path: Path, words: Wording, state: State) -> dict[str, Any]:
     channels = {
         pair: channel
         for pair, channel in zip(path.system.pairs, state.channels, strict=True)
@@ -101,7 +101,7 @@ def _by_actor(values: Iterable[Any]) -> dict[str, Any]:
     return {"#map": [[encoded(actor), value] for actor, value in enumerate(values)]}
 
 
-def encoded(value: Any, words: Words | None = None) -> Any:
+def encoded(value: Any, words: Wording | None = None) -> Any:
     """Return a value of a state or packet as an ITF expression.
 
     A message is a record, with its name if `words` know one. Any other attrs class is a variant

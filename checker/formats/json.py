@@ -32,7 +32,7 @@ from antecede.checker.paths.path import (
 from antecede.checker.reading import json_in, text_in
 from antecede.checker.registry import protocol_names
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.search import costs as measures
 from antecede.checker.search.fairness import ENDINGS
 from antecede.checker.semantics.names import names_from
@@ -88,7 +88,7 @@ def result_object(report: CheckReport) -> dict[str, Any]:
 
 
 def _growth(growth: Growth) -> dict[str, Any]:
-    words = Words.of(growth.path)
+    words = Wording.of(growth.path)
     return {
         "bound": growth.limit.text,
         "actor": growth.actor,
@@ -146,7 +146,7 @@ def own_address() -> str | None:
 
 def counterexample_object(path: Path) -> dict[str, Any]:
     """Return a path, and why it violates a property if it does one."""
-    words, explanation = Words.of(path), explanation_of(path)
+    words, explanation = Wording.of(path), explanation_of(path)
     return {
         "property": path.violates,
         "length": path.length,
@@ -171,14 +171,14 @@ def _sentence(detail: str) -> str:
     return detail if detail.endswith(".") else f"{detail}."
 
 
-def _loop_object(words: Words, loop: Loop | None) -> dict[str, Any]:
+def _loop_object(words: Wording, loop: Loop | None) -> dict[str, Any]:
     if loop is None:
         return {}
     message = _message(words, loop.message)
     return {"loop": {"after": loop.after, "message": message, "ending": loop.ending}}
 
 
-def _transition(words: Words, step: PathStep) -> dict[str, Any]:
+def _transition(words: Wording, step: PathStep) -> dict[str, Any]:
     transition, message, packet = step.transition, step.message, None
     ends: dict[str, Any] = {}
     if isinstance(transition, Receive | Lose):
@@ -215,7 +215,7 @@ def trace_text(path: Path, protocol: str) -> str:
     return text(trace)
 
 
-def _message(words: Words, message: Message) -> dict[str, Any]:
+def _message(words: Wording, message: Message) -> dict[str, Any]:
     return {
         "name": words.names.get(message),
         "sender": message.sender,

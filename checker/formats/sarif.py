@@ -27,7 +27,7 @@ from antecede.checker.formats.source import Source, source_of
 from antecede.checker.model import CausalSend, Protocol, Receive, Timeout, What
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import about, explanation_of, question
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import model_of
 
@@ -224,7 +224,7 @@ def _portable(reference: str) -> str:
 
 
 def _code_flow(path: Path) -> Object:
-    words, remarks = Words.of(path), explanation_of(path).remarks
+    words, remarks = Wording.of(path), explanation_of(path).remarks
     wrong = {number for number, _ in remarks}
     return {
         "message": _message(about(path).verdict),

@@ -16,7 +16,7 @@ from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.paths.violation import wrong_order
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Remarks, Words, failing, waiting
+from antecede.checker.report.prose import Remarks, Wording, failing, waiting
 from antecede.checker.semantics.values import contains
 
 
@@ -54,7 +54,7 @@ Line: TypeAlias = Note | Arrow | Turn
 
 def lines_of(path: Path) -> Iterator[Line]:
     """Return the lines of a sequence diagram of `path`, in order."""
-    words, explanation, flights = Words.of(path), explanation_of(path), flights_of(path)
+    words, explanation, flights = Wording.of(path), explanation_of(path), flights_of(path)
     pair = _pair(path)
     for step in path.steps:
         if path.loop is not None and step.number == path.loop.after + 1:
@@ -79,7 +79,7 @@ def _pair(path: Path) -> tuple[int, tuple[Message, ...]] | None:
 
 
 def _arrow(
-    words: Words, step: PathStep, flight: Flight, pair: tuple[int, tuple[Message, ...]] | None
+    words: Wording, step: PathStep, flight: Flight, pair: tuple[int, tuple[Message, ...]] | None
 ) -> Arrow:
     lost = isinstance(step.transition, Lose)
     wrong = (
@@ -91,7 +91,7 @@ def _arrow(
     return Arrow(flight.src, flight.dst, text, flight.control, lost, wrong)
 
 
-def _note(words: Words, step: PathStep, remarks: Remarks) -> Note | None:
+def _note(words: Wording, step: PathStep, remarks: Remarks) -> Note | None:
     """Return what a step does besides receiving or losing its packet."""
     said = words.step(step, remarks)
     wrong = any((step.number, d.message) in remarks for d in step.deliveries)
@@ -108,7 +108,7 @@ def _note(words: Words, step: PathStep, remarks: Remarks) -> Note | None:
     )
 
 
-def _travels(words: Words, flights: tuple[Flight, ...]) -> Iterator[str]:
+def _travels(words: Wording, flights: tuple[Flight, ...]) -> Iterator[str]:
     for flight in flights:
         src, dst = words.actor(flight.src), words.actor(flight.dst)
         yield f"{words.value(flight.packet)} ({src} to {dst})"

@@ -18,7 +18,7 @@ from antecede.checker.model import Lose
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 
 PARSER = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 NETWORK = "Network"
@@ -27,7 +27,7 @@ NETWORK = "Network"
 
 def text(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as a log with the regular expression that reads it."""
-    words, remarks = Words.of(path), explanation_of(path).remarks
+    words, remarks = Wording.of(path), explanation_of(path).remarks
     hosts = hosts_of(path)
     lines = [PARSER, ""]
     for step, clock in zip(path.steps, clocks(path), strict=True):

@@ -43,7 +43,7 @@ from antecede.checker.paths.violation import Violation, lost, wrong_order
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import (
     Remarks,
-    Words,
+    Wording,
     failing,
     listed,
     loop_text,
@@ -69,7 +69,7 @@ class _Planner:
     """
 
     path: Path
-    words: Words = field(init=False)
+    words: Wording = field(init=False)
     remarks: Remarks = field(init=False)
     flights: Flights = field(init=False)
     violation: Violation | None = field(init=False)
@@ -85,7 +85,7 @@ class _Planner:
     def layout(self) -> Layout:
         """Do everything, in the order in which one thing needs another."""
         path = self.path
-        self.words, self.remarks = Words.of(path), explanation_of(path).remarks
+        self.words, self.remarks = Wording.of(path), explanation_of(path).remarks
         self.flights = flights_of(path)
         self.violation = wrong_order(path)
         rows = self._rows()
@@ -493,7 +493,7 @@ def _is_drawn(flight: Flight) -> bool:
     return flight.in_flight and not flight.control
 
 
-def note_of(words: Words, step: PathStep, remarks: Remarks) -> str:
+def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
     """Return what a step does in few words: what the arrows show is left to them."""
     who, transition, held = words.actor(step.actor), step.transition, waiting(step)
     delivered = [part.removeprefix("delivers ") for part in words.deliveries(step, remarks)]

@@ -8,7 +8,7 @@ from antecede.checker.check import CheckReport
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Words, length_text, listed
+from antecede.checker.report.prose import Wording, length_text, listed
 from antecede.checker.semantics.transition import System
 
 
@@ -63,7 +63,7 @@ def protocol_reference(path: Path, report: CheckReport | None) -> str:
 
 
 def _headline(path: Path) -> str:
-    words = Words.of(path)
+    words = Wording.of(path)
     if (pair := wrong_order(path)) is not None:
         first, second = words.message(pair.first), words.message(pair.second)
         who = words.actor(pair.actor)

@@ -15,7 +15,7 @@ from attrs import define, evolve, frozen
 from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Timeout
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Loop, Path, PathStep
-from antecede.checker.report.prose import Remarks, Words, bracket, failing, waiting
+from antecede.checker.report.prose import Remarks, Wording, bracket, failing, waiting
 from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
@@ -104,7 +104,7 @@ class Diagram:
 
 def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     """Draw `path`; `remarks` say what is wrong with a message's delivery at a step."""
-    words = Words.of(path)
+    words = Wording.of(path)
     flights = flights_of(path)
     lines = {id(f): _Line(f) for f in flights.every}
     drawn = [line for line in lines.values() if _is_drawn(line)]
@@ -136,7 +136,7 @@ def _is_drawn(flight: _Line) -> bool:
 
 def _rows(
     path: Path,
-    words: Words,
+    words: Wording,
     remarks: Remarks,
     sent: list[tuple[_Line, ...]],
     met: list[_Line | None],
@@ -159,7 +159,7 @@ def _rows(
     return rows
 
 
-def _first_row(step: PathStep, words: Words, remarks: Remarks) -> _Row:
+def _first_row(step: PathStep, words: Wording, remarks: Remarks) -> _Row:
     who, notes, wrong = words.actor(step.actor), [], None
     if isinstance(step.transition, CausalSend):
         assert step.message is not None
@@ -214,7 +214,7 @@ class _Canvas:
 
     def __init__(
         self,
-        words: Words,
+        words: Wording,
         rows: list[_Row],
         flights: list[_Line],
         place: Mapping[int, int],

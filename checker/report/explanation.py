@@ -12,7 +12,7 @@ from attrs import Factory, frozen
 from antecede.checker.model import Message, Property, Request, What, Where
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
-from antecede.checker.report.prose import Remarks, Words, listed, loop_text, pending
+from antecede.checker.report.prose import Remarks, Wording, listed, loop_text, pending
 from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains
@@ -51,7 +51,7 @@ _ENDINGS = {
 
 def _for_ever(path: Path, _prop: Property) -> Explanation | None:
     """Explain a run without end that never delivers a message."""
-    words, loop = Words.of(path), path.loop
+    words, loop = Wording.of(path), path.loop
     if loop is None:
         return None
     name = words.message(loop.message)
@@ -71,7 +71,7 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
 
 
 def _no_way_back(path: Path, prop: Property) -> Explanation:
-    words = Words.of(path)
+    words = Wording.of(path)
     left = (m for i in range(path.system.actors) for m in undelivered(path.last, i))
     stuck = [words.message(m) for m in left]
     if not stuck:
@@ -84,7 +84,7 @@ def _no_way_back(path: Path, prop: Property) -> Explanation:
 
 def _delivery(path: Path, prop: Property) -> Explanation | None:
     """Explain what is wrong with the delivery that the property minds."""
-    words, wrong, pair = Words.of(path), wrong_delivery(path), wrong_order(path)
+    words, wrong, pair = Wording.of(path), wrong_delivery(path), wrong_order(path)
     if wrong is None:
         return None
     if pair is not None:
@@ -96,7 +96,7 @@ def _delivery(path: Path, prop: Property) -> Explanation | None:
     return Explanation(text)
 
 
-def _chain_text(words: Words, chain: tuple[Message, ...]) -> str:
+def _chain_text(words: Wording, chain: tuple[Message, ...]) -> str:
     """Return the happens-before chain from the first message's causal-send to the last one's."""
     clauses: list[str] = []
     sender = words.actor(chain[0].sender)
@@ -115,7 +115,7 @@ def _chain_text(words: Words, chain: tuple[Message, ...]) -> str:
 
 def _wrong_order(path: Path, pair: Violation, *, known: bool) -> Explanation:
     """Explain two messages delivered in the wrong order; `known` is by the actor, causally."""
-    words = Words.of(path)
+    words = Wording.of(path)
     actor = words.actor(pair.actor)
     first, second = words.message(pair.first), words.message(pair.second)
     why = f"{words.actor(pair.first.sender)} causal-sent {first} before {second}, both to {actor}"
@@ -139,7 +139,7 @@ def _delivery_steps(path: Path, actor: int, message: Message) -> list[int]:
 
 def _unexpected(path: Path, wrong: Wrong) -> Explanation:
     """Say why a message should not have been delivered at all, or not once more."""
-    words, m, at = Words.of(path), wrong.delivery.message, wrong.step
+    words, m, at = Wording.of(path), wrong.delivery.message, wrong.step
     text, earlier = "", _delivery_steps(path, wrong.delivery.actor, m)[0]
     if m not in words.names:
         text, remark = f" (step {at}), which was never causal-sent", "never sent"
@@ -155,7 +155,7 @@ def _unexpected(path: Path, wrong: Wrong) -> Explanation:
 
 
 def _undelivered(path: Path, _prop: Property) -> Explanation | None:
-    words, state, missing = Words.of(path), path.last, list(lost(path))
+    words, state, missing = Wording.of(path), path.last, list(lost(path))
     if not missing:
         return None
     in_flight = "nothing is in flight" if not any(state.channels) else "packets are in flight still"
@@ -171,12 +171,12 @@ def _undelivered(path: Path, _prop: Property) -> Explanation | None:
     return Explanation(text, details)
 
 
-def _route(words: Words, message: Message) -> str:
+def _route(words: Wording, message: Message) -> str:
     to = listed([words.actor(d) for d in message.destinations])
     return f"{words.actor(message.sender)} to {to}"
 
 
-def _places(words: Words, states: tuple[Any, ...], lost: list[Message]) -> str:
+def _places(words: Wording, states: tuple[Any, ...], lost: list[Message]) -> str:
     """Say where the undelivered messages are stuck, those of one place together."""
     stuck: dict[str, list[str]] = {}
     for message in lost:
@@ -188,7 +188,7 @@ def _places(words: Words, states: tuple[Any, ...], lost: list[Message]) -> str:
     return "; ".join(sentences) + "."
 
 
-def _place(words: Words, states: tuple[Any, ...], message: Message) -> str:
+def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
     """Return which actors hold `message` and in which field of their state; empty if none does."""
     places = []
     for actor, local in enumerate(states):
@@ -203,7 +203,7 @@ def _place(words: Words, states: tuple[Any, ...], message: Message) -> str:
 
 def _invariant(path: Path, prop: Property) -> Explanation | None:
     """Name the first state that is not as it should be, or say what failed there."""
-    words = Words.of(path)
+    words = Wording.of(path)
     name = prop.name.partition(":")[2] or prop.name
     states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
     for number, state in states:
@@ -220,7 +220,7 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
 
 def _unended(path: Path, _prop: Property) -> Explanation | None:
     """Say of each application that has not come to its end what it waits for."""
-    words, system = Words.of(path), path.system
+    words, system = Wording.of(path), path.system
     waiting = []
     for actor, position in enumerate(path.last.workload):
         if not system.workload.ended(actor, position):
@@ -230,7 +230,7 @@ def _unended(path: Path, _prop: Property) -> Explanation | None:
     return Explanation(f"The run is over, but {listed(waiting)}.") if waiting else None
 
 
-def _waits(path: Path, words: Words, actor: int, requests: tuple[Request, ...]) -> str | None:
+def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]) -> str | None:
     """Say which receive of a program keeps it waiting, if one does."""
     names = {(m.sender, m.number): words.message(m) for m in path.messages}
     inbox = [d.message for s in path.steps for d in s.deliveries if d.actor == actor and d.expected]

@@ -53,8 +53,8 @@ def listed(words: Sequence[str]) -> str:
 
 
 @frozen
-class Words:
-    """Speaks about one path, or with `Words.about` about a system.
+class Wording:
+    """Speaks about one path, or with `Wording.about` about a system.
 
     Attributes:
         names: of the messages that were causal-sent: those that the spec or its workload gives
@@ -68,7 +68,7 @@ class Words:
     sent: bool = True
 
     @classmethod
-    def of(cls, path: Path) -> Words:
+    def of(cls, path: Path) -> Wording:
         """Name the actors and messages of `path`."""
         given = path.system.names
         named = {
@@ -78,7 +78,7 @@ class Words:
         return cls(named, given)
 
     @classmethod
-    def about(cls, system: System) -> Words:
+    def about(cls, system: System) -> Wording:
         """Name the actors of a system, and those messages that have names before any run."""
         return cls({}, system.names, sent=False)
 

@@ -21,7 +21,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Words, bracket, length_text, listed, loop_text
+from antecede.checker.report.prose import Wording, bracket, length_text, listed, loop_text
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
@@ -466,7 +466,7 @@ def run_text(start: str, path: Path) -> str:
 
 def growth_text(growth: Growth) -> str:
     """Return the run in which a measure comes to its limit, and what was late meanwhile."""
-    words = Words.of(growth.path)
+    words = Wording.of(growth.path)
     who = words.actor(growth.actor)
     late = [
         f"{words.value(flight.packet)} from {words.actor(flight.src)} to {words.actor(flight.dst)} "
@@ -495,7 +495,7 @@ def never_text(result: Result) -> list[str]:
 
 def steps_text(path: Path, explanation: Explanation) -> str:
     """Return the transitions of a path in words, numbered."""
-    words, rail = Words.of(path), bracket([_in_loop(path, step.number) for step in path.steps])
+    words, rail = Wording.of(path), bracket([_in_loop(path, step.number) for step in path.steps])
     return "\n".join(
         wrapped(f"{sign}{step.number:3}. {words.step(step, explanation.remarks)}", f"{below:<6}")
         for step, (sign, below) in zip(path.steps, rail, strict=True)
@@ -518,7 +518,7 @@ def _diagram_parts(path: Path, explanation: Explanation) -> list[str]:
 
 def _heavy(path: Path, explanation: Explanation) -> list[str]:
     """Say what the heavy line of a diagram is."""
-    words = Words.of(path)
+    words = Wording.of(path)
     return [
         f"The heavy line is {words.message(message)}, delivered {remark}."
         for (_, message), remark in explanation.remarks.items()

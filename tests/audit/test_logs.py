@@ -25,7 +25,7 @@ from antecede.checker.errors import InputError
 from antecede.checker.formats.registry import trace_text
 from antecede.checker.formats.shiviz import PARSER
 from antecede.checker.paths.path import Path as Run
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from tests import runs
 from tests.conftest import ROOT, Command, counterexample
 from tests.models import MODELS, UNRELIABLE, Model
@@ -92,10 +92,10 @@ def read(path: Path, **how: Any) -> list[tuple[Any, ...]]:
 
 def objects_of(path: Run) -> list[Happened]:
     """Return the application's events of a path, as the audit is to see them."""
-    words, found = Words.of(path), []
+    words, found = Wording.of(path), []
 
     def host(actor: int) -> str:
-        return Words({}).actor(actor).replace(" ", "-")
+        return Wording({}).actor(actor).replace(" ", "-")
 
     for step in path.steps:
         said: list[dict[str, Any]] = []

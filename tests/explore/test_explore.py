@@ -25,7 +25,7 @@ from antecede.checker.explore.tree import MOST_STEPS, Tree, numbers_in, text_of
 from antecede.checker.formats.json import replay_file, trace_text
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
 from antecede.checker.spec import Spec
@@ -72,7 +72,7 @@ def test_a_path_leads_where_replaying_its_transitions_leads(unordered: Server) -
     page = fetch(unordered, "/?path=0.1.2.0.0.0")
     assert "0.1.2.0.0.0" == page.path
     assert len(enabled(path.system, path.last)) == len(page.choices)
-    assert f"{Words.of(path).step(path.steps[-1])}." == page.one("p", id="done").words
+    assert f"{Wording.of(path).step(path.steps[-1])}." == page.one("p", id="done").words
     assert len(path.steps) == len(page.found("g", class_="row"))
     assert [str(n) for n in range(7)] == [
         each.words.split()[0]

@@ -19,7 +19,7 @@ from antecede.checker.formats.registry import FORMATS, format_of, trace_text, wr
 from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, transition_key
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Options
 from antecede.checker.spec import Spec
 from tests import readers, runs
@@ -255,7 +255,7 @@ def _is_plain_tuple(value: Any) -> bool:
 def test_a_shiviz_log_has_one_event_per_transition_with_lawful_clocks(path: Path) -> None:
     events = readers.shiviz_log(trace_text(path, "shiviz")) if path.length else []
     assert path.length == len(events)
-    words = Words.of(path)
+    words = Wording.of(path)
     for event, step in zip(events, path.steps, strict=True):
         happened = plain(words.transition(step.transition, step.message))
         assert event.event.startswith(f"{step.number}. {happened}")
@@ -318,7 +318,7 @@ SEQUENCES = pytest.mark.parametrize(
 def test_a_sequence_diagram_keeps_to_the_grammar_and_shows_every_packet(
     path: Path, name: str, reader: Reader
 ) -> None:
-    drawn, words = reader(trace_text(path, name)), Words.of(path)
+    drawn, words = reader(trace_text(path, name)), Wording.of(path)
     assert path.system.actors == len(drawn.actors)
     assert [(f"p{t.src}", f"p{t.dst}") for t in received(path)] == [
         (src, dst) for src, dst, _ in drawn.arrows
@@ -387,7 +387,7 @@ def test_plantuml_draws_its_diagrams_itself(name: str, tmp_path: FilePath) -> No
 
 @EVERY_RUN
 def test_the_text_has_every_step(path: Path) -> None:
-    text, words = " ".join(trace_text(path, "txt").split()), Words.of(path)
+    text, words = " ".join(trace_text(path, "txt").split()), Wording.of(path)
     for step in path.steps:
         said = words.transition(step.transition, step.message)
         assert " ".join(f"{step.number}. {said}".split()) in text
@@ -453,5 +453,5 @@ def test_coordinates_are_short(case: Case) -> None:
 
 def test_messages_carry_their_names() -> None:
     path = runs.secret_mode()
-    assert "m1" == encoded(path.messages[0], Words.of(path))["name"]
+    assert "m1" == encoded(path.messages[0], Wording.of(path))["name"]
     assert {"sender", "number", "destinations"} == set(encoded(Message(0, 1, (1,))))

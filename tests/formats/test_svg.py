@@ -15,7 +15,7 @@ from antecede.checker.formats.spacetime import layout_of
 from antecede.checker.model import CausalSend, Lose, Receive, Timeout
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
-from antecede.checker.report.prose import Words, waiting
+from antecede.checker.report.prose import Wording, waiting
 from antecede.checker.semantics.values import message_in
 from tests import runs
 from tests.conftest import ROOT
@@ -329,7 +329,7 @@ def test_notes_say_in_few_words_what_happens() -> None:
     assert "Bob causal-sends m5 to Carol; m5 waits" == notes[7]
     assert "Carol receives Ack from Bob, sends Eager(m9)" == notes[14]
     assert "Bob receives Ack from Alice" == notes[18]
-    assert all(Words.of(path).label(a.label.text) for a in layout_of(path).arrows)
+    assert all(Wording.of(path).label(a.label.text) for a in layout_of(path).arrows)
 
 
 def test_the_picture_in_the_readme_is_up_to_date() -> None:

@@ -14,7 +14,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.report import text as report
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import explain
-from antecede.checker.report.prose import Words, listed
+from antecede.checker.report.prose import Wording, listed
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
@@ -69,7 +69,7 @@ def test_lists_are_written_as_people_say_them() -> None:
 
 def test_messages_are_named_in_the_order_of_their_causal_sends() -> None:
     path = counterexample("unordered", 3, workload=FIGURE_1)
-    words = Words.of(path)
+    words = Wording.of(path)
     assert ["m1", "m2", "m3"] == [words.message(m) for m in path.messages]
     assert "message 7 of Bob" == words.message(Message(1, 7, (0,)))
 
@@ -87,7 +87,7 @@ class Mixed:
 
 def test_values_are_written_readably_and_always_the_same() -> None:
     m1 = Message(0, 1, (1,))
-    words = Words({m1: "m1"})
+    words = Wording({m1: "m1"})
     value = Mixed((True, False), (m1,), frozenset({"b", "a"}), {2: "y", 1: "x"})
     assert (
         "Mixed(bits=[1 0], queue=(m1), names={'a', 'b'}, table={1: 'x', 2: 'y'}, nothing=None)"
@@ -96,8 +96,8 @@ def test_values_are_written_readably_and_always_the_same() -> None:
 
 def test_a_packet_without_fields_is_its_name_and_a_message_needs_no_field_name() -> None:
     m1 = Message(0, 1, (1,))
-    assert "Data(m1)" == Words({m1: "m1"}).value(Data(m1))
-    assert "_Bare" == Words({}).value(_Bare())
+    assert "Data(m1)" == Wording({m1: "m1"}).value(Data(m1))
+    assert "_Bare" == Wording({}).value(_Bare())
 
 
 @frozen
@@ -131,19 +131,19 @@ def test_steps_say_what_was_received_delivered_and_sent() -> None:
 
 def test_steps_say_which_message_has_to_wait_at_its_sender() -> None:
     path = counterexample("cykas-as-printed", 2, 2)
-    assert "Alice causal-sends m2 to Bob; m2 has to wait" == Words.of(path).step(path.steps[1])
+    assert "Alice causal-sends m2 to Bob; m2 has to wait" == Wording.of(path).step(path.steps[1])
 
 
 def test_steps_say_which_message_has_to_wait_at_its_receiver() -> None:
     path = counterexample(KEEPS, 2, 1)
     received = next(step for step in path.steps if step.transition.kind == "receive")
-    assert "Bob receives Data(m1) from Alice; m1 has to wait" == Words.of(path).step(received)
+    assert "Bob receives Data(m1) from Alice; m1 has to wait" == Wording.of(path).step(received)
 
 
 def test_one_packet_to_several_actors_is_said_once() -> None:
     path = counterexample("fifo", 3, 1, workload="broadcast")
     expected = "Alice causal-sends m1 to Bob and Carol, sends Numbered(m1, sequence=1)"
-    assert expected == Words.of(path).step(path.steps[0])
+    assert expected == Wording.of(path).step(path.steps[0])
 
 
 # Explanations
@@ -334,7 +334,7 @@ def test_the_diagram_keeps_a_packet_in_flight_that_is_received_again() -> None:
     assert lines(expected) == drawn(path)
     assert "Bob delivered m1 twice: at step 2, and again at step 3." == explain(path).text
     assert "Bob receives Data(m1) from Alice (and it stays in flight), delivers m1" == (
-        Words.of(path).step(path.steps[1])
+        Wording.of(path).step(path.steps[1])
     )
 
 
@@ -348,7 +348,7 @@ def test_the_diagram_shows_where_a_packet_is_lost() -> None:
 """
     path = counterexample("unordered", 2, workload="script:[[1],[]]", network="lossy")
     assert lines(expected) == drawn(path)
-    assert "Data(m1) from Alice to Bob is lost" == Words.of(path).step(path.steps[1])
+    assert "Data(m1) from Alice to Bob is lost" == Wording.of(path).step(path.steps[1])
 
 
 def test_lines_of_a_deep_path_never_run_into_each_other() -> None:
@@ -378,7 +378,7 @@ def test_a_diagram_too_wide_for_a_screen_is_left_out(monkeypatch: pytest.MonkeyP
 
 
 def test_a_packet_without_a_class_has_a_short_label() -> None:
-    words = Words({Message(0, 1, (1,)): "m1"})
+    words = Wording({Message(0, 1, (1,)): "m1"})
     assert "('DATA', m1)" == words.label(("DATA", Message(0, 1, (1,))))
     assert 20 == len(words.label("x" * 50))
 

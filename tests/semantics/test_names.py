@@ -15,7 +15,7 @@ from antecede.checker.formats.graph import state_graph
 from antecede.checker.formats.registry import FORMATS
 from antecede.checker.formats.shiviz import hosts_of
 from antecede.checker.paths.path import for_replay
-from antecede.checker.report.prose import Words
+from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.names import Names, names_from
 from antecede.checker.spec import Spec, load_spec, overridden, spec_from, system_of
@@ -95,14 +95,14 @@ def test_a_trace_without_names_has_none(antecede: Command, tmp_path: Path) -> No
 def test_a_workload_that_names_its_messages_is_believed() -> None:
     load = 'reaction:[{"name":"buy","from":0,"to":[1]},{"name":"credit","from":0,"to":[1]}]'
     path = counterexample("unordered", 2, workload=load)
-    words = Words.of(path)
+    words = Wording.of(path)
     assert {"buy", "credit"} == {words.message(m) for m in path.messages}
 
 
 def test_what_a_workload_calls_its_messages_cannot_steer_a_terminal() -> None:
     load = 'reaction:[{"name":"b\\u001b[2J","from":0,"to":[1]},{"name":"c","from":0,"to":[1]}]'
     path = counterexample("unordered", 2, workload=load)
-    assert "b\\x1b[2J" == Words.of(path).message(path.messages[0])
+    assert "b\\x1b[2J" == Wording.of(path).message(path.messages[0])
 
 
 def test_a_graph_of_states_has_names_before_any_run() -> None:
