@@ -38,12 +38,11 @@ from antecede.checker.claims import SOURCES
 from antecede.checker.claims import table as tables
 from antecede.checker.engine import kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.explore import walk as walks
+from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.formats import check_writable, junit, sarif, write_whole
 from antecede.checker.formats import github as github_marks
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.registry import FORMATS, format_of, write_trace
-from antecede.checker.paths.path import Path as Run
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.reading import refuse_unprintable
 from antecede.checker.report import catalogue, completion
@@ -1325,9 +1324,7 @@ TRACED = click.option(
 )
 @TRACE_FORMAT
 @TRACED
-@click.option(
-    "--interactive", is_flag=True, help="Step through it, and into what else could happen."
-)
+@click.option("--interactive", is_flag=True, help="Step through it, forwards and backwards.")
 def replay_command(
     trace: str,
     trace_files: tuple[str, ...],
@@ -1346,7 +1343,7 @@ def replay_command(
     for file in trace_files:
         write_trace(path, file, trace_format)
     if interactive:
-        walks.interact(walks.Walk(path), _read, _say, _save)
+        interact(Stepper(path), _read, _say, shutil.get_terminal_size().columns - 1)
     else:
         _say(reports.replay_text(path, prop, trace))
     return 0 if path.violates is None else 1
@@ -1402,15 +1399,6 @@ def _read() -> str | None:
         return input("> " if sys.stdin.isatty() else "")
     except EOFError:
         return None
-
-
-def _save(path: Run, file: str) -> None:
-    """Write a path that the user walked."""
-    try:
-        write_trace(path, file)
-        _say(f"saved {file}")
-    except InputError as error:
-        _say(str(error))
 
 
 def _say(text: str) -> None:

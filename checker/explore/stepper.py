@@ -1,0 +1,154 @@
+"""Stepping through a run in the terminal, forwards and backwards."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator
+
+from attrs import define, evolve, field
+
+from antecede.checker.model import Property, State, Where
+from antecede.checker.paths.path import Path, for_replay, holds_along
+from antecede.checker.report.prose import Wording
+
+
+@define(eq=False)
+class Stepper:
+    """A run and a place on it.
+
+    Attributes:
+        path: the run.
+        at: how many of its steps have been taken.
+    """
+
+    path: Path
+    at: int = 0
+    words: Wording = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Name the messages."""
+        self.path = evolve(self.path, system=for_replay(self.path.system))
+        self.words = Wording.of(self.path)
+
+    @property
+    def state(self) -> State:
+        """The state here."""
+        return self.path.steps[self.at - 1].state if self.at else self.path.initial
+
+    def go(self, number: int) -> None:
+        """Go to after the step with this number, 0 for the start, or as near as there is."""
+        self.at = min(max(number, 0), self.path.length)
+
+    @property
+    def violates(self) -> str | None:
+        """The name of a property that the run violates here, if it does one."""
+        path = evolve(self.path, steps=self.path.steps[: self.at], violates=None)
+        return next((p.name for p in path.system.properties if _violates(path, p)), None)
+
+
+def _violates(path: Path, prop: Property) -> bool:
+    searched = prop.sought or prop.where is Where.FROM_EVERYWHERE_ON
+    return not searched and not holds_along(path, prop)
+
+
+def view(stepper: Stepper, width: int = 80, *, changed_only: bool = False) -> str:
+    """Return what is to be seen here: the step, the actors' states, clocks, and what is in flight.
+
+    Args:
+        stepper: the run and the place.
+        width: of a line, at most, in characters.
+        changed_only: leave out the actors that the last step did not change.
+    """
+    words, path, at = stepper.words, stepper.path, stepper.at
+    head = f"At the start of {path.length} steps."
+    if at:
+        head = f"{at} of {path.length}. {words.step(path.steps[at - 1], {})}"
+    lines = [head, ""]
+    wide = max(len(words.actor(actor)) for actor in range(path.system.actors))
+    before = path.steps[at - 2].state if at > 1 else path.initial
+    for actor, state in enumerate(stepper.state.actors):
+        clocks = [s.history[actor].knows for s in (before, stepper.state)]
+        changed = at > 0 and (before.actors[actor] != state or clocks[0] != clocks[1])
+        if changed_only and not changed:
+            continue
+        clock = " ".join(map(str, stepper.state.history[actor].knows))
+        mark = "*" if changed else " "
+        lines.append(f"{mark} {words.actor(actor):<{wide}} clock {clock}  {words.value(state)}")
+    lines += ["", *_in_flight(stepper)]
+    if stepper.violates is not None:
+        lines += ["", f"{stepper.violates} is violated here."]
+    return "\n".join(_wrapped(line, width) for line in lines)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Return a line broken between words, further lines indented."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _in_flight(stepper: Stepper) -> Iterator[str]:
+    actors, words = stepper.path.system.actors, stepper.words
+    found = [
+        f"  {words.actor(place // actors)} → {words.actor(place % actors)}: {words.value(packet)}"
+        for place, channel in enumerate(stepper.state.channels)
+        for packet in channel
+    ]
+    yield "In flight:" if found else "Nothing is in flight."
+    yield from found
+
+
+HELP = """Enter, n   one step forward        p   one step back
+g NUMBER   go to a step            c   only what changed, or everything
+h          help                    q   quit"""
+
+
+def interact(
+    stepper: Stepper, read: Callable[[], str | None], say: Callable[[str], None], width: int = 80
+) -> None:
+    """Let a person step through a run.
+
+    Args:
+        stepper: where to begin.
+        read: returns the next line, None at the end of the input.
+        say: shows a text.
+        width: of a line, at most, in characters.
+    """
+    changed_only = False
+    say(f"{view(stepper, width)}\n\n{HELP}")
+    while (line := read()) is not None:
+        command, _, argument = line.strip().partition(" ")
+        if command == "q":
+            return
+        if command == "h":
+            say(HELP)
+            continue
+        if command == "c":
+            changed_only = not changed_only
+        elif (wrong := _moved(stepper, command, argument.strip())) is not None:
+            say(_wrapped(wrong, width))
+            continue
+        say(view(stepper, width, changed_only=changed_only))
+
+
+def _moved(stepper: Stepper, command: str, argument: str) -> str | None:
+    """Move as a command says; return why that cannot be done, if it cannot."""
+    last = stepper.path.length
+    match command:
+        case "" | "n" if stepper.at == last:
+            return f"this is the last of {last} steps; p goes back, q quits"
+        case "" | "n":
+            stepper.go(stepper.at + 1)
+        case "p" if stepper.at == 0:
+            return "this is the start"
+        case "p":
+            stepper.go(stepper.at - 1)
+        case "g" if not argument.isdecimal() or int(argument) > last:
+            asked = f"there is no step {argument}" if argument else "g asks for a number"
+            return f"{asked}; this run has {last} steps: g 0, the start, to g {last}"
+        case "g":
+            stepper.go(int(argument))
+        case _:
+            return f"unknown command {command!r}; h lists the commands"
+    return None
