@@ -58,7 +58,6 @@ from antecede.checker.simulate.scenario import FIELDS, written
 from antecede.checker.spec import (
     Spec,
     expected_verdict,
-    system_of,
 )
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import sweep as sweeps
@@ -645,7 +644,7 @@ def _draw(file: str, spec: Spec) -> None:
 
     write = graph_writer(file)
     check_writable(file)
-    write_whole(file, write(state_graph(system_of(spec))))
+    write_whole(file, write(state_graph(spec.system)))
 
 
 def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:

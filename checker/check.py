@@ -170,8 +170,9 @@ def check(
         InputError: a name or number in the spec cannot be used.
         InternalError: an engine and the semantics in plain Python disagree.
     """
-    spec = evolve(spec, bound=bounds.bound or spec.bound)
-    system = system_of(spec, protocol)
+    if bounds.bound:
+        spec = evolve(spec, bound=bounds.bound)
+    system = spec.system if protocol is None else system_of(spec, protocol)
     options = checked(evolve(options, search=spec.search))
     if system.workload.buffer is not None:
         starvation.refuse(options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,11 @@ class Spec(Question):
     def label(self) -> str:
         """The spec's file, or its protocol."""
         return self.file or self.protocol
+
+    @cached_property
+    def system(self) -> System:
+        """What it describes, built once; raises InputError as `system_of`."""
+        return system_of(self)
 
 
 def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
@@ -188,6 +194,8 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     expected verdict of its own replaces all that the spec expects, unless it is the same one. Names
     go with the actors or messages that they name.
     """
+    if not values:
+        return spec  # with the system that it may have already
     changed = evolve(spec, **{key: value for key, value in values.items() if key != "expect"})
     if changed.network != spec.network and changed.network == protocol_named(spec.protocol).network:
         spec = evolve(spec, network=spec.network or changed.network)
@@ -213,11 +221,11 @@ def load_spec(path: Path) -> Spec:
     except RecursionError:
         raise InputError(f"{path} cannot be read: it is nested too deeply") from None
     try:
-        spec = spec_from(table, str(path))
-        system_of(_beside(spec, path))
+        spec = _beside(spec_from(table, str(path)), path)
+        _ = spec.system
     except InputError as error:
         raise type(error)(f"{path}: {error}") from None
-    return _beside(spec, path)
+    return spec
 
 
 def _beside(spec: Spec, path: Path) -> Spec:

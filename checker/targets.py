@@ -15,7 +15,7 @@ from attrs import frozen
 
 from antecede.checker.check import Refused
 from antecede.checker.errors import InputError
-from antecede.checker.spec import KEYS, Spec, load_spec, overridden, system_of
+from antecede.checker.spec import KEYS, Spec, load_spec, overridden
 
 
 @frozen
@@ -81,7 +81,7 @@ def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:
     try:
         spec = load_spec(Path(name)) if name.endswith(".toml") else Spec(protocol=name)
         spec = overridden(spec, given)
-        system_of(spec)
+        _ = spec.system
     except InputError as error:
         return Refused(name, error)
     return spec

@@ -14,7 +14,8 @@ from antecede.checker.paths.violation import wrong_order
 from antecede.checker.registry import protocol_names
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Expectation, Spec, load_spec, overridden
+from antecede.checker.semantics.transition import System
+from antecede.checker.spec import Expectation, Spec, load_spec, overridden, system_of
 from antecede.checker.targets import targets_of
 from antecede.protocols.cykas import Eager, Normal
 from antecede.protocols.cykas_secret_mode import CykasSecretMode
@@ -358,6 +359,21 @@ EXACT = Spec(
 
 def test_an_option_takes_the_place_of_what_a_spec_says() -> None:
     assert 3 == overridden(EXACT, {"actors": 3}).actors
+
+
+def test_the_system_of_a_spec_is_built_once_in_a_check(
+    antecede: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    built: list[Spec] = []
+
+    def counting(spec: Spec) -> System:
+        built.append(spec)
+        return system_of(spec)
+
+    monkeypatch.setattr("antecede.checker.spec.system_of", counting)
+    ran = antecede("check", SMALL[0], "--engine", "plain", "--trace", tmp_path / "run.json")
+    assert 0 == ran.code
+    assert 1 == len(built)
 
 
 def test_exact_numbers_are_forgotten_when_an_option_changes_what_is_explored() -> None:

@@ -40,7 +40,7 @@ from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import canonical, message_in
 from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
-from antecede.checker.spec import Spec, system_of
+from antecede.checker.spec import Spec
 
 RESULT_SCHEMA = "antecede/result/1"
 RESULTS_SCHEMA = "antecede/results/1"
@@ -257,7 +257,7 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
     """
     trace = trace_in_file(file, protocol)
     try:
-        system = system_of(trace.spec)
+        system = trace.spec.system
         path = _looped(replay_keys(system, trace.keys), trace)
     except ReplayError as error:
         raise misfit(file, trace, error) from None

@@ -14,7 +14,7 @@ from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import Explanation
 from antecede.checker.report.text import steps_text
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, system_of
+from antecede.checker.spec import Spec
 
 
 def linked(
@@ -46,7 +46,7 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
         workload=found.workload,
         history=history,
     )
-    return found, system_of(spec)
+    return found, spec.system
 
 
 def word(found: Linked) -> str:
