@@ -17,6 +17,7 @@ import antecede
 from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import InputError
 from antecede.checker.formats.json import versions
+from antecede.checker.report.prose import aligned
 from antecede.checker.report.text import elapsed
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
@@ -172,13 +173,8 @@ def cells(row: Row) -> list[str]:
 
 def text(found: list[Row], options: Options) -> str:
     """Return the table for a terminal."""
-    table = [list(TITLES), *map(cells, found)]
-    wides = [max(len(line[k]) for line in table) for k in range(len(TITLES))]
-    lines = [
-        "  ".join(cell.ljust(wide) for cell, wide in zip(line, wides, strict=True)).rstrip()
-        for line in table
-    ]
-    return "\n".join([*lines, "", f"Here: {machine(options)}.", *_on_spark(found), NOTE])
+    table = aligned([TITLES, *map(cells, found)])
+    return "\n".join([table, "", f"Here: {machine(options)}.", *_on_spark(found), NOTE])
 
 
 def _on_spark(found: list[Row]) -> list[str]:

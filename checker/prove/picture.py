@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from antecede.checker.prove.formula import Structure
 from antecede.checker.prove.obligations import Induction, Obligation
 from antecede.checker.prove.vocabulary import Model, Relation
+from antecede.checker.report.prose import aligned
 
 LETTERS = {"Actor": "A", "Message": "m", "Time": "t"}
 
@@ -46,7 +47,7 @@ def picture(model: Model, example: Induction) -> str:
         marks = [_mark(state.holds(r, m), last.holds(r, m)) for r in columns]
         rows.append([element(state, "Message", m), ends, *marks])
     others = [r for r in model.relations if not _of_messages(r)]
-    return "\n".join([*_table(rows), *_others(state, last, others)])
+    return "\n".join([aligned(rows), *_others(state, last, others)])
 
 
 def _of_messages(relation: Relation) -> bool:
@@ -55,14 +56,6 @@ def _of_messages(relation: Relation) -> bool:
 
 def _mark(was: bool, becomes: bool) -> str:
     return {(True, True): "x", (False, True): "+", (True, False): "-"}.get((was, becomes), "")
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 def _others(state: Structure, last: Structure, relations: Sequence[Relation]) -> list[str]:

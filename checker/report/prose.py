@@ -52,6 +52,15 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def aligned(rows: Sequence[Sequence[str]], side: str = "<") -> str:
+    """Return rows of cells as lines, the cells under each other, moved to one `side` ("<", ">")."""
+    wides = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(f"{cell:{side}{wide}}" for cell, wide in zip(row, wides, strict=True)).rstrip()
+        for row in rows
+    )
+
+
 @frozen
 class Wording:
     """Speaks about one path, or with `Wording.about` about a system.

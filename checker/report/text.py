@@ -21,7 +21,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Wording, bracket, length_text, listed, loop_text
+from antecede.checker.report.prose import Wording, aligned, bracket, length_text, listed, loop_text
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
 from antecede.checker.search.loop import Progress
@@ -354,11 +354,7 @@ def rounds_text(rounds: Sequence[Mapping[str, Any]]) -> str:
     names = list(rounds[0])
     cells = [[name.replace("_", " ") for name in names]]
     cells += [[_figure(found[name]) for name in names] for found in rounds]
-    wides = [max(len(row[k]) for row in cells) for k in range(len(names))]
-    return "\n".join(
-        "  " + "  ".join(f"{cell:>{wide}}" for cell, wide in zip(row, wides, strict=True))
-        for row in cells
-    )
+    return textwrap.indent(aligned(cells, ">"), "  ")
 
 
 def _figure(value: Any) -> str:

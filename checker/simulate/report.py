@@ -10,6 +10,7 @@ from typing import TextIO
 
 from attrs import define, field
 
+from antecede.checker.report.prose import aligned
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import (
@@ -135,15 +136,6 @@ def interval(found: Estimate | None, shown: Callable[[float], str]) -> str:
     if found.low is None or found.high is None or found.low == found.high:
         return shown(found.median)
     return f"{shown(found.median)} [{shown(found.low)}, {shown(found.high)}]"
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells under each other."""
-    wides = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(wide) for cell, wide in zip(line, wides, strict=True)).rstrip()
-        for line in lines
-    )
 
 
 def wrong(rows: Sequence[Row]) -> list[str]:

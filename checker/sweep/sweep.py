@@ -21,6 +21,7 @@ from antecede.checker.check import InternalError, check
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
 from antecede.checker.formats.json import own_version
 from antecede.checker.registry import protocol_named
+from antecede.checker.report.prose import aligned
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.spec import Spec, system_of
@@ -202,11 +203,7 @@ def matrix(rows: Sequence[Row]) -> str:
     cells = {(_setting(row), (row["actors"], row["messages"])): _cell(row) for row in rows}
     table = [["", *(f"{actors}x{messages}" for actors, messages in sizes)]]
     table += [[" ".join(s), *(cells.get((s, size), "") for size in sizes)] for s in settings]
-    wides = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(wide) for cell, wide in zip(row, wides, strict=True)).rstrip()
-        for row in table
-    )
+    return aligned(table)
 
 
 def _setting(row: Row) -> tuple[str, ...]:
