@@ -47,7 +47,7 @@ if that makes no cycle.
 """
 
 ONLY_IN = {
-    "numba": {"checker/tables/kernels/jit.py", "checker/audit/kernels.py"},
+    "numba": {"checker/tables/kernels/jit.py"},
     "llvmlite": {"checker/tables/kernels/jit.py"},
     "pyspark": {"checker/spark/cluster.py"},
     "py4j": {"checker/spark/cluster.py"},
@@ -117,7 +117,7 @@ def test_an_optional_or_heavy_package_has_one_home(package: str) -> None:
 
 def test_the_homes_of_what_exists_are_found() -> None:
     """So that a misspelt rule cannot pass for one that holds."""
-    assert {"checker/tables/kernels/jit.py", "checker/audit/kernels.py"} == importers("numba")
+    assert {"checker/tables/kernels/jit.py"} == importers("numba")
     assert {"cli.py"} == importers("click")
 
 

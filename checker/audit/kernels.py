@@ -12,10 +12,12 @@ transit costs what its sender has learned since, not a clock of all actors.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from antecede.checker.tables.kernels import jit
 
 Array = np.ndarray[Any, Any]
 
@@ -38,7 +40,7 @@ CAUSAL, AGAIN, STRAY, TWICE, NEVER = range(5)
 FINISHED, ASK, GROW = range(3)
 """Why a kernel returns: nothing is left; a line is for Python to read; arrays are too short."""
 
-kernel = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
+kernel = partial(jit.kernel, _nrt=False)
 """Kernels allocate nothing, and count no references to the many arrays that they hand on."""
 
 

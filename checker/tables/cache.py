@@ -27,11 +27,20 @@ KEPT_DAYS = 30
 _SOURCES = Path(__file__).parent / "kernels"
 
 
+def home_of(file: str) -> Path | None:
+    """Return the file of kernels that stand alone, and None for one of those of the search."""
+    return None if Path(file).parent == _SOURCES else Path(file)
+
+
 @functools.cache
-def digest() -> str:
-    """Return a digest of the kernels' sources and of the Python that runs them."""
+def digest(home: Path | None = None) -> str:
+    """Return a digest of the kernels' sources and of the Python that runs them.
+
+    Args:
+        home: the file of other kernels; those of the search may be called by them.
+    """
     found = hashlib.blake2b(sys.version.encode(), digest_size=8)
-    for file in sorted(_SOURCES.glob("*.py")):
+    for file in [*sorted(_SOURCES.glob("*.py")), *filter(None, [home])]:
         found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return found.hexdigest()
 
@@ -49,28 +58,29 @@ def places() -> list[Path]:
     return [Path(home) / "antecede", _SOURCES / "__pycache__"]
 
 
-def compiled_in() -> Path | None:
+def compiled_in(home: Path | None = None) -> Path | None:
     """Return the folder that has the kernels of these sources, or None: they must be compiled."""
-    folders = (place / f"kernels-{digest()}" for place in places())
-    return next((folder for folder in folders if any(_indices(folder))), None)
+    folders = (place / f"kernels-{digest(home)}" for place in places())
+    wanted = "levels.expand-*.nbi" if home is None else f"{home.stem}.*.nbi"
+    return next((folder for folder in folders if _holds(folder, wanted)), None)
 
 
-def _indices(folder: Path) -> list[Path]:
+def _holds(folder: Path, wanted: str) -> bool:
     try:
-        return list(folder.glob("levels.expand-*.nbi"))
+        return any(folder.glob(wanted))
     except OSError:
-        return []
+        return False
 
 
 @functools.cache
-def folder() -> Path | None:
+def folder(home: Path | None = None) -> Path | None:
     """Return the folder where compiled kernels are kept; None if no place can be written to."""
-    found = compiled_in()
+    found = compiled_in(home)
     if found is not None and _writable(found):
         os.utime(found)
         return found
     for place in places():
-        here = place / f"kernels-{digest()}"
+        here = place / f"kernels-{digest(home)}"
         if _writable(here):
             _remove_old(place, here)
             return here

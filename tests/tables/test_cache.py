@@ -116,3 +116,46 @@ def test_kernels_that_nobody_used_for_long_are_removed(tmp_path: Path) -> None:
     cache._remove_old(tmp_path, own)
 
     assert {recent, own} == set(tmp_path.iterdir())
+
+
+INTERRUPTED = """
+import os, signal, threading
+import numpy as np
+from antecede.checker import interrupts
+from antecede.checker.tables import kernels
+with interrupts.handled():
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        kernels.store(np.full(16, -1, np.int64), np.array([5]), np.array([7]))
+    except KeyboardInterrupt as reason:
+        print(reason, len(kernels.store.signatures))
+"""
+"""Ctrl-C while the kernel is compiled."""
+
+
+def test_ctrl_c_waits_for_the_compiler_and_is_quiet(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ("interrupted by the user 1\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+AUDIT = """
+import numpy as np
+from antecede.checker.audit import kernels
+kernels.text_end(np.frombuffer(b'a"', np.uint8), 0)
+"""
+
+
+def test_the_kernels_of_the_audit_are_kept_like_those_of_the_search(tmp_path: Path) -> None:
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", AUDIT], env=env, cwd=ROOT, timeout=300, check=True)
+    (file,) = tmp_path.rglob("kernels.text_end-*.nbc")
+    home = cache.home_of(str(ROOT / "src" / "antecede" / "checker" / "audit" / "kernels.py"))
+    assert f"kernels-{cache.digest(home)}" == file.parent.name
+    assert cache.opened(file.read_bytes()) is not None

@@ -21,6 +21,7 @@ from numba.core.datamodel.models import ArrayModel
 from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import load_item, make_array, store_item
 
+from antecede.checker import interrupts
 from antecede.checker.tables import cache
 
 
@@ -29,6 +30,7 @@ class _Place:
 
     def __init__(self, function: Any) -> None:
         self._line = function.__code__.co_firstlineno
+        self._home = cache.home_of(function.__code__.co_filename)
 
     @classmethod
     def from_function(cls, function: Any, _file: str) -> _Place:
@@ -38,10 +40,10 @@ class _Place:
         """Do nothing: the folder is there, or nothing is kept."""
 
     def get_cache_path(self) -> str:
-        return str(cache.folder() or "")
+        return str(cache.folder(self._home) or "")
 
     def get_source_stamp(self) -> str:
-        return cache.digest()
+        return cache.digest(self._home)
 
     def get_disambiguator(self) -> str:
         return str(self._line)
@@ -123,11 +125,23 @@ class _Cache(FunctionCache):
             cache.say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
 
 
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called, and keep what that comes to."""
-    dispatcher: Any = njit(nogil=True)(function)
-    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        dispatcher._cache = _Cache(function)
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile a function when it is first called, and keep what that comes to.
+
+    Ctrl-C waits for it: LLVM calls Python back, and what is raised there goes nowhere but to the
+    terminal.
+    """
+    dispatcher: Any = njit(nogil=True, **options)(function)
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return dispatcher
+    dispatcher._cache = _Cache(function)
+    compiled = dispatcher.compile
+
+    def shielded(signature: Any) -> Any:
+        with interrupts.shielded():
+            return compiled(signature)
+
+    dispatcher.compile = shielded
     return dispatcher
 
 
