@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.model import Property, Transition, What
+from antecede.checker.model import Property, State, Transition, What
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.paths.violation import wrong_delivery, wrong_order
@@ -111,9 +111,9 @@ def collect(system: System, most: int, bounds: Bounds = BOUNDS) -> Collection:
     """
     if most < 1:
         raise InputError(f"the number of counterexamples is {most}; give at least 1")
-    collector = _Collector(system, bounds.max_depth, most=most)
-    began, states = time.monotonic(), bounds.max_states or BOUNDS.max_states
-    bounds = evolve(bounds, max_states=states)
+    states = bounds.max_states or BOUNDS.max_states
+    collector = _Collector(system, bounds.max_depth, most=most, most_states=states)
+    began, bounds = time.monotonic(), evolve(bounds, max_states=states)
 
     def tick() -> None:
         if bounds.hit(collector.unique, time.monotonic() - began, memory_bytes()) is not None:
@@ -121,8 +121,8 @@ def collect(system: System, most: int, bounds: Bounds = BOUNDS) -> Collection:
 
     try:
         while collector.frontier and len(collector.kinds) < most:
-            collector.round(tick)
             tick()
+            collector.round(tick)
     except _Enough:
         pass
     paths = sorted(collector.kinds.values(), key=lambda path: path.length)
@@ -147,7 +147,13 @@ class _Collector(BreadthFirst):
     """Breadth-first search that notes every violation and goes on where there was none."""
 
     most: int = 1
+    most_states: int | None = None
     kinds: dict[Shape, Path] = field(factory=dict)
+
+    def _judge_state(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
+        super()._judge_state(state, path)
+        if self.unique == self.most_states and len(self.parents) > 1:
+            raise _Enough
 
     def _show(self, prop: Property, transitions: Callable[[], tuple[Transition, ...]]) -> None:
         if prop.sought:
