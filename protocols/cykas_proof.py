@@ -10,6 +10,16 @@ from __future__ import annotations
 from attrs import evolve
 from z3 import And, Exists, ForAll, If, Implies, Not, Or
 
+from antecede.checker.prove.stock import (
+    ACKNOWLEDGE,
+    ALL_DELIVERED,
+    LIFE_OF_A_POST,
+    ORDER_IS_OF_SENT,
+    WAS_POSTED,
+    acknowledged,
+    post,
+    posted,
+)
 from antecede.checker.prove.vocabulary import (
     ACTOR,
     APPLICATION,
@@ -17,7 +27,6 @@ from antecede.checker.prove.vocabulary import (
     GHOST_IS_OF_SENT,
     MESSAGE,
     Action,
-    AtRest,
     Conjunct,
     Formula,
     Guard,
@@ -43,13 +52,6 @@ from antecede.checker.prove.vocabulary import (
     src,
     tainted,
     without_guard,
-)
-from antecede.protocols.mfss_proof import (
-    ACKNOWLEDGE,
-    LIFE_OF_A_MESSAGE,
-    ORDER_IS_OF_SENT,
-    acknowledged,
-    posted,
 )
 
 m, x, e, u, v = messages("m x e u v")
@@ -90,19 +92,14 @@ def could_be_posted(message: Term) -> Formula:
     )
 
 
-POST = Action(
-    name="post",
-    params=(c,),
-    guards=(
+POST = post(
+    [
         Guard("in TRY_SEND_MESSAGE", tries(src(c))),
-        Guard("was causal-sent", sent(c), needed=True),
-        Guard("not posted before", Not(posted(c))),
         Guard("is the head of OB", is_next(c), needed=True),
         Guard("not in secret mode", Not(keeps_secret(src(c))), needed=True),
         Guard("none to its receiver is unacknowledged", Not(unacknowledged_to_same(c)), True),
-    ),
-    updates=(
-        gains(posted, c),
+    ],
+    [
         gains_all(
             eager,
             (u,),
@@ -112,9 +109,7 @@ POST = Action(
             ),
         ),
         gains_all(waits, (u, v), And(u == c, posted(v), src(v) == src(c), Not(acknowledged(v)))),
-    ),
-    words="{0} is network-sent",
-    urgent=True,
+    ],
 )
 STOP = Action(
     name="stop",
@@ -177,13 +172,13 @@ CYKAS = Model(
         CAUSAL_SEND,
         POST,
         STOP,
-        deliver([Guard("was posted", posted(c), needed=True)]),
+        deliver([WAS_POSTED]),
         ACK,
         TELL,
         HEAR,
     ),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_POST,
         *GHOST_IS_OF_SENT,
         Conjunct(
             "life-of-a-yct",
@@ -273,11 +268,7 @@ CYKAS = Model(
         ),
     ),
     safety=CAUSAL_DELIVERY,
-    at_rest=AtRest(
-        undone=Not(ForAll([m], Implies(sent(m), delivered(m)))),
-        says="every causal-sent message was delivered",
-        least=((m, And(sent(m), Not(posted(m))), before),),
-    ),
+    at_rest=ALL_DELIVERED,
     link="antecede.protocols.cykas_link:LINK",
 )
 

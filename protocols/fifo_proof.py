@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from z3 import And, ForAll, Implies
 
+from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     APPLICATION,
     FIFO_DELIVERY,
@@ -22,7 +23,6 @@ from antecede.checker.prove.vocabulary import (
     dst,
     messages,
 )
-from antecede.protocols.rst_proof import LIFE_OF_A_MESSAGE, ORDER, RECEIVE, received
 
 x, y = messages("x y")
 
@@ -33,10 +33,10 @@ FIFO = Model(
     relations=(*APPLICATION, received),
     actions=(
         causal_send(),
-        RECEIVE,
+        receive(),
         deliver(
             [
-                Guard("was received", received(c), needed=True),
+                WAS_RECEIVED,
                 Guard(
                     "its predecessors on the channel were delivered",
                     ForAll([x], Implies(And(before(x, c), dst(x) == dst(c)), delivered(x))),
@@ -47,7 +47,7 @@ FIFO = Model(
         ),
     ),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_RECEPTION,
         ORDER,
         Conjunct(
             "delivered-are-prefixes",

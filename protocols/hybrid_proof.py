@@ -14,6 +14,15 @@ from __future__ import annotations
 from attrs import evolve
 from z3 import And, Exists, ForAll, Implies, Not, Or
 
+from antecede.checker.prove.stock import (
+    ACKNOWLEDGE,
+    LIFE_OF_A_POST,
+    ORDER,
+    WAS_POSTED,
+    acknowledged,
+    post,
+    posted,
+)
 from antecede.checker.prove.vocabulary import (
     ACTOR,
     APPLICATION,
@@ -51,8 +60,6 @@ from antecede.checker.prove.vocabulary import (
     tainted,
     to,
 )
-from antecede.protocols.mfss_proof import ACKNOWLEDGE, LIFE_OF_A_MESSAGE, acknowledged, posted
-from antecede.protocols.rst_proof import ORDER
 
 m, x, e, u, v = messages("m x e u v")
 a, b = actors("a b")
@@ -73,25 +80,16 @@ WAITS = gains_all(
     And(u == c, flagged(v), delivered(v), dst(v) == src(c), Not(permitted(v))),
 )
 CAUSAL_SEND = causal_send(updates=[WAITS])
-POST = Action(
-    name="post",
-    params=(c,),
-    guards=(
-        Guard("was causal-sent", sent(c), needed=True),
-        Guard("not posted before", Not(posted(c))),
+POST = post(
+    [
         Guard("is the head of the send buffer", ForAll([x], Implies(before(x, c), posted(x)))),
         Guard(
             "the permits that it waits for are there",
             ForAll([e], Implies(waits(c, e), permitted(e))),
             needed=True,
         ),
-    ),
-    updates=(
-        gains(posted, c),
-        gains_all(flagged, (u,), And(u == c, Exists([x], And(before(x, c), Not(acknowledged(x)))))),
-    ),
-    words="{0} is network-sent",
-    urgent=True,
+    ],
+    [gains_all(flagged, (u,), And(u == c, Exists([x], And(before(x, c), Not(acknowledged(x))))))],
 )
 PERMIT = Action(
     name="permit",
@@ -161,13 +159,13 @@ HYBRID_BASIC = Model(
     actions=(
         CAUSAL_SEND,
         POST,
-        deliver([Guard("was posted", posted(c), needed=True), IN_ORDER]),
+        deliver([WAS_POSTED, IN_ORDER]),
         ACKNOWLEDGE,
         PERMIT,
         HEAR,
     ),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_POST,
         ORDER,
         *GHOST_IS_OF_SENT,
         LIFE_OF_A_PERMIT,
@@ -214,20 +212,15 @@ HYBRID_BASIC = Model(
     link="antecede.protocols.hybrid_link:LINK",
 )
 
-SPS_POST = Action(
-    name="post",
-    params=(c,),
-    guards=(
-        Guard("was causal-sent", sent(c), needed=True),
-        Guard("not posted before", Not(posted(c))),
+SPS_POST = post(
+    [
         Guard(
             "the permits of others than its receiver that it waits for are there",
             ForAll([e], Implies(And(waits(c, e), src(e) != dst(c)), permitted(e))),
             needed=True,
         ),
-    ),
-    updates=(
-        gains(posted, c),
+    ],
+    [
         gains_all(
             flagged,
             (u,),
@@ -235,10 +228,8 @@ SPS_POST = Action(
                 u == c,
                 Exists([x], And(before(x, c), Not(acknowledged(x)), dst(x) != dst(c))),
             ),
-        ),
-    ),
-    words="{0} is network-sent",
-    urgent=True,
+        )
+    ],
 )
 SPS_PERMIT = evolve(
     PERMIT,
@@ -259,7 +250,7 @@ HYBRID_SPS = evolve(
     actions=(
         CAUSAL_SEND,
         SPS_POST,
-        deliver([Guard("was posted", posted(c), needed=True), IN_ORDER]),
+        deliver([WAS_POSTED, IN_ORDER]),
         ACKNOWLEDGE,
         SPS_PERMIT,
         HEAR,
@@ -394,7 +385,7 @@ HYBRID_MULTICAST = Model(
         ),
         deliver_at(
             [
-                Guard("was posted", posted(c), needed=True),
+                WAS_POSTED,
                 Guard(
                     "its predecessor for this actor was delivered",
                     ForAll([x], Implies(And(before(x, c), to(x, a)), delivered_at(x, a))),

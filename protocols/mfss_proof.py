@@ -10,18 +10,24 @@ from __future__ import annotations
 from attrs import evolve
 from z3 import And, ForAll, Implies, Not, Or
 
+from antecede.checker.prove.stock import (
+    ACKNOWLEDGE,
+    ALL_DELIVERED,
+    LIFE_OF_A_POST,
+    ORDER_IS_OF_SENT,
+    WAS_POSTED,
+    acknowledged,
+    post,
+    posted,
+)
 from antecede.checker.prove.vocabulary import (
     APPLICATION,
     CAUSAL_DELIVERY,
     GHOST_IS_OF_SENT,
-    MESSAGE,
-    Action,
-    AtRest,
     Conjunct,
     Guard,
     Model,
     R,
-    Relation,
     actors,
     before,
     c,
@@ -29,10 +35,8 @@ from antecede.checker.prove.vocabulary import (
     deliver,
     delivered,
     dst,
-    gains,
     knows,
     messages,
-    sent,
     src,
     tainted,
 )
@@ -40,54 +44,16 @@ from antecede.checker.prove.vocabulary import (
 m, x = messages("m x")
 a = actors("a")
 
-posted = Relation("posted", (MESSAGE,), "{0} was network-sent")
-acknowledged = Relation("acknowledged", (MESSAGE,), "{0}'s sender has its acknowledgement")
-
-POST = Action(
-    name="post",
-    params=(c,),
-    guards=(
-        Guard("was causal-sent", sent(c), needed=True),
-        Guard("not posted before", Not(posted(c))),
+POST = post(
+    [
         Guard(
             "all before it are acknowledged",
             ForAll([x], Implies(before(x, c), acknowledged(x))),
             needed=True,
-        ),
-    ),
-    updates=(gains(posted, c),),
-    words="{0} is network-sent",
-    urgent=True,
+        )
+    ]
 )
-DELIVER = deliver([Guard("was posted", posted(c), needed=True)])
-ACKNOWLEDGE = Action(
-    name="acknowledge",
-    params=(c,),
-    guards=(
-        Guard("was delivered", delivered(c), needed=True),
-        Guard("not acknowledged before", Not(acknowledged(c))),
-    ),
-    updates=(gains(acknowledged, c),),
-    words="the acknowledgement of {0} reaches its sender",
-)
-
-LIFE_OF_A_MESSAGE = Conjunct(
-    "life-of-a-message",
-    "acknowledged messages were delivered, delivered ones posted, posted ones causal-sent",
-    ForAll(
-        [m],
-        And(
-            Implies(acknowledged(m), delivered(m)),
-            Implies(delivered(m), posted(m)),
-            Implies(posted(m), sent(m)),
-        ),
-    ),
-)
-ORDER_IS_OF_SENT = Conjunct(
-    "order-is-of-sent",
-    "each sender's causal-sent messages, and no others, are in its order",
-    ForAll([m, x], Implies(before(x, m), And(sent(x), sent(m), src(x) == src(m), x != m))),
-)
+DELIVER = deliver([WAS_POSTED])
 
 MFSS = Model(
     protocol="mfss",
@@ -96,7 +62,7 @@ MFSS = Model(
     relations=(*APPLICATION, posted, acknowledged),
     actions=(causal_send(), POST, DELIVER, ACKNOWLEDGE),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_POST,
         *GHOST_IS_OF_SENT,
         Conjunct(
             "only-the-sender-knows",
@@ -120,11 +86,7 @@ MFSS = Model(
         ORDER_IS_OF_SENT,
     ),
     safety=CAUSAL_DELIVERY,
-    at_rest=AtRest(
-        undone=Not(ForAll([m], Implies(sent(m), delivered(m)))),
-        says="every causal-sent message was delivered",
-        least=((m, And(sent(m), Not(posted(m))), before),),
-    ),
+    at_rest=ALL_DELIVERED,
     link="antecede.protocols.mfss_link:LINK",
 )
 
@@ -148,12 +110,12 @@ MFSS_FIFO = Model(
     relations=MFSS.relations,
     actions=(
         causal_send(),
-        evolve(POST, guards=(*POST.guards[:2], SAME_RECEIVER)),
-        deliver([Guard("was posted", posted(c), needed=True), IN_ORDER_OF_THE_CHANNEL]),
+        post([SAME_RECEIVER]),
+        deliver([WAS_POSTED, IN_ORDER_OF_THE_CHANNEL]),
         ACKNOWLEDGE,
     ),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_POST,
         *GHOST_IS_OF_SENT,
         MFSS.conjuncts[3],
         Conjunct(
@@ -187,7 +149,7 @@ UNORDERED = Model(
     relations=(*APPLICATION, posted, acknowledged),
     actions=(
         causal_send(),
-        Action("post", (c,), POST.guards[:2], POST.updates, POST.words, urgent=True),
+        post(),
         DELIVER,
         ACKNOWLEDGE,
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from z3 import And, Exists, ForAll, If, Implies, Not, Or
 
+from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     ACTOR,
     APPLICATION,
@@ -16,7 +17,6 @@ from antecede.checker.prove.vocabulary import (
     MESSAGE,
     NO_SELF_SENDS,
     TIME,
-    Action,
     Conjunct,
     Formula,
     Guard,
@@ -41,7 +41,6 @@ from antecede.checker.prove.vocabulary import (
     tainted,
     times,
 )
-from antecede.protocols.rst_proof import LIFE_OF_A_MESSAGE, ORDER, received
 
 m, x, y, u = messages("m x y u")
 a, b, j = actors("a b j")
@@ -71,28 +70,22 @@ def is_less(one: Term, other: Term) -> Formula:
     )
 
 
-RECEIVE = Action(
-    name="receive",
-    params=(c,),
-    guards=(
-        Guard("was causal-sent", sent(c), needed=True),
-        Guard("not received before", Not(received(c))),
+RECEIVE = receive(
+    [
         Guard(
             "the network hands over in order",
             ForAll([x], Implies(And(before(x, c), dst(x) == dst(c)), received(x))),
             needed=True,
-        ),
-    ),
-    updates=(
-        gains(received, c),
+        )
+    ],
+    [
         gains_all(clock, (a, t), And(a == dst(c), stamp(c, t))),
         becomes(
             heard,
             (a, b, t),
             If(And(a == dst(c), b == src(c)), stamp(c, t), heard(a, b, t)),
         ),
-    ),
-    words="{0} is received",
+    ],
 )
 SEND = causal_send(
     params=(t,),
@@ -113,7 +106,7 @@ SEND = causal_send(
 )
 DELIVER = deliver(
     [
-        Guard("was received", received(c), needed=True),
+        WAS_RECEIVED,
         Guard(
             "everybody else was heard with its clock",
             ForAll([b, t], Implies(And(b != dst(c), stamp(c, t)), heard(dst(c), b, t))),
@@ -138,7 +131,7 @@ NEWTOP = Model(
     relations=(*APPLICATION, received, upto, clock, stamp, heard),
     actions=(SEND, RECEIVE, DELIVER),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_RECEPTION,
         ORDER,
         Conjunct(
             "clocks-are-numbers",

@@ -9,15 +9,15 @@ that comparing counts and comparing sets are the same.
 from __future__ import annotations
 
 from attrs import evolve
-from z3 import And, ForAll, Implies, Not, Or
+from z3 import And, ForAll, Implies, Or
 
+from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     ACTOR,
     APPLICATION,
     CAUSAL_DELIVERY,
     MESSAGE,
     NO_SELF_SENDS,
-    Action,
     Conjunct,
     Formula,
     Guard,
@@ -44,20 +44,10 @@ from antecede.checker.prove.vocabulary import (
 m, x, y, u, v = messages("m x y u v")
 a, b = actors("a b")
 
-received = Relation("received", (MESSAGE,), "{0} was received")
 counts = Relation("counts", (ACTOR, MESSAGE), "the matrix of {0} counts {1}")
 carries = Relation("carries", (MESSAGE, MESSAGE), "the matrix on {0} counts {1}")
 
-RECEIVE = Action(
-    name="receive",
-    params=(c,),
-    guards=(
-        Guard("was causal-sent", sent(c), needed=True),
-        Guard("not received before", Not(received(c))),
-    ),
-    updates=(gains(received, c),),
-    words="{0} is received",
-)
+RECEIVE = receive()
 CAUSAL_SEND = causal_send(
     updates=[
         gains_all(carries, (u, v), And(u == c, counts(src(c), v))),
@@ -66,7 +56,7 @@ CAUSAL_SEND = causal_send(
 )
 DELIVER = deliver(
     [
-        Guard("was received", received(c), needed=True),
+        WAS_RECEIVED,
         Guard(
             "what its matrix counts for this actor was delivered",
             ForAll([x], Implies(And(carries(c, x), dst(x) == dst(c)), delivered(x))),
@@ -75,26 +65,6 @@ DELIVER = deliver(
     ],
     [gains_all(counts, (b, v), And(b == dst(c), Or(v == c, carries(c, v))))],
     urgent=True,
-)
-LIFE_OF_A_MESSAGE = Conjunct(
-    "life-of-a-message",
-    "delivered messages were received, received ones causal-sent",
-    ForAll([m], And(Implies(delivered(m), received(m)), Implies(received(m), sent(m)))),
-)
-ORDER = Conjunct(
-    "order-of-sends",
-    "each sender's causal-sends are in a strict order",
-    And(
-        ForAll([m, x], Implies(before(x, m), And(sent(x), sent(m), src(x) == src(m), x != m))),
-        ForAll([m, x, y], Implies(And(before(x, y), before(y, m)), before(x, m))),
-        ForAll(
-            [m, x],
-            Implies(
-                And(sent(m), sent(x), src(m) == src(x), m != x), Or(before(m, x), before(x, m))
-            ),
-        ),
-    ),
-    needed=False,
 )
 CARRIES_ARE_SENT = Conjunct(
     "counted-was-sent",
@@ -159,7 +129,7 @@ RST = Model(
     relations=(*APPLICATION, received, counts, carries),
     actions=(CAUSAL_SEND, RECEIVE, DELIVER),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_RECEPTION,
         ORDER,
         CARRIES_ARE_SENT,
         *COUNTS_ARE_PREFIXES,
@@ -185,7 +155,7 @@ RST_NO_DELIV = evolve(
         RECEIVE,
         deliver(
             [
-                Guard("was received", received(c), needed=True),
+                WAS_RECEIVED,
                 Guard(
                     "what its matrix counts for this actor this actor counts, too",
                     ForAll([x], Implies(And(carries(c, x), dst(x) == dst(c)), counts(dst(c), x))),
@@ -216,6 +186,6 @@ RST_COLUMN = evolve(
         RECEIVE,
         DELIVER,
     ),
-    conjuncts=(LIFE_OF_A_MESSAGE, ORDER, CARRIES_ARE_SENT, *TAINT),
+    conjuncts=(LIFE_OF_A_RECEPTION, ORDER, CARRIES_ARE_SENT, *TAINT),
     expected="FAILED",
 )

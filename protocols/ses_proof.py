@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from z3 import And, ForAll, If, Implies, Not, Or
 
+from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     ACTOR,
     APPLICATION,
@@ -37,7 +38,6 @@ from antecede.checker.prove.vocabulary import (
     src,
     tainted,
 )
-from antecede.protocols.rst_proof import LIFE_OF_A_MESSAGE, ORDER, RECEIVE, received
 
 m, x, y, u, v = messages("m x y u v")
 a, b, j = actors("a b j")
@@ -69,10 +69,10 @@ SES = Model(
                 ),
             ]
         ),
-        RECEIVE,
+        receive(),
         deliver(
             [
-                Guard("was received", received(c), needed=True),
+                WAS_RECEIVED,
                 Guard(
                     "the clock has reached the time of its pair for this actor",
                     ForAll([x], Implies(carries(c, dst(c), x), time(dst(c), x))),
@@ -87,7 +87,7 @@ SES = Model(
         ),
     ),
     conjuncts=(
-        LIFE_OF_A_MESSAGE,
+        LIFE_OF_A_RECEPTION,
         ORDER,
         Conjunct(
             "times-are-of-sent",

@@ -1,0 +1,120 @@
+"""What several models share: a message's way through buffers and network, and what is so of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from z3 import And, ForAll, Implies, Not, Or
+
+from antecede.checker.prove.vocabulary import (
+    MESSAGE,
+    Action,
+    AtRest,
+    Conjunct,
+    Guard,
+    Relation,
+    Update,
+    before,
+    c,
+    delivered,
+    gains,
+    messages,
+    sent,
+    src,
+)
+
+m, x, y = messages("m x y")
+
+posted = Relation("posted", (MESSAGE,), "{0} was network-sent")
+acknowledged = Relation("acknowledged", (MESSAGE,), "{0}'s sender has its acknowledgement")
+received = Relation("received", (MESSAGE,), "{0} was received")
+
+
+def post(guards: Sequence[Guard] = (), updates: Sequence[Update] = ()) -> Action:
+    """Network-send c out of its sender's buffer; `guards` and `updates` are the protocol's own."""
+    return Action(
+        name="post",
+        params=(c,),
+        guards=(
+            Guard("was causal-sent", sent(c), needed=True),
+            Guard("not posted before", Not(posted(c))),
+            *guards,
+        ),
+        updates=(gains(posted, c), *updates),
+        words="{0} is network-sent",
+        urgent=True,
+    )
+
+
+def receive(guards: Sequence[Guard] = (), updates: Sequence[Update] = ()) -> Action:
+    """Receive c, which was network-sent as it was causal-sent; delivery comes later."""
+    return Action(
+        name="receive",
+        params=(c,),
+        guards=(
+            Guard("was causal-sent", sent(c), needed=True),
+            Guard("not received before", Not(received(c))),
+            *guards,
+        ),
+        updates=(gains(received, c), *updates),
+        words="{0} is received",
+    )
+
+
+WAS_POSTED = Guard("was posted", posted(c), needed=True)
+WAS_RECEIVED = Guard("was received", received(c), needed=True)
+ACKNOWLEDGE = Action(
+    name="acknowledge",
+    params=(c,),
+    guards=(
+        Guard("was delivered", delivered(c), needed=True),
+        Guard("not acknowledged before", Not(acknowledged(c))),
+    ),
+    updates=(gains(acknowledged, c),),
+    words="the acknowledgement of {0} reaches its sender",
+)
+
+LIFE_OF_A_POST = Conjunct(
+    "life-of-a-message",
+    "acknowledged messages were delivered, delivered ones posted, posted ones causal-sent",
+    ForAll(
+        [m],
+        And(
+            Implies(acknowledged(m), delivered(m)),
+            Implies(delivered(m), posted(m)),
+            Implies(posted(m), sent(m)),
+        ),
+    ),
+)
+LIFE_OF_A_RECEPTION = Conjunct(
+    "life-of-a-message",
+    "delivered messages were received, received ones causal-sent",
+    ForAll([m], And(Implies(delivered(m), received(m)), Implies(received(m), sent(m)))),
+)
+ORDER_IS_OF_SENT = Conjunct(
+    "order-is-of-sent",
+    "each sender's causal-sent messages, and no others, are in its order",
+    ForAll([m, x], Implies(before(x, m), And(sent(x), sent(m), src(x) == src(m), x != m))),
+)
+ORDER = Conjunct(
+    "order-of-sends",
+    "each sender's causal-sends are in a strict order",
+    And(
+        ORDER_IS_OF_SENT.formula,
+        ForAll([m, x, y], Implies(And(before(x, y), before(y, m)), before(x, m))),
+        ForAll(
+            [m, x],
+            Implies(
+                And(sent(m), sent(x), src(m) == src(x), m != x), Or(before(m, x), before(x, m))
+            ),
+        ),
+    ),
+    needed=False,
+)
+
+ALL_DELIVERED = AtRest(
+    undone=Not(ForAll([m], Implies(sent(m), delivered(m)))),
+    says="every causal-sent message was delivered",
+    least=((m, And(sent(m), Not(posted(m))), before),),
+)
+"""Where messages are posted in the order of their causal-sends."""
