@@ -6,9 +6,12 @@ import contextlib
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from attrs import frozen
 
 from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import Property, Protocol
@@ -17,7 +20,8 @@ PIPE = "pipe:"
 """Before the command of a program that is spoken to over a pipe."""
 
 
-def _load(reference: str) -> Any:
+def load(reference: str) -> Any:
+    """Return the object that module:OBJECT refers to."""
     module, _, name = reference.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -34,20 +38,67 @@ def protocol_named(reference: str) -> Protocol:
         InputError: no such name, file, object or program, or the file cannot be imported.
     """
     if reference.startswith(PIPE):
-        asked: Protocol = _load("antecede.checker.adapters.pipe:program")(reference[len(PIPE) :])
+        asked: Protocol = load("antecede.checker.adapters.pipe:program")(reference[len(PIPE) :])
         return asked
     registry = importlib.import_module("antecede.protocols").REGISTRY
+
+    def refused() -> InputError:
+        if (likely := _file_meant(reference)) is not None:
+            return InputError(f"there is no protocol {reference!r}; did you mean {likely!r}?")
+        if "/" in reference:
+            return InputError(f"there is no file or folder {reference!r}")
+        return unknown("protocol", reference, registry)
+
+    return _adapted(resolved(reference, registry, PROTOCOLS, refused))
+
+
+@frozen
+class Kind:
+    """What a reference may be to.
+
+    Attributes:
+        name: the word for it.
+        wanted: what to define in a file.
+        offered: a file's module -> the objects of this kind in it, by name.
+    """
+
+    name: str
+    wanted: str
+    offered: Callable[[ModuleType], Mapping[str, Any]]
+
+
+def resolved(
+    reference: str, registry: Mapping[str, str], kind: Kind, refused: Callable[[], InputError]
+) -> Any:
+    """Return what a registry has under a name, or what FILE.py or FILE.py:OBJECT defines.
+
+    Args:
+        reference: the name or file.
+        registry: name -> module:OBJECT.
+        kind: what it may be.
+        refused: returns the error for what is neither.
+
+    Raises:
+        InputError: there is no such object of that kind, or the file cannot be imported.
+    """
     if reference in registry:
-        protocol: Protocol = _load(registry[reference])
-        return protocol
+        return load(registry[reference])
     path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
     if not path.endswith(".py"):
-        if (likely := _file_meant(reference)) is not None:
-            raise InputError(f"there is no protocol {reference!r}; did you mean {likely!r}?")
-        if "/" in reference:
-            raise InputError(f"there is no file or folder {reference!r}")
-        raise unknown("protocol", reference, registry)
-    return _protocol_in(import_file(Path(path)), path, name)
+        raise refused()
+    module = import_file(Path(path))
+    found = kind.offered(module)
+    if name in found:
+        return found[name]
+    if name and hasattr(module, name):
+        other = type(getattr(module, name)).__name__
+        raise InputError(f"{name!r} in {path} is a {other}; give {kind.wanted}")
+    if name:
+        raise unknown(f"object in {path}", name, found)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    choices = ", ".join(f"{path}:{key}" for key in found) or "none is defined there"
+    raise InputError(f"say which {kind.name} of {path} is meant; available: {choices}")
 
 
 def _file_meant(reference: str) -> str | None:
@@ -105,28 +156,17 @@ def protocols_in(reference: str) -> dict[str, Protocol]:
     return {f"{path}:{key}": _adapted(each) for key, each in found.items()}
 
 
-def _defined_in(module: ModuleType) -> dict[str, Any]:
+def _defined_in(module: ModuleType) -> Mapping[str, Any]:
     """Return the protocols of a module, and the classes that can be made protocols."""
     found = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
-    return found | {key: value for key, value in vars(module).items() if _is_adapter(value, module)}
+    return found | {k: value for k, value in vars(module).items() if _is_adapter(value, module)}
 
 
-def _protocol_in(module: ModuleType, path: str, name: str) -> Protocol:
-    found = _defined_in(module)
-    if name:
-        if name in found:
-            return _adapted(found[name])
-        if hasattr(module, name):
-            kind = type(getattr(module, name)).__name__
-            raise InputError(
-                f"{name!r} in {path} is a {kind}; give an antecede.Protocol, or a class with "
-                "causal_send(out, message) and receive(out, src, packet)"
-            )
-        raise unknown(f"object in {path}", name, found)
-    if len(found) == 1:
-        return _adapted(next(iter(found.values())))
-    choices = ", ".join(f"{path}:{key}" for key in found) or "none is defined there"
-    raise InputError(f"say which protocol of {path} to check; available: {choices}")
+PROTOCOLS = Kind(
+    "protocol",
+    "an antecede.Protocol, or a class with causal_send(out, message) and receive(out, src, packet)",
+    _defined_in,
+)
 
 
 def _is_adapter(value: Any, module: ModuleType) -> bool:
@@ -140,7 +180,7 @@ def _adapted(value: Any) -> Protocol:
     """Return a protocol, or the one that a class of real code becomes."""
     if isinstance(value, Protocol):
         return value
-    made: Protocol = _load("antecede.checker.adapters.objects:protocol")(value)
+    made: Protocol = load("antecede.checker.adapters.objects:protocol")(value)
     return made
 
 
@@ -178,9 +218,9 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
             if not choices:
                 raise InputError(f"the protocol {protocol.name!r} declares no {kind}")
             raise unknown(f"{kind} of {protocol.name}", declared, choices)
-        made: Property = _load(package.DECLARED[kind])(declared, choices[declared])
+        made: Property = load(package.DECLARED[kind])(declared, choices[declared])
         return made
     if name not in package.REGISTRY:
         raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))
-    found: Property = _load(package.REGISTRY[name])
+    found: Property = load(package.REGISTRY[name])
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from z3 import And, ForAll, Implies, Not, Or
 
+from antecede.checker.prove.stock import ORDER
 from antecede.checker.prove.vocabulary import (
     ACTOR,
     APPLICATION_OF_MANY,
@@ -35,7 +36,6 @@ from antecede.checker.prove.vocabulary import (
     tainted,
     to,
 )
-from antecede.protocols.rst_proof import ORDER
 
 m, x, y, u, v = messages("m x y u v")
 a, b = actors("a b")

@@ -6,20 +6,20 @@ The checker itself imports neither protocols nor their proofs: both registries a
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.prove.formula import compiled
 from antecede.checker.prove.vocabulary import SORTS, Model
-from antecede.checker.registry import import_file
+from antecede.checker.registry import Kind, resolved
 
 
-def load(reference: str) -> Any:
-    """Return the object that module:NAME refers to."""
-    module, _, name = reference.partition(":")
-    return getattr(importlib.import_module(module), name)
+def _models_in(module: ModuleType) -> Mapping[str, Model]:
+    return {key: value for key, value in vars(module).items() if isinstance(value, Model)}
+
+
+MODELS = Kind("model", "an antecede.checker.prove.vocabulary.Model", _models_in)
 
 
 def model_names() -> tuple[str, ...]:
@@ -33,19 +33,17 @@ def model_named(reference: str) -> Model:
     Raises:
         InputError: no such name, file or object, or the file cannot be imported.
     """
-    registry = importlib.import_module("antecede.protocols").PROOFS
-    if reference in registry:
-        model: Model = load(registry[reference])
-        return model
-    path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
-    if not path.endswith(".py"):
-        if reference in importlib.import_module("antecede.protocols").REGISTRY:
-            raise InputError(
+    package = importlib.import_module("antecede.protocols")
+
+    def refused() -> InputError:
+        if reference in package.REGISTRY:
+            return InputError(
                 f"the protocol {reference!r} has no proof yet; there is one of: "
-                f"{', '.join(registry)} (docs/proofs.md says how to write one)"
+                f"{', '.join(package.PROOFS)} (docs/proofs.md says how to write one)"
             )
-        raise unknown("proof", reference, registry)
-    return checked(_model_in(import_file(Path(path)), path, name))
+        return unknown("proof", reference, package.PROOFS)
+
+    return checked(resolved(reference, package.PROOFS, MODELS, refused))
 
 
 def checked(model: Model) -> Model:
@@ -62,14 +60,3 @@ def checked(model: Model) -> Model:
     for formula in formulas:
         compiled(formula, sizes)
     return model
-
-
-def _model_in(module: ModuleType, path: str, name: str) -> Model:
-    found = {key: value for key, value in vars(module).items() if isinstance(value, Model)}
-    if name and name not in found:
-        raise unknown(f"Model in {path}", name, found)
-    own = {key: found[key] for key in found if not name or key == name}
-    if len(own) != 1:
-        choices = ", ".join(f"{path}:{key}" for key in found) or "none is defined there"
-        raise InputError(f"say which Model of {path} to prove; available: {choices}")
-    return next(iter(own.values()))

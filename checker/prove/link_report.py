@@ -6,10 +6,10 @@ import textwrap
 from typing import Any
 
 from antecede.checker.errors import InputError
-from antecede.checker.prove import library
 from antecede.checker.prove.link import Link, Linked, link
 from antecede.checker.prove.report import wrapped
 from antecede.checker.prove.vocabulary import Model
+from antecede.checker.registry import load
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import Explanation
 from antecede.checker.report.text import steps_text
@@ -37,7 +37,7 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
     """
     if model.link is None:
         raise InputError(f"the model of {model.protocol} does not say how it is linked to Python")
-    found: Link = library.load(model.link)
+    found: Link = load(model.link)
     spec = Spec(
         protocol=model.protocol,
         actors=actors,

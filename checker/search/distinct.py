@@ -152,7 +152,7 @@ class _Collector(BreadthFirst):
 
     def _judge_state(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
         super()._judge_state(state, path)
-        if self.unique == self.most_states and len(self.parents) > 1:
+        if 1 < self.unique == self.most_states:
             raise _Enough
 
     def _show(self, prop: Property, transitions: Callable[[], tuple[Transition, ...]]) -> None:

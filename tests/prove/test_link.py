@@ -10,10 +10,10 @@ from attrs import evolve
 
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.prove.library import load, model_named
+from antecede.checker.prove.library import model_named
 from antecede.checker.prove.link import Linked, Machine, link
 from antecede.checker.prove.vocabulary import Guard, knows, replaced, src
-from antecede.checker.registry import protocol_named
+from antecede.checker.registry import load, protocol_named
 from antecede.checker.spec import Spec, system_of
 from antecede.cli import main
 from antecede.protocols import (
