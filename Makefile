@@ -8,7 +8,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test ready slow bench mutants random soak lint types chromium plantuml clean
+.PHONY: demo test ready slow bench mutants random soak lint types site chromium plantuml clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/antecede check mfss --actors 3 --messages 2
@@ -54,8 +54,11 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
+site: $(VENV)/installed-dev ## the documentation as pages, in build/site; every link is checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/installed: pyproject.toml | $(BIN)/pip
 	$(PIP) install --quiet --editable .

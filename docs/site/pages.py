@@ -1,0 +1,108 @@
+"""Makes a site of pages that are written to be read in the repository, too.
+
+MkDocs knows one folder; the pages of docs/ link to files beside it. A linked page becomes a page of
+the site, a linked file with code is shown as a page, a linked folder as a list; links are rewritten
+to where things are on the site. What is linked and not there ends the build, as in any strict one.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[2]
+LINK = re.compile(r"(\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
+CODE = {".py": "python", ".toml": "toml", ".json": "json", ".yml": "yaml", ".sh": "sh", "": "text"}
+FENCE = re.compile(r"^(```|~~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+def place_of(path: str) -> str:
+    """Return where a file of the repository is on the site."""
+    if path == "README.md":
+        return "index.md"
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    if (ROOT / path).is_dir():
+        return f"source/{path}/index.md"
+    ending = Path(path).suffix
+    if ending == ".md":
+        return f"project/{path}"
+    return f"source/{path}.md" if ending in CODE else f"project/{path}"
+
+
+def targets(path: str, text: str) -> Iterator[str]:
+    """Yield the files of the repository that a page links to, as paths from its root."""
+    for found in LINK.finditer(FENCE.sub("", text)):
+        target = resolved(path, found[2])
+        if target is not None:
+            yield target
+
+
+def resolved(path: str, target: str) -> str | None:
+    """Return the file that a link of the page `path` leads to; None for addresses and anchors."""
+    if not target or re.match(r"[a-z]+:", target):
+        return None
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add what lies beside docs/ and is linked from it, and from there."""
+    origins: dict[str, str] = {}
+    waiting = ["README.md", *(f"docs/{f.src_uri}" for f in files.documentation_pages())]
+    while waiting:
+        path = waiting.pop()
+        place = place_of(path)
+        if place in origins or not (ROOT / path).exists():
+            continue  # what is not there is told by MkDocs, for nothing is at its place
+        origins[place] = path
+        if not path.startswith("docs/"):
+            files.append(_file(path, place, config))
+        if path.endswith(".md"):
+            text = (ROOT / path).read_text(encoding="utf-8")
+            waiting += [each for each in targets(path, text) if not each.startswith("docs/")]
+    config.extra["origins"] = origins
+    return files
+
+
+def _file(path: str, place: str, config: Any) -> File:
+    """Return a file of the site for one beside docs/."""
+    source = ROOT / path
+    if source.is_dir():
+        names = sorted(
+            each.name for each in source.iterdir() if not each.name.startswith((".", "_"))
+        )
+        return File.generated(
+            config, place, content=_page(path, "".join(f"* `{n}`\n" for n in names))
+        )
+    if place.endswith(".md") and not path.endswith(".md"):
+        code = source.read_text(encoding="utf-8")
+        kind = CODE[source.suffix]
+        return File.generated(config, place, content=_page(path, f"~~~~{kind}\n{code}~~~~\n"))
+    return File.generated(config, place, abs_src_path=str(source))
+
+
+def _page(path: str, body: str) -> str:
+    return f"---\nsearch:\n  exclude: true\nhide: [toc]\n---\n\n# {path}\n\n{body}"
+
+
+def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
+    """Rewrite the links of a page to where things are on the site."""
+    place = page.file.src_uri
+    path = config.extra["origins"].get(place, f"docs/{place}")
+    if not path.endswith(".md"):
+        return markdown
+
+    def rewritten(found: re.Match[str]) -> str:
+        target = resolved(path, found[2])
+        if target is None:
+            return found[0]
+        where = posixpath.relpath(place_of(target), posixpath.dirname(place) or ".")
+        return f"{found[1]}{where}{found[3]}"
+
+    parts = re.split(r"(^(?:```|~~~~).*?^(?:```|~~~~))", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if at % 2 else LINK.sub(rewritten, part) for at, part in enumerate(parts))
