@@ -11,7 +11,7 @@ from antecede.checker.audit import kernels as k
 Array = np.ndarray[Any, Any]
 
 OUT = 1 << 18
-"""Events between two times that they are taken to the record."""
+"""After this many events, what happened is taken to the record."""
 
 
 def fresh() -> k.Tables:

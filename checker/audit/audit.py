@@ -23,10 +23,10 @@ from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
 from antecede.checker.errors import InputError
 
 LARGE = 1 << 22
-"""Bytes of logs from which on the compiled judge is the faster one, its start included."""
+"""From this many bytes of logs on, the compiled judge is the faster one, its start included."""
 
 TICK = 1 << 12
-"""Events between two ticks of the plain judge."""
+"""The plain judge calls its watcher after this many events."""
 
 
 def audit(
@@ -43,9 +43,9 @@ def audit(
 
     Args:
         names: the files; `-` is standard input, and a folder a log in parts.
-        format: one of `checker.audit.logs.FORMATS`; None: what the first line looks like.
+        format: one of `checker.audit.logs.FORMATS`, or None to tell it by the first line.
         event: what finds causal-sends and deliveries in the texts of a ShiViz log.
-        fields: how records are called.
+        fields: what the fields of records are called.
         unfinished: count what was not delivered, and do not list it.
         judge: `plain`, `compiled`, or `auto`: compiled for logs of JSON objects that are large.
         tick: called now and then with the bytes of the current log and the events of all.

@@ -14,7 +14,7 @@ from antecede.checker.audit.findings import Finding
 from antecede.checker.errors import CapacityError
 
 MOST_CHAINS = 20
-"""Violations whose chains are looked for; more of them are reported without."""
+"""Chains are looked for of at most this many violations; others are reported without one."""
 
 IN_MEMORY = 1 << 24
 

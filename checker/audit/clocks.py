@@ -1,7 +1,8 @@
-"""Are the vector clocks of a log possible? Read once, in any interleaving of the hosts.
+"""Decides whether the vector clocks of a log are possible.
 
-What is kept is a clock per host, and what hosts know of events that have not been read yet: nothing
-where every event stands after those it knows of.
+The log is read once, in any interleaving of the hosts. What is kept is a clock per host and what
+hosts know of events that have not been read yet, which is nothing where every event stands after
+those that it knows of.
 """
 
 from __future__ import annotations

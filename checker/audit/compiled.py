@@ -26,7 +26,7 @@ LOG_SHIFT = 44
 """A place is a log's number and a line."""
 
 ROWS = 1 << 16
-"""Events that are read from the record at once."""
+"""The record is read in pieces of this many events."""
 
 
 @define(eq=False)

@@ -33,8 +33,8 @@ class Log:
     Attributes:
         source: its bytes, of which only the format has been found out.
         format: one of FORMATS.
-        fields: of records: their names.
-        layout: of ShiViz: how events are written.
+        fields: the names of the records' fields.
+        layout: how the events of a ShiViz log are written.
     """
 
     source: Source
@@ -53,9 +53,9 @@ def open_log(
 
     Args:
         source: the log; nothing of it is used up.
-        format: one of FORMATS; None: what the first line looks like.
+        format: one of FORMATS, or None to tell it by the first line.
         event: the expression that finds causal-sends and deliveries in a ShiViz log.
-        fields: how the records of a log are called.
+        fields: what the fields of a log's records are called.
 
     Raises:
         InputError: it cannot be read, or what was given does not fit; says which and why.

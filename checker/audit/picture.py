@@ -23,7 +23,7 @@ def check_format(file: str) -> str:
     """Return the format that a file's ending says.
 
     Raises:
-        InputError: none of FORMATS.
+        InputError: the ending is that of none of FORMATS.
     """
     ending = Path(file).suffix.removeprefix(".")
     if ending not in FORMATS:
@@ -79,7 +79,7 @@ def shiviz(finding: Finding) -> str:
 
 
 def svg(finding: Finding, *, several: bool = False) -> str:
-    """Return a space-time diagram; `several` logs: a line number names its log, too."""
+    """Return a space-time diagram; with `several` logs, a line number names its log, too."""
     events = finding.events
     actors = list(dict.fromkeys(event.actor for event in events))
     width, height = LEFT + LANE * len(actors) + 150, TOP + ROW * len(events) + 40

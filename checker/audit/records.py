@@ -15,7 +15,7 @@ from antecede.checker.errors import InputError
 
 @frozen
 class Fields:
-    """How the records of a log are called.
+    """What the fields of a log's records are called.
 
     Attributes:
         actor, event, message, to: the names of fields; a dot leads into an object.

@@ -12,7 +12,7 @@ from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.report.prose import printable
 
 PAUSE = 0.25
-"""Seconds between two live lines."""
+"""The live line is written again after this many seconds."""
 
 VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
 

@@ -21,7 +21,7 @@ from antecede.checker.audit.watchdog import Watchdog
 from antecede.checker.errors import InputError
 
 LONGEST_EXPRESSION = 10_000
-"""Characters of an expression."""
+"""The greatest length of an expression, in characters."""
 
 _NAME = r"(?:Actor \d+|[^\s,;]+)"
 _NAMES = rf"{_NAME}(?:(?:, {_NAME})* and {_NAME}|(?:,{_NAME})+|(?:, {_NAME})+$)?"

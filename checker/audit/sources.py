@@ -19,7 +19,7 @@ from antecede.checker.errors import InputError
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20
 LONGEST_LINE = 1 << 26
-"""Bytes of a line; a file without line ends must not fill the memory."""
+"""The greatest length of a line in bytes: a file without line ends must not fill the memory."""
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -80,7 +80,7 @@ class Source:
                 yield number, line.removesuffix("\r")
 
     def check_text(self, chunk: bytes, number: int) -> str:
-        """Return a chunk, before which there are so many lines, as text.
+        """Return a chunk as text; `number` lines of the log come before it.
 
         Raises:
             InputError: it is no UTF-8 text; says where.
@@ -92,7 +92,7 @@ class Source:
             raise InputError(f"cannot read {self.name!r}: line {at} is not UTF-8 text") from None
 
     def has_at_least(self, size: int) -> bool:
-        """Return whether so many bytes are left; they are read, and left to be read."""
+        """Return whether at least `size` bytes are left; they remain to be read."""
         parts, length = [self.ahead], len(self.ahead)
         while length < size and (chunk := self._more()):
             parts.append(chunk)

@@ -89,9 +89,9 @@ class AtRest:
 
 @frozen
 class Growth:
-    """A measurement for several sizes: never more than `factor` times what a law allows.
+    """A measurement for several sizes that must never exceed `factor` times what a law allows.
 
-    Few sizes cannot refute a law, for a greater constant may do; nor do they prove it.
+    A few sizes cannot refute a law, for a greater constant may do, nor can they prove it.
 
     Attributes:
         spec: what to measure; its actors are not used.
@@ -150,7 +150,7 @@ class Claim:
     Attributes:
         key: names its files; unique.
         place: where in the paper.
-        text: what it says, in our words.
+        text: what it claims, in our words.
         evidence: all of it has to agree.
         note: how to read it, or why it came out as it did.
         cell: its place in the paper's table, if it is one of its cells.
@@ -178,7 +178,7 @@ class Source:
     """A paper.
 
     Attributes:
-        name: as on the command line.
+        name: what it is called on the command line.
         citation: authors, title, year.
         claims: in the order of the paper.
         remark: what of the paper is left out, and why.

@@ -66,7 +66,7 @@ class Judged:
 
     @property
     def ruling(self) -> Ruling:
-        """The worst of what was found: REFUTED, UNDECIDED, CONSISTENT, CONFIRMED."""
+        """The worst of what was found, in the order REFUTED, UNDECIDED, CONSISTENT, CONFIRMED."""
         rulings = {finding.ruling for finding in self.findings}
         for worst in (Ruling.REFUTED, Ruling.UNDECIDED, Ruling.CONSISTENT):
             if worst in rulings:

@@ -34,7 +34,7 @@ FORMATS = ("text", "markdown", "json", "csv")
 
 @frozen
 class Paper:
-    """A row as the paper gives it: millions of states, depth, seconds on 96 threads, verdict."""
+    """A row of the paper: millions of states, the depth, seconds on 96 threads, and the verdict."""
 
     name: str
     total: int
@@ -70,7 +70,7 @@ def parsed_bounds(text: str) -> tuple[int, int]:
     """Return actors and messages of a text such as 3x2.
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not of this form.
     """
     actors, _, messages = text.partition("x")
     what = f"of the bounds {text!r} (ACTORSxMESSAGES, such as 3x3) the number of"

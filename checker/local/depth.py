@@ -18,7 +18,7 @@ from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.misses import Repacking
 
 FIRST_ROOM = 1 << 14
-"""Words of the stack, and of its frames, to begin with."""
+"""At first the stack and its frames have room for this many words."""
 
 
 @define(eq=False)

@@ -46,9 +46,10 @@ FIRST_BUDGET, LAST_BUDGET = 1 << 8, 1 << 17
 
 FILLS_PER_TICK = 64
 ROW_BITS = 4
-"""The least bits of a composite in a row, to begin with."""
+"""A composite has at least this many bits in a row at first."""
 ARENAS = 6
-"""At most: two for the path, and two visited sets, each with the one it is packed into anew."""
+"""The most that are in use: two for the path, and two visited sets, each with the one into which it
+is packed anew."""
 
 
 def _deferring(system: System) -> System:

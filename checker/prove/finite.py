@@ -28,7 +28,7 @@ from antecede.checker.prove.vocabulary import (
 )
 
 LARGEST = 8
-"""How many elements a small model may have in all."""
+"""A small model may have this many elements in all."""
 
 SEED = 1
 

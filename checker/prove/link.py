@@ -314,7 +314,8 @@ def link(
         declared: how it is linked.
         system: of the protocol; its history encoding says what is one state.
         max_states: give up at so many states.
-        watch: called with the relations beside each state, for each choice of the marked message.
+        watch: called with the relations beside each state, once for each choice of the marked
+            message.
     """
     return _Linker(model, declared, _tabulated(system), watch).explore(max_states)
 

@@ -79,7 +79,7 @@ def strength(
     timeout: float = TIMEOUT,
     watch: Callable[[str], None] = lambda _part: None,
 ) -> Strength:
-    """Try what can be left out of a proof; cost: some ten times that of the proof."""
+    """Try what can be left out of a proof; that costs about ten times as much as the proof."""
     possible = tuple(
         Possible(action, happening(model, action, timeout)) for action in model.actions
     )

@@ -29,7 +29,7 @@ from antecede.checker.prove.formula import Structure, after
 from antecede.checker.prove.vocabulary import NO_SELF_SENDS, Action, Conjunct, Formula, Model
 
 TIMEOUT = 20.0
-"""Seconds that the solver may take for one obligation."""
+"""The solver may take this many seconds for one obligation."""
 
 INITIALLY = "initially"
 SAFETY = "safety"
@@ -52,8 +52,8 @@ class Obligation:
         where: the action's name, `initially`, `safety` or `at rest`.
         conjunct: what must be true after it.
         given: closed but for the parameters of the action.
-        goal: likewise.
-        action: None but for the steps.
+        goal: closed but for the parameters of the action, too.
+        action: the action, for an obligation about a step; else None.
     """
 
     where: str
@@ -112,7 +112,7 @@ class Proof:
 
     @property
     def answer(self) -> Answer:
-        """FAILED if an obligation failed, else UNKNOWN if one is unknown, else PROVED."""
+        """Return FAILED if an obligation failed, else UNKNOWN if one is unknown, else PROVED."""
         found = {one.answer for one in self.shown}
         for worst in (Answer.FAILED, Answer.UNKNOWN):
             if worst in found:

@@ -33,7 +33,8 @@ def facts(structure: Structure, relation: Relation) -> list[str]:
 def picture(model: Model, example: Induction) -> str:
     """Return the state before and after as a table of messages and a list of the other facts.
 
-    x: true before and after; +: becomes true; -: becomes false.
+    A cell holds x for what is true before and after, + for what becomes true, - for what becomes
+    false.
     """
     state, last = example.before, example.after or example.before
     many = any(relation.name == "to" for relation in model.relations)

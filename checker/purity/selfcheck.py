@@ -43,11 +43,12 @@ MODES = {
 
 
 LIMIT = 1000
-"""Distinct calls per handler that mode `on` checks."""
+"""In mode `on`, this many distinct calls of each handler are checked."""
 
 
 _REMEMBERED = 10_000
-"""Values kept to be compared with later ones; bounds the memory of mode `all`."""
+"""At most this many values are kept to be compared with later ones, which bounds the memory that
+mode `all` takes."""
 
 
 _DRAWS = 64
@@ -145,7 +146,7 @@ class _Memory:
 
 @attrs.frozen(eq=False)
 class _Outcome:
-    """How one trial of a call ended: with a value, or with an exception; told by its text."""
+    """How one trial of a call ended: with a value or with an exception, which its text tells."""
 
     text: str
     value: Any
@@ -247,7 +248,7 @@ class _Watch:
             self._past.clear()
 
     def _read(self, result: Any) -> Any:
-        """Return what counts in a result: of a predicate's only whether it holds."""
+        """Return the part of a result that counts: of a predicate, only whether it holds."""
         return bool(result) if self._is_predicate else result
 
     def _is_of_expected_type(self, result: Any) -> bool:
@@ -399,5 +400,5 @@ _ARTEFACTS = (TypeError, AttributeError, NameError, ImportError, RecursionError)
 
 
 def _is_artefact(outcome: _Outcome) -> bool:
-    """May the world itself have raised this, a stand-in not being quite like the original?"""
+    """Return whether the world itself may have raised this, because a stand-in differs."""
     return outcome.raised and isinstance(outcome.value, _ARTEFACTS)

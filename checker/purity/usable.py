@@ -1,4 +1,7 @@
-"""Can a value be part of a state: immutable, hashable, equal only to what has the same fields?"""
+"""Decides whether a value can be part of a state.
+
+It must be immutable and hashable, and equal only to values with the same fields.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +153,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _ignores(value: Any, name: str) -> bool:
-    """Is the value equal to a copy with, in one field, an object that nothing is equal to?"""
+    """Return whether the value equals a copy that has, in one field, an object equal to nothing."""
     twin = _twin(value)
     object.__setattr__(twin, name, object())
     try:

@@ -142,7 +142,7 @@ class World:
         return clone
 
     def _is_users(self, scope: dict[str, Any]) -> bool:
-        """Is the module with these variables the user's, as against a library's or ours?"""
+        """Return whether the module with these variables is the user's, not a library's or ours."""
         top = top_package(scope)
         if top in self._homes:
             return True
@@ -240,7 +240,7 @@ _CLONERS: dict[type, Callable[[World, Any], Any]] = {
 
 
 _AHEAD = 1_000_001
-"""Seconds by which clocks differ: odd, and more than a day."""
+"""Clocks differ by this many seconds: an odd number, and more than a day."""
 
 
 _CLOCKS: dict[Any, int] = {
@@ -358,7 +358,7 @@ def scrambled_class(base: Any, order: Order) -> Any:
 
 
 _SET = "@set"
-"""The built-in name that set displays call; no identifier of the user's."""
+"""Set displays call the built-in of this name, which cannot be an identifier of the user's."""
 
 
 class _SetCalls(ast.NodeTransformer):

@@ -1,4 +1,4 @@
-"""What the papers say of time, beside what came out: CONFIRMED, REFUTED, or DEPENDS ON.
+"""What the papers say of time beside what was measured: CONFIRMED, REFUTED or DEPENDS ON.
 
 A claim is a rule on medians at some points of its figure. It is decided under the default
 assumptions, and again under each alternative that there are rows of for all its points; where one
@@ -62,7 +62,7 @@ class Numbers:
         return self._at(found, lambda: medians(self.rows, measure), (protocol, self._cell(point)))
 
     def added(self, protocol: str, point: Scenario, measure: str) -> float:
-        """Return how much more a protocol takes than delivery without causal order."""
+        """Return how much more a protocol takes than delivery without causal order does."""
         found = ("added", measure)
         where = (protocol, self._cell(point))
         return self._at(found, lambda: added(self.rows, measure, "unordered"), where)

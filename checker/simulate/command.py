@@ -34,10 +34,10 @@ from antecede.checker.sweep.kept import Row
 __all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grids_of", "place_of", "run"]
 
 NEVER_NULL = len(KEYS)
-"""How many of the columns of PARQUET every row has."""
+"""Every row has this many of the columns of PARQUET, the first ones."""
 
 WRONG, CLUSTER_FAILED = 1, 3
-"""Exit codes: a run violates what its protocol promises; a cluster gave up on one."""
+"""Exit codes: some run violates what its protocol promises; a cluster gave up on some run."""
 
 
 @frozen
@@ -67,10 +67,10 @@ def grids_of(
     """Return what is to be run, one grid after the other.
 
     Args:
-        protocols: names; with figures, in place of their own.
+        protocols: the names of protocols; they take the place of a figure's own.
         figures: whose grids; `cykas` is those of that paper; none: one grid of the values.
         values: of each parameter a list such as `25,50`, or None.
-        seeds: how many, or None for as many as there usually are.
+        seeds: how many seeds, or None for the figures' own numbers.
         quick: smaller grids of the figures.
         drawn: pictures of the figures are wanted.
 

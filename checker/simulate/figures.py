@@ -36,9 +36,9 @@ class Grid:
     Attributes:
         name: of the figure, or `asked`.
         title: what it is about.
-        protocols: who runs; all of them get the same programs.
-        scenarios: on what, in the order in which they are shown.
-        seeds: how many programs; they are 1, 2, ….
+        protocols: the protocols that run; all of them get the same programs.
+        scenarios: what they run on, in the order in which results are shown.
+        seeds: how many programs are drawn; their seeds are 1, 2, ….
     """
 
     name: str
@@ -82,8 +82,8 @@ class Figure:
     Attributes:
         title: what it is about.
         protocols: who runs.
-        parts: on what.
-        points: on what more.
+        parts: the grids of scenarios.
+        points: further scenarios.
         seeds: how many programs, unless somebody says otherwise.
     """
 

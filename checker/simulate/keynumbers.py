@@ -20,9 +20,9 @@ class KeyNumber:
     """A speedup at a point of a figure.
 
     Attributes:
-        name: short.
-        says: what it is.
-        scenario: the point.
+        name: a short name.
+        says: what it measures.
+        scenario: the point of the figure.
         of, over: how many times less time the first takes than the second.
     """
 

@@ -14,7 +14,7 @@ SECOND = 10**9
 
 @define(eq=False)
 class Network:
-    """Senders' queues, propagation and, where they have queues, receivers' queues.
+    """Senders' queues, propagation and, where receivers have queues, those, too.
 
     Attributes:
         busy_until: per queue when it has sent all that it was given.

@@ -32,10 +32,10 @@ COLUMNS = {
 
 @define(eq=False)
 class Live:
-    """One live line on a terminal; elsewhere a plain line every ten seconds.
+    """Shows how far the runs are: a live line on a terminal, elsewhere a line every ten seconds.
 
     Attributes:
-        runs: how many there are to do.
+        runs: how many runs there are to do.
     """
 
     runs: int

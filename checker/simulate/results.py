@@ -37,7 +37,8 @@ RESULTS: Mapping[str, str] = {
     "events": "causal-sends, receives and timeouts",
     "violations": "deliveries that violate causality; only controls have any",
 }
-"""Name -> what it is; whole numbers, None where there is nothing to measure."""
+"""The measures by name, and what each is: a whole number, or None where there is nothing to
+measure."""
 
 
 def results(outcome: Outcome, scenario: Scenario) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from antecede.checker.simulate.workload import NOTHING, Plan, plan_of
 
 NEVER = -1
 MOST_VAIN_TIMEOUTS = 10_000
-"""Timeouts in a row without a delivery, after which a run is taken for one that never ends."""
+"""After this many timeouts in a row without a delivery, a run is taken for one that never ends."""
 
 
 @frozen
@@ -345,7 +345,7 @@ class _Run:
         self._schedule(end, self._handled, (index, actor))
 
     def _occupy(self, now: int, actor: int, end: int) -> None:
-        """An actor is to handle something until `end`, after all that it has to handle already."""
+        """Let an actor handle something until `end`, after all that it has to handle already."""
         self.free_at[actor] = end
         self.finished = max(self.finished, end)
         if self.blocks:
@@ -360,7 +360,7 @@ class _Run:
                 self._met(now, dependent)
 
     def _free(self, now: int, actor: int) -> None:
-        """A busy process may be free: it attends to what happened meanwhile, until it is not."""
+        """Let a process that may be free attend to what happened, until it is busy again."""
         inbox = self.inbox[actor]
         if self.free_at[actor] > now or inbox is None:
             return

@@ -22,7 +22,7 @@ MS = 10**6
 NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 MULTIPLES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 UNLIMITED = 0
-"""A bandwidth at which a packet takes no time to send."""
+"""The bandwidth at which sending a packet takes no time."""
 
 MOST_ACTORS, MOST_MESSAGES = 5_000, 1_000_000
 

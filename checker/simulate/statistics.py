@@ -31,7 +31,7 @@ Cell: TypeAlias = tuple[Any, ...]
 
 @frozen
 class Estimate:
-    """A median of several values, and between what it lies with 95 % confidence, if that is known.
+    """The median of several values, with its 95 % confidence interval if that is known.
 
     Attributes:
         median: the middle value, or the mean of both.

@@ -13,7 +13,7 @@ from antecede.checker.spark.cluster import Cluster
 
 Ranks: TypeAlias = Callable[[int], tuple[int, int] | None]
 Found: TypeAlias = dict[tuple[Any, ...], tuple[float, float | None, float | None, int]]
-"""Group -> median, low, high, and how many values."""
+"""Per group: the median, the low and high values that bound it, and how many values there are."""
 
 
 def medians(
@@ -26,7 +26,8 @@ def medians(
         rows: a DataFrame.
         groups: columns that tell groups apart.
         measure: the column; rows where it is null do not count.
-        ranks: count -> which sorted values, from 0, bound the median; None: none do.
+        ranks: how many values there are -> the places, from 0, of the two sorted values that bound
+            the median, or None if none do.
         most: no group has more values than that.
     """
     kept = rows.where(f"`{measure}` IS NOT NULL")

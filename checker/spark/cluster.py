@@ -35,7 +35,7 @@ PATIENCE = 300.0
 """Seconds without any executor after which a cluster is given up: none comes, or all were lost."""
 
 REACHED_WITHIN, STOPPED_WITHIN = 5.0, 10.0
-"""Seconds that a master may take to answer, and Java to end."""
+"""A master may take this many seconds to answer, and Java to end."""
 
 
 @define(eq=False)
@@ -107,10 +107,10 @@ class Cluster:
 
 
 def check_available(master: str | None) -> None:
-    """Check what can be checked at once: whether Spark and Java are here, and the master is there.
+    """Check without delay that Spark and Java are installed and that the master exists.
 
     Raises:
-        InputError: one is not.
+        InputError: something is missing; says what, and how to get it.
     """
     if find_spec("pyspark") is None:
         raise InputError(
@@ -350,7 +350,7 @@ def provide_java(folder: Path) -> None:
 def _in_a_thread(
     work: Callable[[], Any], tick: Callable[[], None], abort: Callable[[], None]
 ) -> Any:
-    """Return what `work` returns, in a thread of its own; look about every second meanwhile.
+    """Do some work in a thread of its own, call `tick` every second, and return the result.
 
     Args:
         work: what to do.

@@ -17,7 +17,7 @@ from antecede.checker.errors import ClusterError
 from antecede.checker.spark.cluster import Cluster, failing_clearly
 
 WAITING = 32
-"""Jobs at least that are submitted at once: a cluster's executors come one by one."""
+"""At least this many jobs are submitted at once, for a cluster's executors come one by one."""
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -32,7 +32,7 @@ def scattered(
         call: a function of an importable module, or a partial of one; it must not raise.
         items: its arguments; what takes longest should come first.
         master: as for `Cluster.start`.
-        log: likewise.
+        log: as for `Cluster.start`.
 
     Raises:
         InputError: Spark or Java is missing, or the cluster cannot be reached.

@@ -35,7 +35,7 @@ RECENT = 1 << 14
 """Rows that an expansion remembers having sent, beside the set of all, so near that it is quick."""
 
 MORE = 2
-"""Successors of a block per row that there is room for at first; more are rare."""
+"""At first there is room for this many successors per row; more are rare."""
 
 SALTS = np.random.default_rng(0).integers(
     1 << 62, size=kernels.MOST_ACTORS * kernels.MOST_COLUMNS
@@ -44,10 +44,11 @@ SALTS = np.random.default_rng(0).integers(
 
 SMALLEST_ROOM = 1 << 12
 MOST_COMPOSITES = 1 << 23
-"""Composites that a process keeps from one task to the next."""
+"""A process keeps at most this many composites from one task to the next."""
 
 PLACE_BITS, INDEX_BITS = kernels.PLACE_BITS, 32
-"""A link holds the parent's partition, its index there, and the transition's place."""
+"""How many bits a link has for the transition's place and for the parent's index in its partition;
+the partition takes the rest."""
 
 
 @frozen(eq=False)
@@ -55,7 +56,7 @@ class Growth:
     """What was added to the tables since the version before.
 
     Attributes:
-        version: of the tables, with it.
+        version: the number of the tables' version that this makes.
         geo: the geometry of the driver's columns; rows and composites are everybody's own.
         col_widths: bits of each column of a local word.
         keys, values: new table entries.
@@ -398,7 +399,7 @@ class Expanded:
     Attributes:
         rows, links: per owner, the flat successors without duplicates, and a link for each.
         aside: numbers of the rows that miss something.
-        waiting: those rows, flat.
+        waiting: the same rows, as flat rows.
         keys: of the table entries that they miss, as far as they came to need them.
         fired: per kind, transitions taken.
         finals, total: final states; transitions taken.

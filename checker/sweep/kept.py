@@ -1,4 +1,6 @@
-"""Rows of many runs in a file of JSON lines: each as soon as it is there, none run twice.
+"""Keeps the rows of many runs in a file of JSON lines.
+
+Each row is written as soon as its run has ended, and nothing is run twice.
 
 What the runs are is not known here: an item has columns that tell it from others, and a runner
 yields rows that have these columns and results.
@@ -42,7 +44,7 @@ class Kept:
     Attributes:
         file: where they are.
         keys: the columns that tell runs apart; every row has them.
-        of: what a row is of, for sentences.
+        of: the word for what a row is about, such as `a sweep`.
         types: column -> its type, as Parquet calls it; of those that a row has.
         whole: whether a row of these columns has all that a result has.
     """
@@ -106,7 +108,7 @@ class Kept:
             items: what is asked for.
             columns: the columns of an item that tell it from others.
             run: yields the rows of items as they come.
-            lasting: whether a row is worth keeping.
+            lasting: says whether a row is worth keeping.
         """
         rows = self.rows()
         done = {self.key(row) for row in rows}

@@ -55,7 +55,7 @@ def write(
     Args:
         rows: columns by name.
         target: the file.
-        columns: name -> type; a sweep's, if nobody says otherwise.
+        columns: name -> type; those of a sweep by default.
         never_null: how many of them, from the first on, every row has.
 
     Raises:

@@ -25,7 +25,7 @@ from antecede.checker.memory import available_memory_bytes, machine_memory_bytes
 _NORESERVE = 0x4000 if sys.platform == "linux" else 0  # mmap.MAP_NORESERVE
 
 STEP = 1 << 26
-"""Bytes by which a large arena is extended; a small one doubles."""
+"""A large arena is extended by this many bytes; a small one doubles."""
 
 SMALLEST_STEP = 1 << 20
 
@@ -38,7 +38,7 @@ class Arena:
 
     Attributes:
         dtype: of its elements.
-        reserve_bytes: of address space; the array cannot grow beyond.
+        reserve_bytes: of address space; the array cannot grow beyond them.
         name: what it holds, for messages and checkpoints.
         folder: where it is spilled to, or None for anonymous memory.
         array: the whole reservation, as an array; only elements that were ensured may be touched.
@@ -249,10 +249,10 @@ def _check_memory(name: str, more: int) -> None:
 
 
 def reserve_bytes(arenas: int) -> int:
-    """Return how much address space each of so many arenas may reserve.
+    """Return how many bytes of address space each of `arenas` arenas may reserve.
 
-    As much as there is memory, for reserving costs nothing; where the process may not have so much
-    address space (`ulimit -v`), a share of half of it, for other things need some, too.
+    Reserving costs nothing, so each gets as much as there is memory. Where the process may have
+    less address space (`ulimit -v`), the arenas divide half of it: the rest is for all else.
     """
     memory = machine_memory_bytes()
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 KEPT_DAYS = 30
-"""Kernels of other sources are removed when nobody used them for so long."""
+"""After this many days without use, kernels of other sources are removed."""
 
 _SOURCES = Path(__file__).parent / "kernels"
 

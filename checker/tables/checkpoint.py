@@ -41,7 +41,7 @@ from antecede.checker.tables.encoding import Stored, decoded, encoded
 
 FORMAT = 2
 PIECE = 1 << 24
-"""Bytes that are written or read, and added to the checksum, at a time."""
+"""Files are read and written, and their checksums made, in pieces of this many bytes."""
 
 SHARE = 10
 """A checkpoint is not begun before so many times the time that the last one took has passed."""
@@ -49,7 +49,7 @@ SHARE = 10
 _NAME = re.compile(r"checkpoint-(\d{6,})")
 _MANIFEST, _STATE = "manifest.json", "state.json"
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What content that does not fit its reader may raise."""
+"""What may be raised as content is read that does not fit."""
 
 
 @frozen(eq=False)
@@ -72,11 +72,11 @@ class Checkpoints:
     Attributes:
         folder: where; it is locked, so that no other run writes there.
         about: what is being checked, see `about`.
-        seconds_between: from the end of one to the beginning of the next, at least.
+        seconds_between: the least time from the end of one to the beginning of the next.
         resumed: the folder holds a checkpoint of this very search, which may be replaced.
-        written: how many were.
-        seconds: spent on them.
-        problem: why the last one could not be written, or None.
+        written: how many checkpoints were written.
+        seconds: how long that took in all.
+        problem: why the last checkpoint could not be written, or None.
     """
 
     folder: Path

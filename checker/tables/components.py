@@ -21,7 +21,7 @@ from antecede.checker.semantics.values import canonical
 from antecede.checker.tables import kernels
 
 MOST_PROPERTIES = 30
-"""An entry has room for so many, and for one that stands for a handler that raised."""
+"""An entry has room for this many properties, and for one that stands for a handler that raised."""
 
 
 @define
@@ -29,8 +29,8 @@ class Interner:
     """Numbers distinct values 0, 1, 2, … in the order in which they are met.
 
     Attributes:
-        what: the values, for messages.
-        share: a number has only this part of its room in a key.
+        what: the word for the values in error messages.
+        share: into how many parts a key's field for numbers is divided; these numbers use one.
     """
 
     what: str

@@ -16,7 +16,7 @@ Store: TypeAlias = Callable[[Any], str]
 """Keeps an array, and returns a name for it."""
 
 SMALL = 64
-"""Arrays of no more elements are written as numbers."""
+"""Arrays of at most this many elements are written as numbers."""
 
 
 @frozen

@@ -65,8 +65,9 @@ class Layout:
 
     Attributes:
         tabulation: whose numbers are packed.
-        row_bits: the least bits of a composite in a row, to begin with.
-        sweeps, audits: kernels need the composites' progress, to drop states or to check it.
+        row_bits: how many bits a composite has in a row at first, at least.
+        sweeps, audits: kernels need the composites' progress: to drop states, or to check that it
+            never decreases.
         col_widths: bits of each local column.
         row_widths: bits of each actor's composite in a row.
         words: local words per actor.

@@ -17,7 +17,7 @@ from antecede.checker.tables.symmetry import Symmetry
 from antecede.checker.tables.tabulate import Tabulation, Words
 
 MISSES = 1 << 13
-"""Missing entries that a kernel records before it must be supplied."""
+"""A kernel records this many missing entries, and then must be supplied."""
 
 
 @contextmanager
@@ -61,7 +61,7 @@ class Supply:
 
     Attributes:
         tabulation: the system's functions as tables.
-        row_bits: the least bits of a composite in a row, to begin with.
+        row_bits: how many bits a composite has in a row at first, at least.
         sweeps, audits: as in Layout.
         self_channels: as in Tabulation.
         symmetric: learn renamings, and let kernels replace states by representatives.

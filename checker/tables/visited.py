@@ -24,7 +24,7 @@ GROWTH = 1.25
 TAIL = 1 << 14
 SMALLEST = 1 << 14
 SWEEP_SHARE = 0.2
-"""Share of the states that a sweep must drop to be worth its pass over the set."""
+"""A pass over the set is worth while if it drops this share of the states."""
 
 
 @define(eq=False)
@@ -89,7 +89,10 @@ class Visited:
         )
 
     def add(self, rows: Words, me: int = 0, owners: int = 1) -> None:
-        """Put those of different flat rows in it that one of so many owners has; none is there."""
+        """Add those of some flat rows that belong to owner `me` of `owners`.
+
+        The rows differ from each other, and none of them is in the set.
+        """
         start, width = np.zeros(1, np.int64), self.width
         self.until_done(
             lambda f: kernels.reinsert(rows, width, me, owners, start, self.slots, f) == 0
