@@ -5,6 +5,13 @@ A chunk of work has two phases with a barrier between them. First every thread e
 own frontier and sorts the successors by owner; then every owner inserts what all threads sent to
 it. No thread ever writes what another one reads in the same phase, so there are no locks. Rows that
 missed a table entry are postponed; between chunks Python fills the tables and they are tried again.
+
+A level is a depth. Where states have several depths but transitions have weights whose sum is the
+same along all paths to a state (see `checker.tables.grading`), a large search begins again with a
+level for each sum: those that a transition can reach from the current one are open at the same
+time, and nothing else is kept. Whatever leads to a state comes before it, so that its least depth
+is known by the time it is expanded. No parents are kept; what is found is looked for again by
+depth.
 """
 
 from __future__ import annotations
@@ -25,7 +32,7 @@ from antecede.checker.local.course import Course
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.path import holds_along, replay
 from antecede.checker.paths.places import transitions_at
-from antecede.checker.search.loop import Found, Stop
+from antecede.checker.search.loop import Found, Stop, decided
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Counts
@@ -41,12 +48,12 @@ from antecede.checker.tables.checkpoint import (
     readable,
 )
 from antecede.checker.tables.encoding import filled
-from antecede.checker.tables.grading import NotGradedError
+from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
 from antecede.checker.tables.symmetry import NotSymmetricError, figures, why_not
 from antecede.checker.tables.tabulate import SelfPacketError, Words
-from antecede.checker.tables.visited import Visited
+from antecede.checker.tables.visited import NO_DEPTHS, Depths, Visited
 
 RECENT = 1 << 14
 """Rows that a thread remembers having sent, so as not to send them again soon."""
@@ -54,8 +61,11 @@ RECENT = 1 << 14
 ROW_BITS = 4
 """The least bits of a composite in a row, to begin with; fields fill their words anyway."""
 
-ARENAS = 6
-"""Per owner: frontiers (2), parents, places, the visited set and the one it is packed into anew."""
+ARENAS = 3
+"""Per owner: the frontier, parents, places."""
+
+FURTHER = 3
+"""Per owner and level ahead: the frontier, the visited set, and the one it is packed into anew."""
 
 VISITED = "visited states"
 LEAST_SHARE = 1 << 9
@@ -64,22 +74,58 @@ LEAST_SHARE = 1 << 9
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
+MOST_DEPTH = (1 << 16) - 2
+"""Where states are kept with their depths."""
+
 
 @define(eq=False)
 class Level:
-    """One owner's states of one depth, in the order in which they were found."""
+    """One owner's states of one level, in the order in which they were found.
+
+    Attributes:
+        rows: flat.
+        depths: of the states, once the level is complete; kept where levels are sums of weights.
+    """
 
     rows: Arena
     count: int = 0
+    depths: Arena | None = None
 
     def record(self, words: int) -> dict[str, Any]:
         """Return this as data."""
-        return {"count": self.count, "rows": self.rows.array[: self.count * words]}
+        return {
+            "count": self.count,
+            "rows": self.rows.array[: self.count * words],
+            "depths": self.known_depths,
+        }
+
+    @property
+    def known_depths(self) -> Depths:
+        """The depths of its states; none where they are not kept."""
+        if self.depths is None:
+            return NO_DEPTHS
+        self.depths.ensure(self.count)
+        return self.depths.array[: self.count]
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:
         """Take over what another process recorded."""
         self.count = int(record["count"])
         saved.into(record["rows"], self.rows)
+        if self.depths is not None:
+            saved.into(record["depths"], self.depths)
+
+
+@define(eq=False)
+class Ahead:
+    """What one thread has of a level that is not complete yet.
+
+    Attributes:
+        visited: its share of the visited set.
+        following: the states that it found.
+    """
+
+    visited: Visited
+    following: Level
 
 
 @define(eq=False)
@@ -90,27 +136,28 @@ class Owner:
     that found it, so that what was found together is expanded together.
 
     Attributes:
-        visited: its share of the visited set.
-        level, following: its states of this depth and of the next.
+        level: its states of this level.
+        ahead: what it has of the next one; and, where transitions have weights, of those after it.
         parents, places: arenas over all depths; of each state but the initial one, the index of its
             parent in the level before (times the number of threads, plus the parent's owner), and
             the place of the transition among those enabled there.
         starts: where each depth begins in `parents`.
-        order: the owners to which its successors went, in the order of sending.
+        order: the rows of `out` to which its successors went, in the order of sending.
+        recent, recent_depths: see `kernels.Outbox` and `kernels.Weighing`.
         source: the owner whose level it expands: its own, or one with more left to do.
         todo: rows of that level to be tried again; control[TODO] counts them.
     """
 
     number: int
-    visited: Visited
     level: Level
-    following: Level
+    ahead: list[Ahead]
     parents: Arena
     places: Arena
     out: Words
     sizes: Words
     order: Words
     recent: Words
+    recent_depths: Depths
     postponed: Words
     misses: Words
     shown: Words
@@ -126,13 +173,30 @@ class Owner:
         self.todo = np.empty(len(self.postponed), np.int64)
         self.source = self.number
 
+    @property
+    def visited(self) -> Visited:
+        """Its share of the visited set of the next level."""
+        return self.ahead[0].visited
+
+    @property
+    def following(self) -> Level:
+        """Its states of the next level."""
+        return self.ahead[0].following
+
+    @property
+    def levels(self) -> list[Level]:
+        """The level that it expands and those that are open."""
+        return [self.level, *(ahead.following for ahead in self.ahead)]
+
     def record(self, *, traces: bool) -> dict[str, Any]:
         """Return this as data, between two chunks; what is in buffers then does not matter."""
         kept = (self.starts[-1] + self.following.count) * traces
         return {
-            "visited": self.visited.record(),
             "level": self.level.record(self.visited.width),
-            "following": self.following.record(self.visited.width),
+            "ahead": [
+                (ahead.visited.record(), ahead.following.record(self.visited.width))
+                for ahead in self.ahead
+            ],
             "parents": self.parents.array[:kept],
             "places": self.places.array[:kept],
             "shown": self.shown[: self.control[kernels.FOUND]],
@@ -146,9 +210,10 @@ class Owner:
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:
         """Take over what another process recorded."""
-        self.visited.adopt(record["visited"], saved)
         self.level.adopt(record["level"], saved)
-        self.following.adopt(record["following"], saved)
+        for ahead, (visited, following) in zip(self.ahead, record["ahead"], strict=True):
+            ahead.visited.adopt(visited, saved)
+            ahead.following.adopt(following, saved)
         saved.into(record["parents"], self.parents)
         saved.into(record["places"], self.places)
         for name in ("fired", "fresh_kinds", "control"):
@@ -174,6 +239,8 @@ class LocalCourse(Course):
     """How far a search with the local engine has come.
 
     Attributes:
+        weights: of the kinds of transitions that weigh more than 1; none if a level is a depth.
+            Otherwise the frontier counts all states that are not expanded.
         block: entries that one thread may send to one owner in a chunk.
         between_levels: no level is under way.
         forgot: visited states were forgotten.
@@ -181,12 +248,18 @@ class LocalCourse(Course):
         whole: the counts without symmetry, where a second search knows them.
     """
 
+    weights: Weights = field(factory=dict)
     block: int = 0
     between_levels: bool = False
     forgot: bool = False
     composites_kept: int = 0
     composites_dropped: int = 0
     whole: Counts | None = None
+
+    @property
+    def open_levels(self) -> int:
+        """How many levels a transition can lead down."""
+        return max(self.weights.values(), default=1)
 
     def record(self, system: System) -> dict[str, Any]:
         """Return this as data."""
@@ -205,7 +278,12 @@ UNFOUNDED = (NotSymmetricError, SelfPacketError, NotGradedError)
 
 @define(eq=False)
 class LocalBreadthFirst:
-    """Breadth-first by levels on the tables; a round is a level."""
+    """Breadth-first by levels on the tables; a round is a level.
+
+    Attributes:
+        weighs: levels may be sums of weights.
+        tried: weights that were gone by; other ones turned out to be needed.
+    """
 
     system: System
     max_depth: int | None = None
@@ -221,6 +299,8 @@ class LocalBreadthFirst:
     began: float = field(factory=time.monotonic)
     self_channels: bool = False
     checkpoints: Checkpoints | None = None
+    weighs: bool = True
+    tried: list[Weights] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         """Start from the initial state, or where a checkpoint ends."""
@@ -247,7 +327,7 @@ class LocalBreadthFirst:
 
     def _new_arenas(self) -> Arenas:
         in_memory = () if self.options.spill_visited else (VISITED,)
-        arenas = ARENAS * (self.options.threads or 1)
+        arenas = (ARENAS + FURTHER * self.course.open_levels) * (self.options.threads or 1)
         return Arenas(self.options.spill, in_memory, reserve_bytes(arenas))
 
     def _about(self) -> dict[str, Any]:
@@ -269,8 +349,9 @@ class LocalBreadthFirst:
         """Take over what a checkpoint saved, see `record`."""
         self.options = evolve(self.options, **state["options"])
         self.no_symmetry, self.self_channels = state["no_symmetry"], state["self_channels"]
-        self.seconds_before = state["seconds_before"]
+        self.weighs, self.seconds_before = state["weighs"], state["seconds_before"]
         self.course = LocalCourse.recorded(self.system, state["course"])
+        self.tried = [self.course.weights]
         self.supply = self._new_supply(symmetric=state["symmetric"])
         self.supply.adopt(filled(state["supply"], saved.array))
         self.owners = [self._owner(k, len(state["owners"])) for k in range(len(state["owners"]))]
@@ -288,6 +369,7 @@ class LocalBreadthFirst:
             "options": {name: getattr(self.options, name) for name in options},
             "no_symmetry": self.no_symmetry,
             "self_channels": self.self_channels,
+            "weighs": self.weighs,
             "seconds_before": self.seconds_before + time.monotonic() - self.began,
             "course": self.course.record(self.system),
             "symmetric": self.supply.symmetric,
@@ -295,10 +377,9 @@ class LocalBreadthFirst:
             "owners": [owner.record(traces=self.options.traces) for owner in self.owners],
         }
 
-    def _start(self) -> None:
-        """Begin, or begin again without symmetry or without forgetting anything."""
-        threads = self.options.threads or 1
-        self.course = LocalCourse(block=self.options.block)
+    def _start(self, weights: Weights | None = None) -> None:
+        """Begin, or begin again: without symmetry, by weights, without forgetting anything."""
+        self.course = LocalCourse(block=self.options.block, weights=weights or {})
         self.supply = self._new_supply(symmetric=False)
         if self.no_symmetry is None:
             self.no_symmetry = why_not(self.supply.tabulation)
@@ -307,6 +388,12 @@ class LocalBreadthFirst:
                 self.supply = self._new_supply(symmetric=True)
             except NotSymmetricError as reason:
                 self.no_symmetry = str(reason)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with the initial state, with the tables that there are."""
+        threads = self.options.threads or 1
+        self.arenas = self._new_arenas()
         self.owners = [self._owner(k, threads) for k in range(threads)]
         self._show_initially(self.supply.tabulation.initially_shown())
         with wrapping():
@@ -324,18 +411,18 @@ class LocalBreadthFirst:
 
     def _owner(self, number: int, threads: int) -> Owner:
         row_words, block = self.supply.layout.row_words, self.course.block
-        arena = self.arenas.make
+        arena, levels = self.arenas.make, self.course.open_levels
         return Owner(
             number=number,
-            visited=self._visited(),
-            level=Level(arena(np.int64, "frontiers")),
-            following=Level(arena(np.int64, "frontiers")),
+            level=self._level(),
+            ahead=[Ahead(self._visited(), self._level()) for _ in range(levels)],
             parents=arena(np.uint32, "parents"),
             places=arena(np.uint16, "places"),
-            out=np.empty((threads, block * (row_words + 1)), np.int64),
-            sizes=np.zeros(threads, np.int64),
-            order=np.empty(threads * block, np.uint16),
+            out=np.empty((levels * threads, block * (row_words + 1)), np.int64),
+            sizes=np.zeros(levels * threads, np.int64),
+            order=np.empty(levels * threads * block, np.uint16),
             recent=np.full(RECENT * row_words, -1, np.int64),
+            recent_depths=np.zeros(RECENT if self.course.weights else 0, np.uint16),
             postponed=np.empty(1 << 12, np.int64),
             misses=self.supply.misses(),
             shown=np.empty((64, 3), np.int64),
@@ -344,6 +431,12 @@ class LocalBreadthFirst:
             control=np.zeros(kernels.CONTROL_SIZE, np.int64),
         )
 
+    def _level(self) -> Level:
+        """Return an empty level."""
+        rows = self.arenas.make(np.int64, "frontiers")
+        weighed = bool(self.course.weights)
+        return Level(rows, depths=self.arenas.make(np.uint16, "frontiers") if weighed else None)
+
     def _insert_initial(self) -> None:
         row = self.supply.initial_row()
         threads = len(self.owners)
@@ -351,7 +444,7 @@ class LocalBreadthFirst:
         owner = self.owners[int(hashed * np.uint64(threads) >> np.uint64(32))]
         sender = self.owners[0]
         sender.out[owner.number, : len(row)] = row
-        sender.out[owner.number, len(row)] = 0
+        sender.out[owner.number, len(row)] = bool(self.course.weights) << 31
         sender.sizes[owner.number] = 1
         sender.order[0] = owner.number
         self._insert(owner)
@@ -387,7 +480,7 @@ class LocalBreadthFirst:
     def counts(self) -> Counts:
         """Return what was explored so far."""
         return Counts(
-            unique_states=sum(o.visited.unique for o in self.owners),
+            unique_states=sum(a.visited.unique for o in self.owners for a in o.ahead),
             total_states=1 + sum(int(o.control[kernels.FIRED]) for o in self.owners),
             depth=self.course.deepest,
             final_states=sum(int(o.control[kernels.FINALS]) for o in self.owners),
@@ -402,15 +495,33 @@ class LocalBreadthFirst:
 
     def begin_again(self, reason: Exception) -> None:
         """Begin again, without what was taken for granted and turned out not to hold."""
+        weights: Weights | None = self.course.weights
         match reason:
             case NotSymmetricError():
                 self.no_symmetry = str(reason)
             case SelfPacketError():
                 self.self_channels = True
             case _:
-                self.options = evolve(self.options, forget_from=None)
+                weights = self._new_weights()
+                self.tried.append(weights or {})
+                if weights is None:
+                    self.options = evolve(self.options, forget_from=None)
         self.arenas.close()
-        self._start()
+        self._start(weights)
+
+    def _new_weights(self) -> Weights | None:
+        """Return weights to go by, if there are any that were not tried yet."""
+        weights = self.supply.tabulation.grading.weights
+        usable = self.weighs and self.max_depth is None and weights not in self.tried
+        return weights if weights and usable else None
+
+    def _go_by(self, weights: Weights) -> None:
+        """Begin again by these weights, before any state was forgotten; the tables are kept."""
+        self.arenas.close()
+        self.tried.append(weights)
+        found = dict(self.course.found)
+        self.course = LocalCourse(block=self.options.block, weights=weights, found=found)
+        self._begin()
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
@@ -471,14 +582,21 @@ class LocalBreadthFirst:
         """Drop the visited states that can never be met again, if that is worth it."""
         least = self.options.forget
         visited = sum(owner.visited.states for owner in self.owners)
-        if least is not None and self.graded and visited > least:
+        weights = self._new_weights()
+        if self.course.weights:
+            self._drop_composites()
+        elif least is None or visited <= least or not (self.graded or weights):
+            if self.options.sweep:
+                self._sweep()
+        elif not self.graded and weights:
+            if self.course.frontier and not decided(self.system, self):
+                self._go_by(weights)
+        else:
             self.course.forgot = True
             # Levels rarely grow by more; where one does, the set grows as usual.
             expected = 3 * self.course.frontier // (2 * len(self.owners))
             self._each(lambda owner: owner.visited.forget(expected))
             self._drop_composites()
-        elif self.options.sweep:
-            self._sweep()
 
     def _drop_composites(self) -> None:
         """Drop the composites that no state of the new level has, where there are no other states.
@@ -491,12 +609,15 @@ class LocalBreadthFirst:
         if self.supply.symmetric or had < least:
             return
         geo, marks = self.supply.tables.geo, np.zeros(len(layout.counts) * layout.room, np.bool_)
-        self._each(lambda o: kernels.mark_composites(o.level.rows.array, o.level.count, geo, marks))
+        self._each(lambda o: _mark(o, geo, marks))
+        self._read_depths()
         numbers = layout.keep(marks)
-        self._each(lambda o: kernels.renumber(o.level.rows.array, o.level.count, geo, numbers))
+        self._each(lambda o: _renumber(o, geo, numbers))
         for owner in self.owners:
             owner.recent[:] = -1
         self.supply.refresh()
+        if self.course.weights:
+            self._fill_visited()
         course.composites_kept = int(layout.counts.sum())
         course.composites_dropped += had - course.composites_kept
 
@@ -539,8 +660,9 @@ class LocalBreadthFirst:
         self._each(self._insert)
         self._each(self._gather)
         self._fill()
-        if self.course.forgot and not self.graded:
-            raise NotGradedError(str(self.supply.tabulation.grading.reason))
+        grading, weights = self.supply.tabulation.grading, self.course.weights
+        if not (grading.allows(weights) if weights else self.graded or not self.course.forgot):
+            raise NotGradedError(str(grading.reason))
         for owner in self.owners:
             if owner.control[kernels.FULL]:
                 # A row with more successors than a block has room for.
@@ -549,44 +671,65 @@ class LocalBreadthFirst:
                 owner.control[kernels.FULL] = 0
                 self._new_blocks()
 
+    def _leads(self) -> Words:
+        """Return how far each kind of transition leads, for the kernels."""
+        weights, kinds = self.course.weights, self.supply.tabulation.kinds
+        return np.array([weights.get(kind, 1) - 1 for kind in kinds if weights], np.int64)
+
     def _expand(self, owner: Owner) -> None:
+        level = self.owners[owner.source].level
         kernels.expand(
-            self.owners[owner.source].level.rows.array,
+            level.rows.array,
             owner.todo,
             self.supply.tables,
             owner.source,
             len(self.owners),
             kernels.Outbox(owner.out, owner.sizes, owner.order, owner.recent),
+            kernels.Weighing(self._leads(), level.known_depths, owner.recent_depths),
             kernels.Told(owner.postponed, owner.misses, owner.shown, owner.fired, owner.control),
         )
 
     def _insert(self, owner: Owner) -> None:
         """Insert what all threads sent to `owner`, and mark what is new."""
-        number = owner.number
-        for sender in self.owners:
-            sent, sizes = sender.out[number : number + 1], sender.sizes[number : number + 1]
-            owner.visited.insert(sent, sizes, self.supply.tables)
+        threads = len(self.owners)
+        for lead, ahead in enumerate(owner.ahead):
+            at = lead * threads + owner.number
+            for sender in self.owners:
+                sent, sizes = sender.out[at : at + 1], sender.sizes[at : at + 1]
+                ahead.visited.insert(sent, sizes, self.supply.tables)
 
     def _gather(self, owner: Owner) -> None:
-        """Append what is new of what `owner` sent to its next frontier."""
-        following, row_words = owner.following, self.supply.layout.row_words
-        sent, first = int(owner.sizes.sum()), owner.starts[-1]
+        """Append what is new of what `owner` sent to its next frontiers."""
+        for lead in range(len(owner.ahead)):
+            self._gather_ahead(owner, lead)
+        owner.sizes[:] = 0
+
+    @property
+    def _traces(self) -> bool:
+        """Parents are kept."""
+        return self.options.traces and not self.course.weights
+
+    def _gather_ahead(self, owner: Owner, lead: int) -> None:
+        following, row_words = owner.ahead[lead].following, self.supply.layout.row_words
+        threads, first = len(self.owners), owner.starts[-1]
+        sent = int(owner.sizes[lead * threads : (lead + 1) * threads].sum())
         most = following.count + sent
         following.rows.ensure(most * row_words)
-        if self.options.traces:
+        if self._traces:
             owner.parents.ensure(first + most)
             owner.places.ensure(first + most)
         following.count = kernels.gather(
             kernels.Outbox(owner.out, owner.sizes, owner.order, owner.recent),
+            lead * threads,
+            threads,
             row_words,
             kernels.Frontier(
                 following.rows.array, owner.parents.array[first:], owner.places.array[first:]
             ),
             following.count,
-            self.options.traces,
+            self._traces,
             owner.fresh_kinds,
         )
-        owner.sizes[:] = 0
 
     def _fill(self) -> None:
         """Fill what rows missed; list those rows for retrial."""
@@ -615,13 +758,17 @@ class LocalBreadthFirst:
 
     def _repack(self, repacking: Repacking) -> None:
         """Pack every row anew. Frontier rows stay with their owners, visited ones may move."""
+        self._read_depths()
         for owner in self.owners:
-            for level in (owner.level, owner.following):
+            for level in owner.levels:
                 _repack_level(level, repacking)
         self._new_blocks()
+        if self.course.weights:
+            self._fill_visited()
+            return
         old = [owner.visited for owner in self.owners]
         for owner in self.owners:
-            owner.visited = self._visited()
+            owner.ahead[0].visited = self._visited()
             owner.visited.dropped = old[owner.number].dropped
         for visited in old:
             for part in visited.parts():
@@ -636,13 +783,43 @@ class LocalBreadthFirst:
         """Keep only the tables, and what paths are traced back by."""
         for owner in self.owners:
             owner.visited.close()
-            owner.visited = self._visited()
+            owner.ahead[0].visited = self._visited()
             owner.level.count = owner.following.count = 0
 
     def _visited(self) -> Visited:
         width = self.supply.layout.row_words
         tally = np.zeros(self.supply.tabulation.most_progress + 1, np.int64)
-        return Visited(width, self.arenas.make(np.int64, VISITED), tally=tally)
+        depths = self.arenas.make(np.uint16, VISITED) if self.course.weights else None
+        return Visited(width, self.arenas.make(np.int64, VISITED), tally=tally, depths=depths)
+
+    def _read_depths(self) -> None:
+        """Write to the open levels the least depths that their states have so far."""
+        for lead in range(self.course.open_levels if self.course.weights else 0):
+            self._each(partial(self._read_depths_ahead, lead=lead))
+
+    def _read_depths_ahead(self, finder: Owner, lead: int) -> None:
+        following = finder.ahead[lead].following
+        for owner in self.owners:
+            owner.ahead[lead].visited.read_depths(
+                following.rows.array, owner.number, len(self.owners), following.known_depths
+            )
+
+    def _fill_visited(self) -> None:
+        """Make the visited sets of the open levels anew, whose depths were read."""
+        for owner in self.owners:
+            for ahead in owner.ahead:
+                old, ahead.visited = ahead.visited, self._visited()
+                ahead.visited.dropped = old.dropped
+                old.close()
+        self._each(self._refill)
+
+    def _refill(self, owner: Owner) -> None:
+        for lead, ahead in enumerate(owner.ahead):
+            for finder in self.owners:
+                level = finder.ahead[lead].following
+                rows = level.rows.array[: level.count * ahead.visited.width]
+                threads, depths = len(self.owners), level.known_depths
+                ahead.visited.add(rows, owner.number, threads, depths)
 
     def _reinsert(self, owner: Owner, rows: Words) -> None:
         """Put those of `rows` that `owner` owns into its visited set."""
@@ -652,26 +829,68 @@ class LocalBreadthFirst:
         """Make new buffers between threads, for rows of another size or blocks of another."""
         stride = self.supply.layout.row_words + 1
         for owner in self.owners:
-            owner.out = np.empty((len(self.owners), self.course.block * stride), np.int64)
-            owner.order = np.empty(len(self.owners) * self.course.block, np.uint16)
+            receivers = len(self.owners) * self.course.open_levels
+            owner.out = np.empty((receivers, self.course.block * stride), np.int64)
+            owner.order = np.empty(receivers * self.course.block, np.uint16)
             owner.recent = np.full(RECENT * (stride - 1), -1, np.int64)
 
     def _next_level(self) -> None:
         """Make the states found in this round the current level."""
         self.course.between_levels = True
+        if self.course.weights:
+            self._next_sum()
+        else:
+            self._next_depth()
         for owner in self.owners:
-            owner.level, owner.following = owner.following, owner.level
-            owner.following.count = 0
-            owner.starts.append(owner.starts[-1] + owner.level.count)
             owner.source = owner.number
             owner.control[kernels.AT_FRESH] = 0
             owner.control[kernels.END_FRESH] = owner.level.count
-        self.course.frontier = sum(o.level.count for o in self.owners)
-        if self.course.frontier:
+        self.course.frontier = sum(level.count for o in self.owners for level in o.levels)
+        if self.course.frontier and not self.course.weights:
             self.course.levels.append(self.course.frontier)
+
+    def _next_depth(self) -> None:
+        for owner in self.owners:
+            owner.level, owner.ahead[0].following = owner.following, owner.level
+            owner.following.count = 0
+            owner.starts.append(owner.starts[-1] + owner.level.count)
+
+    def _next_sum(self) -> None:
+        """Go on to the next sum of weights that some state has, and forget this one."""
+        for _ in range(self.course.open_levels):
+            found = sum(owner.following.count for owner in self.owners)
+            self._each(partial(self._read_depths_ahead, lead=0))
+            for owner in self.owners:
+                first, *others = owner.ahead
+                owner.level, first.following = first.following, owner.level
+                first.following.count = 0
+                owner.ahead = [*others, first]
+            # Levels rarely grow by more; where one does, the set grows as usual.
+            expected = 3 * found // (2 * len(self.owners))
+            self._each(partial(_forget_last, expected=expected))
+            self._count_depths()
+            if found:
+                return
+
+    def _count_depths(self) -> None:
+        """Count the states of the current level by depth."""
+        levels = self.course.levels
+        for owner in self.owners:
+            depths = owner.level.known_depths
+            for start in range(0, len(depths), PIECE):
+                counted = np.bincount(depths[start : start + PIECE])
+                levels += [0] * (len(counted) - 1 - len(levels))
+                for depth in np.flatnonzero(counted):
+                    levels[depth - 1] += int(counted[depth])
+        if len(levels) > MOST_DEPTH:
+            self.weighs = False
+            raise NotGradedError("depths need more than two bytes")
 
     def _collect(self, tick: Callable[[], None]) -> None:
         """Trace back what this round showed, the shortest first."""
+        if self.course.weights:
+            self._collect_by_weight()
+            return
         untraced = []
         for owner in self.owners:
             for bits, link, place in owner.shown[: owner.control[kernels.FOUND]]:
@@ -688,6 +907,23 @@ class LocalBreadthFirst:
         if violated:
             self._search_again(violated, tick)
 
+    def _collect_by_weight(self) -> None:
+        """Take note of what was shown; begin again by depth if that decides the search.
+
+        Then the search by depth is over sooner, its path is a shortest one and its counts exact. A
+        witness alone decides nothing; that there is one is all that is known of it then.
+        """
+        found = self.course.found
+        for owner in self.owners:
+            shown = int(np.bitwise_or.reduce(owner.shown[: owner.control[kernels.FOUND], 0]))
+            for rank, prop in enumerate(self.system.properties):
+                if shown >> rank & 1:
+                    found.setdefault(prop.name, Found(()))
+            owner.control[kernels.FOUND] = 0
+        if decided(self.system, self):
+            self.weighs = False
+            raise NotGradedError("what is shown has its shortest run by depth")
+
     def _search_again(self, violated: set[str], tick: Callable[[], None]) -> None:
         """Find the shortest paths to violations of these properties, with parents this time.
 
@@ -701,7 +937,7 @@ class LocalBreadthFirst:
         self.arenas.close()
         options = evolve(self.options, traces=True, checkpoint=None, resume=None)
         try:
-            again = LocalBreadthFirst(self.system, options=options)
+            again = LocalBreadthFirst(self.system, options=options, weighs=False)
         except CapacityError as error:
             raise self._no_path(violated, error) from None
         try:
@@ -818,6 +1054,7 @@ class LocalBreadthFirst:
                 kernels.Outbox(
                     out, sizes, np.empty(out.shape[1], np.uint16), np.empty(0, np.int64)
                 ),
+                kernels.BY_DEPTH,
                 kernels.Told(
                     postponed=np.empty(1, np.int64),
                     misses=misses,
@@ -846,7 +1083,8 @@ class LocalBreadthFirst:
 
     def _symmetry_figures(self) -> dict[str, Any]:
         symmetry, orbits = self.supply.tabulation.symmetry, self._total(kernels.ORBIT_STATES)
-        expanded = sum(self.course.levels) - self.course.frontier
+        current = [o.level.count for o in self.owners] if self.course.weights else []
+        expanded = sum(self.course.levels) - (sum(current) or self.course.frontier)
         return figures(symmetry, self.no_symmetry, orbits, expanded)
 
     def _total(self, place: int) -> int:
@@ -859,9 +1097,9 @@ class LocalBreadthFirst:
         if not (self.supply.symmetric and self.course.between_levels and self.arenas.made):
             return None
         tables, waiting = self.supply.tables, 0
-        for owner in self.owners:
-            rows = owner.level.rows.array
-            waiting += kernels.orbits(rows, owner.level.count, tables.geo, tables.ren, tables.perms)
+        for level in (level for owner in self.owners for level in owner.levels):
+            rows = level.rows.array
+            waiting += kernels.orbits(rows, level.count, tables.geo, tables.ren, tables.perms)
         return Counts(
             unique_states=self._total(kernels.ORBIT_STATES) + waiting,
             total_states=1 + self._total(kernels.ORBIT_FIRED),
@@ -872,15 +1110,16 @@ class LocalBreadthFirst:
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""
         unique = self.counts().unique_states
-        stored = sum(o.visited.bytes for o in self.owners)
+        visited = [ahead.visited for owner in self.owners for ahead in owner.ahead]
+        stored = sum(v.bytes for v in visited)
         return {
             "symmetry": self._symmetry_figures(),
             "threads": len(self.owners),
             "visited_bytes_per_state": stored / max(unique, 1),
-            "load_factor": sum(o.visited.states for o in self.owners)
-            / sum(o.visited.capacity for o in self.owners),
+            "load_factor": sum(v.states for v in visited) / sum(v.capacity for v in visited),
             "graded": {"on": self.graded, "reason": self.supply.tabulation.grading.reason},
-            "dropped_states": sum(o.visited.dropped for o in self.owners),
+            **({"weights": dict(self.course.weights)} if self.course.weights else {}),
+            "dropped_states": sum(v.dropped for v in visited),
             "dropped_composites": self.course.composites_dropped,
             "spilled_bytes": self.arenas.spilled_bytes,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
@@ -900,3 +1139,18 @@ def _repack_level(level: Level, repacking: Repacking) -> None:
         start = max(end - PIECE, 0)
         rows = repacking.apply(level.rows.array[start * old : end * old])
         level.rows.array[start * new : end * new] = rows
+
+
+def _forget_last(owner: Owner, expected: int) -> None:
+    """Let the level that is open last begin without states."""
+    owner.ahead[-1].visited.forget(expected)
+
+
+def _mark(owner: Owner, geo: Words, marks: Any) -> None:
+    for level in owner.levels:
+        kernels.mark_composites(level.rows.array, level.count, geo, marks)
+
+
+def _renumber(owner: Owner, geo: Words, numbers: Words) -> None:
+    for level in owner.levels:
+        kernels.renumber(level.rows.array, level.count, geo, numbers)

@@ -340,6 +340,8 @@ def statistics_text(result: Result) -> str:
     found.pop("symmetry", None)
     if graded := found.pop("graded", None):
         found["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
+    if weights := found.pop("weights", None):
+        found["levels_by_weight"] = ", ".join(f"{kind} {n}" for kind, n in weights.items())
     lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
     if depths:
         lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")

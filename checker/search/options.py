@@ -22,7 +22,7 @@ ENGINES = {
 
 MEMORY = {
     "auto": "forget the visited states of earlier levels once there are many, where every state is "
-    "proved to have one depth only",
+    "proved to have one depth only, or one sum of weights of transitions",
     "keep": "keep all visited states",
     "sweep": "as auto, and elsewhere drop visited states that can never be met again (the "
     "sweep-line method)",
@@ -48,8 +48,8 @@ class Options:
         "auto",
         str,
         "For --engine local, breadth-first: auto forgets earlier levels of a large search where "
-        "every state is proved to have one depth only; keep forgets nothing; sweep also drops "
-        "other states that can never be met again.",
+        "every state is proved to have one depth, or one sum of weights of transitions, only; keep "
+        "forgets nothing; sweep also drops other states that can never be met again.",
         choices=MEMORY,
     )
     audit: bool = setting(

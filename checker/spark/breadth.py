@@ -126,7 +126,7 @@ class SparkBreadthFirst:
         if saved is not None:
             threads = int(saved.about.get("threads", threads))
         options = evolve(_of_local(self.options), threads=threads)
-        self.local = LocalBreadthFirst(self.system, self.max_depth, options)
+        self.local = LocalBreadthFirst(self.system, self.max_depth, options, weighs=False)
         try:
             if saved is not None:
                 self._restore(saved)

@@ -562,6 +562,7 @@ class _Expansion:
                 0,
                 1,
                 kernels.Outbox(out, sizes, order, self.recent),
+                kernels.BY_DEPTH,
                 kernels.Told(postponed, misses, shown, self.fired, control),
             )
             self._send(out[0], int(sizes[0]), stride, which)

@@ -39,7 +39,7 @@ from antecede.checker.search.options import Options
 from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.encoding import Stored, decoded, encoded
 
-FORMAT = 2
+FORMAT = 3
 PIECE = 1 << 24
 """Files are read and written, and their checksums made, in pieces of this many bytes."""
 

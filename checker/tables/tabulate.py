@@ -349,26 +349,27 @@ class Tabulation(Components):
             step = self.receive_step(dst, state, src, packet)
             if self.symmetry is not None:
                 self.symmetry.learn_receive(dst, state, src, packet, step)
+            kind = f"receive {type(packet).__name__}"
             if len(rest) < len(self.contents[channel].values[content]):
-                self._grade(dst, state, step, packets_of([packet], -1), "receive")
+                self._grade(dst, state, step, packets_of([packet], -1), kind)
             elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
-                self._grade(dst, state, step, {}, "receive")
+                self._grade(dst, state, step, {}, kind)
             codes += [
                 self.states[dst].number(step.state),
                 self.shown(step.state),
-                self._kind(f"receive {type(packet).__name__}"),
+                self._kind(kind),
                 self.contents[channel].number(rest),
                 *self._step_codes(dst, step),
             ]
         return self._emit(codes)
 
-    def _grade(self, actor: int, state: int, step: Step, change: Change, what: str) -> None:
-        """Learn from a transition whether every state has one depth."""
+    def _grade(self, actor: int, state: int, step: Step, change: Change, kind: str) -> None:
+        """Learn from a transition whether every state has one depth, or one sum of weights."""
         change = dict(change)
         for name, count in packets_of(packet for _, packet in step.sends).items():
             change[name] = change.get(name, 0) + count
         after = self.states[actor].number(step.state)
-        self.grading.step(self._orbit(actor, state), self._orbit(actor, after), change, what)
+        self.grading.step(self._orbit(actor, state), self._orbit(actor, after), change, kind)
 
     def _orbit(self, actor: int, state: int) -> tuple[int, int]:
         """Return what stands for an actor's state and its renamings, which have the same rank."""
@@ -404,10 +405,10 @@ class Tabulation(Components):
         alternatives = lose(self.contents[channel].values[content])
         codes = [len(alternatives)]
         for packet, rest in alternatives:
-            kind = self._kind(f"lose {type(packet).__name__}")
+            kind = f"lose {type(packet).__name__}"
             budget = self.system.network.budget is not None
-            self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, "lose")
-            codes += [-1, 0, kind, self.contents[channel].number(rest), 0, 0]
+            self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, kind)
+            codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), 0, 0]
         return self._emit(codes)
 
     def _fill_append(self, channel: int, content: int, bundle: int) -> int:

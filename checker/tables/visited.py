@@ -19,6 +19,9 @@ from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.checkpoint import Saved
 from antecede.checker.tables.tabulate import Words
 
+Depths = np.ndarray[Any, np.dtype[np.uint16]]
+NO_DEPTHS: Depths = np.empty(0, np.uint16)
+
 HIGHEST_LOAD = 0.85
 GROWTH = 1.25
 TAIL = 1 << 14
@@ -37,6 +40,7 @@ class Visited:
         states: how many are in it now.
         dropped: how many were in it and are no longer, see `sweep` and `forget`.
         tally: per progress, how many of its states have it; kept only for `sweep`.
+        depths: an empty arena, for the least depth at which each state was met; or None.
         capacity: slots that are homes; TAIL more follow.
     """
 
@@ -46,11 +50,22 @@ class Visited:
     dropped: int = 0
     capacity: int = SMALLEST
     tally: Words = field(factory=lambda: np.zeros(1 << 12, np.int64))
+    depths: Arena | None = None
 
     def __attrs_post_init__(self) -> None:
         """Start small and empty."""
-        self.arena.ensure((self.capacity + TAIL) * self.width)
+        self._ensure(self.capacity)
         self.slots[: (self.capacity + TAIL) * self.width] = -1
+
+    def _ensure(self, capacity: int) -> None:
+        self.arena.ensure((capacity + TAIL) * self.width)
+        if self.depths is not None:
+            self.depths.ensure(capacity + TAIL)
+
+    @property
+    def slot_depths(self) -> Depths:
+        """The depths of all slots; none where they are not kept."""
+        return NO_DEPTHS if self.depths is None else self.depths.array
 
     @property
     def slots(self) -> Words:
@@ -65,7 +80,8 @@ class Visited:
     @property
     def bytes(self) -> int:
         """Memory in use."""
-        return (self.capacity + TAIL) * self.width * 8
+        kept = 0 if self.depths is None else 2
+        return (self.capacity + TAIL) * (self.width * 8 + kept)
 
     def grow(self) -> None:
         """Spread over more slots.
@@ -76,8 +92,8 @@ class Visited:
         factor = 4.0 if self.capacity < 1 << 20 else GROWTH
         old = self.capacity
         new = int(old * factor)
-        self.arena.ensure((new + TAIL) * self.width)
-        if not kernels.grow(self.slots, TAIL, self.width, old, new):
+        self._ensure(new)
+        if not kernels.grow(self.slots, self.slot_depths, TAIL, self.width, old, new):
             raise CapacityError("the visited set's hashes are too unevenly spread")
         self.capacity = new
 
@@ -85,17 +101,31 @@ class Visited:
         """Insert what threads sent, and mark what is new; see `kernels.insert`."""
         start, tally = np.zeros(2, np.int64), self.tally
         self.until_done(
-            lambda f: kernels.insert(sent, sizes, start, tables, self.slots, f, tally) == 0
+            lambda f: (
+                kernels.insert(sent, sizes, start, tables, self.slots, self.slot_depths, f, tally)
+                == 0
+            )
         )
 
-    def add(self, rows: Words, me: int = 0, owners: int = 1) -> None:
+    def add(self, rows: Words, me: int = 0, owners: int = 1, depths: Depths = NO_DEPTHS) -> None:
         """Add those of some flat rows that belong to owner `me` of `owners`.
 
         The rows differ from each other, and none of them is in the set.
         """
         start, width = np.zeros(1, np.int64), self.width
         self.until_done(
-            lambda f: kernels.reinsert(rows, width, me, owners, start, self.slots, f) == 0
+            lambda f: (
+                kernels.reinsert(
+                    rows, width, me, owners, start, depths, self.slots, self.slot_depths, f
+                )
+                == 0
+            )
+        )
+
+    def read_depths(self, rows: Words, me: int, owners: int, depths: Depths) -> None:
+        """Write the depths of those flat rows that one of so many owners has, as it has them."""
+        kernels.read_depths(
+            rows, self.width, me, owners, self.slots, self.slot_depths, self.figures(), depths
         )
 
     def until_done(self, kernel: Callable[[Words], bool]) -> None:
@@ -126,6 +156,8 @@ class Visited:
         wanted = max(int(expected / HIGHEST_LOAD), SMALLEST)
         self.capacity = min(self.capacity, wanted)
         self.arena.release((self.capacity + TAIL) * self.width)
+        if self.depths is not None:
+            self.depths.release(self.capacity + TAIL)
         self.slots[: (self.capacity + TAIL) * self.width] = -1
 
     def sweep(self, tables: kernels.Tables, least: int) -> None:
@@ -167,6 +199,7 @@ class Visited:
             "capacity": self.capacity,
             "tally": self.tally,
             "slots": self.slots[: (self.capacity + TAIL) * self.width],
+            "depths": self.slot_depths[: self.capacity + TAIL],
         }
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:
@@ -179,7 +212,11 @@ class Visited:
         self.capacity, self.tally = int(record["capacity"]), saved.array(record["tally"])
         if saved.into(record["slots"], self.arena) != (self.capacity + TAIL) * self.width:
             raise ValueError("the visited set does not have its size")
+        if self.depths is not None:
+            saved.into(record["depths"], self.depths)
 
     def close(self) -> None:
         """Give the memory back."""
         self.arena.close()
+        if self.depths is not None:
+            self.depths.close()

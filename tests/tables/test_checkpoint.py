@@ -477,8 +477,8 @@ def test_a_checkpoint_of_another_format_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved_in(folder)
-    monkeypatch.setattr(checkpoint, "FORMAT", 3)
-    with pytest.raises(InputError, match=r"has format 2, .* reads format 3 only"):
+    monkeypatch.setattr(checkpoint, "FORMAT", 4)
+    with pytest.raises(InputError, match=r"has format 3, .* reads format 4 only"):
         resumed(HOLDS, folder)
 
 

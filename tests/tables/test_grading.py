@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from antecede.checker.engine import explorer_for
 from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
@@ -18,10 +20,11 @@ from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import split
 from antecede.checker.spark.breadth import SparkBreadthFirst
-from antecede.checker.tables.grading import ARMED, LOST, ONE, SENT, Grading, packets_of
+from antecede.checker.tables.grading import ARMED, LOST, SENT, Grading, packets_of
 from tests.conftest import method
 from tests.local.test_local import found, plainly, searched, small, system_drawn
 from tests.random_systems import RandomSystem, random_systems
+from tests.semantics.test_transition import system_for
 
 
 def has_one_depth_each(system: System) -> bool:
@@ -83,8 +86,7 @@ def test_arming_a_send_is_a_transition_with_a_weight_of_its_own() -> None:
 
 
 SEVERAL_DEPTHS = [
-    ("cykas", 3, 2, {}, "receive leads to states by paths of different lengths"),
-    ("unordered", 2, 1, {"network": "duplicating"}, "receive leads to states by paths"),
+    ("unordered", 2, 1, {"network": "duplicating"}, "receive Data leads to states by paths"),
     ("hybrid-basic", 2, 1, {"network": "duplicating"}, "a packet sent again merges"),
 ]
 
@@ -106,10 +108,183 @@ def test_where_states_were_forgotten_wrongly_the_search_begins_again(
 
 def test_blind_faith_in_ranks_would_miscount(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seeded bug: conditions without a solution are not noticed."""
-    monkeypatch.setattr(Grading, "_solvable", lambda _self, _form: True)
+    monkeypatch.setattr(Grading, "_add", lambda _self, _form: None)
     system = small("cykas", 3, 2)
     result = explore(system, explorer(system))
     assert result.counts.unique_states > 52_521
+
+
+SCRIPT = {"workload": "script:[[1,2,1],[0,2],[1]]"}
+SHORT = {"workload": "script:[[1,2,1],[0],[]]"}
+WEIGHED = [
+    ("cykas", SCRIPT, {"receive Normal": 2}),
+    ("cykas", {**SCRIPT, "network": "fifo"}, {"receive Normal": 2}),
+    ("cykas", {**SCRIPT, "history": "clocks"}, {"receive Normal": 2}),
+    ("cykas", {**SHORT, "history": "full"}, {"receive Normal": 2}),
+    ("cykas", {"workload": "script:[[1,2],[2,0],[0,1]]"}, {"receive Normal": 2}),
+]
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize(("name", "options", "weights"), WEIGHED, ids=str)
+def test_where_weights_say_so_states_are_forgotten_by_their_sum_and_keep_their_least_depth(
+    name: str, options: dict[str, str], weights: dict[str, int], symmetry: bool
+) -> None:
+    system = small(name, 3, 3, **options)
+    result = explore(system, explorer(system, symmetry=symmetry, threads=2))
+    assert weights == result.statistics["weights"]
+    assert found(plainly(system)) == found(result)
+    by_depth = searched(system, symmetry=symmetry, forget_from=None).statistics
+    assert by_depth["states_per_depth"] == result.statistics["states_per_depth"]
+    assert sum(by_depth["states_per_depth"]) == result.statistics["dropped_states"]
+
+
+def test_a_search_goes_by_weight_once_it_is_large() -> None:
+    system = small("cykas", 3, 3, **SCRIPT)
+    counts = plainly(system).counts
+    for forget, weighed in ((100, True), (10_000, False), (None, False)):
+        result = explore(system, explorer(system, forget_from=forget))
+        assert weighed == ("weights" in result.statistics)
+        assert counts == result.counts
+
+
+def test_what_is_violated_is_found_again_by_depth() -> None:
+    system = small("cykas-secret-mode", 3, 2)
+    search = explorer(system, threads=2)
+    result = explore(system, search)
+    assert search.tried
+    assert "weights" not in result.statistics
+    assert found(plainly(system)) == found(result)
+    assert result.counterexample is not None
+
+
+def test_levels_by_weight_survive_dropped_composites() -> None:
+    system = small("cykas", 3, 3, history="full", **SHORT)
+    expected = found(plainly(system))
+    for threads in (1, 3):
+        result = explore(system, explorer(system, threads=threads, collect_from=1, block=64))
+        assert result.statistics["dropped_composites"] > 0
+        assert result.statistics["weights"]
+        assert expected == found(result)
+
+
+def test_levels_by_weight_survive_wider_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    repacked = []
+    really = LocalBreadthFirst._repack
+
+    def noted(self: LocalBreadthFirst, repacking: Any) -> None:
+        repacked.append(dict(self.course.weights))
+        really(self, repacking)
+
+    monkeypatch.setattr(LocalBreadthFirst, "_repack", noted)
+    monkeypatch.setattr("antecede.checker.tables.layout.WORD_BITS", 9)
+    monkeypatch.setattr("antecede.checker.local.breadth.ROW_BITS", 1)
+    system = small("cykas", 3, 3, **SCRIPT)
+    result = explore(system, explorer(system, threads=2))
+    assert {"receive Normal": 2} in repacked
+    assert result.statistics["row_bytes"] > 8
+    assert plainly(system).counts == result.counts
+
+
+def test_a_search_by_weight_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
+    system = small("cykas", 3, 3, **SCRIPT)
+    first = explorer(system, checkpoint=tmp_path, threads=2)
+    explore(system, first, bounds=Bounds(max_states=500))
+    first.close()
+    again = explorer(system, resume=tmp_path, threads=None)
+    assert {"receive Normal": 2} == again.course.weights
+    assert plainly(system).counts == explore(system, again).counts
+
+
+def test_depths_that_are_not_lowered_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: a state keeps the sum of weights along one of its paths for its depth."""
+    system = small("cykas", 3, 3, **SCRIPT)
+    search = explorer(system)
+    really = LocalBreadthFirst._count_depths
+    sums = iter(range(1, 1_000))
+
+    def wrongly(self: LocalBreadthFirst) -> None:
+        for owner in self.owners:
+            owner.level.known_depths[:] = next(sums)
+        really(self)
+
+    monkeypatch.setattr(LocalBreadthFirst, "_count_depths", wrongly)
+    assert plainly(system).counts.depth < explore(system, search).counts.depth
+
+
+@frozen
+class Way:
+    """A message on its way; how it goes is in its class."""
+
+    message: Message
+
+
+@frozen
+class Hop:
+    """A note that is answered by the next one, until the last."""
+
+
+WAYS = tuple(type(f"Way{k}", (Way,), {}) for k in range(4))
+HOPS = tuple(type(f"Hop{k}", (Hop,), {}) for k in range(3))
+
+
+def winding(ways: tuple[int, ...]) -> Protocol:
+    """Return a protocol whose messages take ways of different lengths.
+
+    Args:
+        ways: which way a message goes, by how many were delivered to its sender; way k is followed
+            by k notes.
+    """
+
+    def notes(to: int, count: int) -> tuple[tuple[int, Hop], ...]:
+        return ((to, HOPS[count - 1]()),) if count else ()
+
+    def send(delivered: int, message: Message) -> Step:
+        way = WAYS[ways[delivered % len(ways)]]
+        return Step(delivered, sends=((message.receiver, way(message)),))
+
+    def receive(delivered: int, src: int, packet: Any) -> Step:
+        if isinstance(packet, Way):
+            after = notes(src, WAYS.index(type(packet)))
+            return Step(delivered + 1, sends=after, deliveries=(packet.message,))
+        return Step(delivered, sends=notes(src, HOPS.index(type(packet))))
+
+    return Protocol(
+        name="winding",
+        summary="ways",
+        source="this test",
+        initial=lambda *_: 0,
+        causal_send=send,
+        receive=receive,
+    )
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    ways=st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple),
+    actors=st.integers(2, 3),
+    history=st.sampled_from(sorted(HISTORIES)),
+    safe=st.booleans(),
+)
+def test_random_systems_with_weights_are_explored_exactly(
+    ways: tuple[int, ...], actors: int, history: str, safe: bool
+) -> None:
+    judged = ("all-delivered",) if safe else ("fifo-delivery", "all-delivered")
+    system = system_for(winding(ways), actors, 4 - actors, history=history, properties=judged)
+    expected = found(plainly(system))
+    for symmetry in (False, True):
+        search = explorer(system, symmetry=symmetry, threads=2)
+        result = explore(system, search)
+        assert expected == found(result)
+        if result.statistics["graded"]["on"] and result.counterexample is None:
+            assert has_one_depth_each(system)
+
+
+def test_the_longest_way_weighs_least() -> None:
+    system = system_for(winding((3, 1)), 2, 2, properties=("all-delivered",))
+    result = explore(system, explorer(system))
+    assert {"receive Way1": 3} == result.statistics["weights"]
+    assert plainly(system).counts == result.counts
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -166,16 +341,36 @@ def test_equations_define_ranks_and_then_weights() -> None:
     grading = Grading()
     grading.start("idle")
     grading.step("idle", "waiting", {SENT: 1, "packet Data": 1}, "causal-send")
-    grading.step("waiting", "idle", {"packet Ack": -1}, "receive")
+    grading.step("waiting", "idle", {"packet Ack": -1}, "receive Ack")
     grading.start("receiver")
-    grading.step("receiver", "receiver", {"packet Data": -1, "packet Ack": 1}, "receive")
+    grading.step("receiver", "receiver", {"packet Data": -1, "packet Ack": 1}, "receive Data")
     assert grading.reason is None
     # Twice the same, and what follows from the rest, is nothing new.
-    grading.step("waiting", "idle", {"packet Ack": -1}, "receive")
-    assert len(grading.conditions) == 2
-    # sent + data = 1 + rank, rank + ... = 0, ack - data = 1: so a send weighs 3.
+    grading.step("waiting", "idle", {"packet Ack": -1}, "receive Ack")
     assert {"packet Ack", SENT} == set(grading.conditions)
-    assert -3 == grading.conditions[SENT][ONE] / grading.conditions[SENT][SENT]
+    assert {} == grading.weights
+    # sent + data = w(causal-send), data + w(receive Data) = ack, ack + w(receive Ack) + … = 0.
+    weights = {name: n for name, n in grading.conditions[SENT].items() if n and name != SENT}
+    kinds = ("causal-send", "receive Data", "receive Ack")
+    assert {f"transition {kind}" for kind in kinds} == set(weights)
+    assert {-grading.conditions[SENT][SENT]} == set(weights.values())
+
+
+def test_where_depths_differ_a_transition_may_weigh_more() -> None:
+    grading = Grading()
+    grading.start("idle")
+    grading.step("idle", "done", {}, "jump")
+    assert grading.allows({})
+    grading.step("idle", "near", {}, "step")
+    grading.step("near", "done", {}, "step")
+    assert "step leads to states by paths of different lengths" == grading.reason
+    assert {"jump": 2} == grading.weights
+    assert grading.allows({"jump": 4, "step": 2})
+    assert not grading.allows({})
+    grading.step("near", "far", {}, "jump")
+    grading.step("far", "done", {}, "jump")
+    assert grading.weights is None
+    assert not grading.allows({"jump": 2})
 
 
 def test_equations_without_a_solution_are_refused_with_the_transition() -> None:
@@ -186,8 +381,9 @@ def test_equations_without_a_solution_are_refused_with_the_transition() -> None:
     assert grading.reason is None
     grading.step("idle", "idle", {SENT: 1, LOST: 0}, "lucky causal-send")
     assert grading.reason is None
-    grading.step("idle", "idle", {SENT: 2}, "double causal-send")
+    grading.step("idle", "idle", {}, "double causal-send")
     assert "double causal-send leads to states by paths of different lengths" == grading.reason
+    assert grading.weights is None
     grading.step("nobody", "knows", {}, "anything")  # of no interest any more
     assert not grading.ranks
 

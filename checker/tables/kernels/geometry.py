@@ -116,9 +116,10 @@ class Outbox(NamedTuple):
     """What one thread sends to the others in a chunk.
 
     Attributes:
-        out: (owners, entries * (row words + 1)): successors per owner.
-        sizes: per owner, the entries in `out`.
-        order: uint16; to which owner each entry was sent, in the order of sending.
+        out: (owners, entries * (row words + 1)): successors per owner; where a search goes by
+            weight, per lead and owner.
+        sizes: per row of `out`, the entries in it.
+        order: uint16; to which row of `out` each entry was sent, in the order of sending.
         recent: flat, a power of two of rows sent lately (-1: none), which are not sent again; or
             empty.
     """
@@ -127,6 +128,24 @@ class Outbox(NamedTuple):
     sizes: np.ndarray[Any, Any]
     order: np.ndarray[Any, Any]
     recent: np.ndarray[Any, Any]
+
+
+class Weighing(NamedTuple):
+    """How a search goes by the sum of weights; arrays without elements where it goes by depth.
+
+    Attributes:
+        leads: per kind of transition, how many levels further down it leads, less one.
+        depths: uint16; the depth of each row of the frontier.
+        recent: uint16; the depth with which each row of `Outbox.recent` was sent.
+    """
+
+    leads: np.ndarray[Any, Any]
+    depths: np.ndarray[Any, Any]
+    recent: np.ndarray[Any, Any]
+
+
+BY_DEPTH = Weighing(np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, np.uint16))
+"""For a search that does not go by weights."""
 
 
 class Told(NamedTuple):

@@ -49,7 +49,8 @@ from antecede.checker.tables.kernels.rows import (
     prefetch_composites,
 )
 from antecede.checker.tables.kernels.sets import (
-    claim,
+    claim_slot,
+    lower,
 )
 from antecede.checker.tables.kernels.successors import (
     borrowed,
@@ -60,7 +61,7 @@ from antecede.checker.tables.kernels.successors import (
 
 
 @kernel
-def expand(rows, todo, tables, me, owners, outbox, told):
+def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     """Expand rows of one thread's frontier and sort their successors by owner.
 
     First the rows listed in `todo`, then those from control[AT_FRESH] to control[END_FRESH], until
@@ -72,6 +73,8 @@ def expand(rows, todo, tables, me, owners, outbox, told):
         me, owners: whose frontier it is, the number of threads.
         outbox: takes the successors; information words hold parent * owners + me (bits 31-62), the
             transition's place (0-15) and kind (16-30).
+        weighing: see there; where it has leads, information words hold a depth instead of the
+            parent, and successors are sorted by lead, then by owner.
         told: what Python is told; of `control`, FIRED and FINALS are added to; FULL is set to the
             number of successors of a row if that is more than the outbox, or a place, has room
             for; KNOWN is the bit set of properties not to report any more; DECREASED counts
@@ -95,6 +98,9 @@ def expand(rows, todo, tables, me, owners, outbox, told):
     loc, block = borrow(own_loc), borrow(own_block)
     found = control[KNOWN]
     recent, order = borrow(outbox.recent), borrow(outbox.order)
+    leads, depths = borrow(weighing.leads), borrow(weighing.depths)
+    recent_depths = borrow(weighing.recent)
+    weighed = leads.shape[0] > 0
     sent = sizes.sum()
     remembered = recent.shape[0] // row_words
     done_todo = np.int64(0)
@@ -137,10 +143,13 @@ def expand(rows, todo, tables, me, owners, outbox, told):
             control[POSTPONED] += 1
         else:
             full = False
-            for o in range(owners):
+            for o in range(sizes.shape[0]):
                 full = full or sizes[o] + count > capacity
             if full:
                 break
+            link = index * owners + me
+            if weighed:
+                link = np.int64(depths[index]) + 1
             for e in range(count):
                 start = e * stride
                 h = hash_words(block, start, row_words)
@@ -150,14 +159,18 @@ def expand(rows, todo, tables, me, owners, outbox, told):
                     for k in range(row_words):
                         known = known and recent[spot + k] == block[start + k]
                         recent[spot + k] = block[start + k]
+                    if weighed:
+                        known = lower(recent_depths, spot // row_words, link, not known) == 0
                     if known:
                         continue
+                info = block[start + row_words]
                 owner = owner_by(h, owners)
+                if weighed:
+                    owner += leads[info >> 16 & 0x7FFF] * owners
                 target = sizes[owner] * stride
                 for k in range(row_words):
                     out[owner, target + k] = block[start + k]
-                info = block[start + row_words]
-                out[owner, target + row_words] = (index * owners + me) << 31 | info & 0x7FFFFFFF
+                out[owner, target + row_words] = link << 31 | info & 0x7FFFFFFF
                 sizes[owner] += 1
                 order[sent] = owner
                 sent += 1
@@ -206,7 +219,7 @@ def note(shown, control, what, link, place):
 
 
 @kernel
-def insert(out, sizes, start, tables, slots, figures, tally):
+def insert(out, sizes, start, tables, slots, depths, figures, tally):
     """Insert the successors that one owner was sent into its visited set, and mark the new ones.
 
     Args:
@@ -215,6 +228,7 @@ def insert(out, sizes, start, tables, slots, figures, tally):
         sizes: per thread, how many entries.
         start: [thread, entry] to begin with; updated.
         slots: the visited set, open addressing.
+        depths: uint16, per slot the least depth with which its row was sent; or no elements.
         figures: int64 [capacity, states, limit of states, words per slot, end of the slots];
             states are updated.
         tally: per progress, how many states have it; updated if geo[SWEEPS].
@@ -225,7 +239,7 @@ def insert(out, sizes, start, tables, slots, figures, tally):
     geo, progress = tables.geo, tables.progress
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
-    slots = borrow(slots)
+    slots, depths = borrow(slots), borrow(depths)
     capacity = figures[0]
     ahead = 12
     pending = np.empty(ahead, np.int64)
@@ -248,12 +262,14 @@ def insert(out, sizes, start, tables, slots, figures, tally):
                 pending[e % ahead] = later
                 prefetch(slots, later * row_words)
             at = e * stride
-            fresh = claim(slots, slot, limit, source, at, row_words)
-            if fresh == 0:
-                continue
-            if fresh == MISSED:
+            slot, fresh = claim_slot(slots, slot, limit, source, at, row_words)
+            if slot == MISSED:
                 start[0], start[1] = thread, e
                 return 1
+            if depths.shape[0]:
+                lower(depths, slot, source[at + row_words] >> 31, fresh)
+            if not fresh:
+                continue
             figures[1] += 1
             source[at + row_words] |= NEW
             if geo[SWEEPS]:
@@ -263,7 +279,7 @@ def insert(out, sizes, start, tables, slots, figures, tally):
 
 
 @kernel
-def gather(outbox, row_words, frontier, count, keeps_parents, kinds):
+def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kinds):
     """Append the new ones among the successors that one thread sent to its next frontier.
 
     They are appended in the order in which they were found: neighbours in a frontier have most of
@@ -271,6 +287,7 @@ def gather(outbox, row_words, frontier, count, keeps_parents, kinds):
 
     Args:
         outbox: what this thread sent, as `insert` leaves it.
+        first, owners: only what is in so many rows of `outbox.out`, from the first one on.
         row_words: words per row.
         frontier: with room for all entries; parents and places are written if keeps_parents.
         count: rows in the frontier so far.
@@ -289,7 +306,7 @@ def gather(outbox, row_words, frontier, count, keeps_parents, kinds):
         entry = at[owner]
         at[owner] = entry + stride
         info = out[owner, entry + row_words]
-        if info >= 0:
+        if info >= 0 or not first <= owner < first + owners:
             continue
         for k in range(row_words):
             rows[count * row_words + k] = out[owner, entry + k]

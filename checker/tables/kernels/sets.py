@@ -10,6 +10,7 @@ from antecede.checker.tables.kernels.geometry import (
 from antecede.checker.tables.kernels.hashing import (
     hash_words,
     home,
+    owner_by,
     owner_of,
 )
 from antecede.checker.tables.kernels.jit import (
@@ -21,27 +22,49 @@ from antecede.checker.tables.kernels.jit import (
 
 
 @inlined
-def claim(slots, slot, limit, source, at, width):
+def claim_slot(slots, slot, limit, source, at, width):
     """Put the row source[at:] into the visited set unless it is there.
 
     Returns:
-        1 if it is new, 0 if not, MISSED if the slots before `limit` are taken.
+        Its slot, or MISSED if the slots before `limit` are taken; and whether it is new.
     """
     while slot < limit:
         spot = slot * width
         if slots[spot] == -1:
             for k in range(width):
                 slots[spot + k] = source[at + k]
-            return 1
+            return slot, True
         same = True
         for k in range(width):
             if slots[spot + k] != source[at + k]:
                 same = False
                 break
         if same:
-            return 0
+            return slot, False
         slot += 1
-    return MISSED
+    return np.int64(MISSED), False
+
+
+@inlined
+def lower(depths, at, depth, fresh):
+    """Lower depths[at] to `depth`, or set it if `fresh`; return whether that changed it."""
+    if fresh or depth < np.int64(depths[at]):
+        depths[at] = depth
+        return 1
+    return 0
+
+
+@inlined
+def claim(slots, slot, limit, source, at, width):
+    """Put the row source[at:] into the visited set unless it is there.
+
+    Returns:
+        1 if it is new, 0 if not, MISSED if the slots before `limit` are taken.
+    """
+    slot, fresh = claim_slot(slots, slot, limit, source, at, width)
+    if slot == MISSED:
+        return np.int64(MISSED)
+    return np.int64(fresh)
 
 
 @inlined
@@ -60,11 +83,13 @@ def claim_row(slots, figures, source, at, row_words):
 
 
 @kernel
-def reinsert(rows, row_words, me, owners, start, slots, table):
+def reinsert(rows, row_words, me, owners, start, depths, slots, slot_depths, table):
     """Insert those of different rows that `me` owns into an exact visited set.
 
     Args:
         rows: flat; start[0] says where to begin and is updated.
+        depths: of the rows; no elements if `slot_depths` has none.
+        slot_depths: as for `levels.insert`.
         table: as for `insert`.
 
     Returns:
@@ -78,11 +103,29 @@ def reinsert(rows, row_words, me, owners, start, slots, table):
         if table[1] >= table[2]:
             return 1
         slot = home(hash_words(rows, at, row_words), table[0])
-        fresh = claim(slots, slot, table[4], rows, at, row_words)
-        if fresh == MISSED:
+        slot, fresh = claim_slot(slots, slot, table[4], rows, at, row_words)
+        if slot == MISSED:
             return 1
+        if slot_depths.shape[0]:
+            lower(slot_depths, slot, np.int64(depths[r]), fresh)
         table[1] += fresh
     return 0
+
+
+@kernel
+def read_depths(rows, row_words, me, owners, slots, slot_depths, figures, depths):
+    """Write the depths of those flat rows that `me` owns, which are all in its set, to `depths`."""
+    rows, slots, slot_depths = borrow(rows), borrow(slots), borrow(slot_depths)
+    depths = borrow(depths)
+    count = depths.shape[0]
+    for r in range(count):
+        if r + 12 < count:
+            h = hash_words(rows, (r + 12) * row_words, row_words)
+            if owner_by(h, owners) == me:
+                prefetch(slots, home(h, figures[0]) * row_words)
+        at = r * row_words
+        if owner_of(rows, at, row_words, owners) == me:
+            depths[r] = slot_depths[slot_of(slots, figures, rows, at, row_words)]
 
 
 @inlined
@@ -92,7 +135,7 @@ def home_of_slot(slots, slot, width, capacity):
 
 
 @kernel
-def grow(slots, tail, width, old, new):
+def grow(slots, depths, tail, width, old, new):
     """Spread a visited set over a greater capacity, in place.
 
     Homes grow with hashes, so states move to the right, and working from the last slot to the first
@@ -101,6 +144,7 @@ def grow(slots, tail, width, old, new):
 
     Args:
         slots: with room for new + tail slots; those from old + tail on are set to empty here.
+        depths: as for `levels.insert`; they move with the slots.
         tail: slots behind the last home, for runs that reach beyond it.
         width: words per slot.
         old, new: capacities.
@@ -110,22 +154,26 @@ def grow(slots, tail, width, old, new):
     """
     for k in range((old + tail) * width, (new + tail) * width):
         slots[k] = -1
-    slots = borrow(slots)
-    own_stash = np.empty(1024 * width, np.int64)
+    slots, depths = borrow(slots), borrow(depths)
+    weighed = depths.shape[0] > 0
+    stride = width + 1
+    own_stash = np.empty(1024 * stride, np.int64)
     stash, stashed = borrow(own_stash), np.int64(0)
     for slot in range(old + tail - 1, -1, -1):
         if slots[slot * width] == -1:
             continue
         place = home_of_slot(slots, slot, width, new)
         if place < slot:
-            if (stashed + 1) * width > stash.shape[0]:
+            if (stashed + 1) * stride > stash.shape[0]:
                 larger = np.empty(2 * stash.shape[0], np.int64)
                 larger[: stash.shape[0]] = stash
                 own_stash = larger
                 stash = borrow(own_stash)
             for k in range(width):
-                stash[stashed * width + k] = slots[slot * width + k]
+                stash[stashed * stride + k] = slots[slot * width + k]
                 slots[slot * width + k] = -1
+            if weighed:
+                stash[stashed * stride + width] = depths[slot]
             stashed += 1
             continue
         while place != slot and slots[place * width] != -1:
@@ -136,14 +184,18 @@ def grow(slots, tail, width, old, new):
             for k in range(width):
                 slots[place * width + k] = slots[slot * width + k]
                 slots[slot * width + k] = -1
+            if weighed:
+                depths[place] = depths[slot]
     for s in range(stashed):
-        place = home_of_slot(stash, s, width, new)
+        place = home(hash_words(stash, s * stride, width), new)
         while slots[place * width] != -1:
             place += 1
         if place >= new + tail - 1:
             return False
         for k in range(width):
-            slots[place * width + k] = stash[s * width + k]
+            slots[place * width + k] = stash[s * stride + k]
+        if weighed:
+            depths[place] = stash[s * stride + width]
     own_stash[0] = 0
     return True
 
