@@ -16,6 +16,8 @@ Box: TypeAlias = tuple[float, float, float, float]
 
 TEXT = 12.5
 """The size of labels and notes."""
+NAME = 14.5
+"""The size of the actors' names."""
 HEAD, ROW, SLOT = 46.0, 31.0, 16.0
 """Height of the names on top, of a transition, and of each further mark of a transition."""
 NARROWEST, WIDEST = 150.0, 260.0
@@ -24,8 +26,8 @@ BESIDE = 17.0
 """How far from its line a mark's label stands: beyond the spans."""
 NUMBERS = 34.0
 """Room for the steps' numbers."""
-LONGEST_NOTE, LONGEST_LABEL = 64, 24
-"""Characters of a note (the whole text is its tooltip), and of a label."""
+LONGEST_NOTE, LONGEST_LABEL, LONGEST_BESIDE = 64, 24, 16
+"""Characters of a note (the whole text is its tooltip), of a label, and of a name beside a line."""
 BUFFER = "buffer"
 """The kind of span during which a message waits; other kinds are the protocol's witnesses."""
 
@@ -181,16 +183,19 @@ class Layout:
     loop: Bracket | None = None
 
 
+BOLD = 1.12
+"""How much wider the heavy weight of a text is."""
+
 _NARROW, _WIDE = frozenset("ijl.,:;|!'()[] -ftr"), frozenset("mwMW@%—…")
 
 
-def text_width(text: str, size: float = TEXT) -> float:
+def text_width(text: str, size: float = TEXT, *, bold: bool = False) -> float:
     """Return about how wide `text` is in a sans-serif font, erring on the wide side."""
     ems = sum(
         0.36 if ch in _NARROW else 0.92 if ch in _WIDE else 1.0 if ord(ch) > 0x2E80 else 0.6
         for ch in text
     )
-    return ems * size
+    return ems * size * (BOLD if bold else 1.0)
 
 
 def cut(text: str, most: int = LONGEST_LABEL) -> str:

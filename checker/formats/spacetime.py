@@ -15,6 +15,9 @@ from antecede.checker.formats.geometry import (
     BESIDE,
     BUFFER,
     HEAD,
+    LONGEST_BESIDE,
+    LONGEST_LABEL,
+    NAME,
     NARROWEST,
     NUMBERS,
     ROW,
@@ -100,11 +103,11 @@ class _Planner:
         spans = tuple(self._spans())
         arrows = tuple(self._arrows())
         notes = self.x[-1] + right + 12
-        wide = max([text_width(row.short) for row in rows], default=0.0)
+        wide = max([text_width(row.short, bold=row.wrong) for row in rows], default=0.0)
         return Layout(
             width=notes + wide + 12,
             height=self.bottom + 10,
-            columns=tuple((x, self.words.actor(i)) for i, x in enumerate(self.x)),
+            columns=tuple((x, cut(self.words.actor(i))) for i, x in enumerate(self.x)),
             top=HEAD - 14,
             notes=notes,
             rows=rows,
@@ -191,8 +194,10 @@ class _Planner:
                 left = max(left, wide) if step.actor == 0 else left
                 right = max(right, wide) if step.actor == last else right
         texts = [cut(self.words.label(f.packet)) for f in self.flights.every if _is_drawn(f)]
-        widest = max(map(text_width, texts), default=0.0)
-        gap = min(max(NARROWEST, widest + 70), WIDEST)
+        widest = max(map(text_width, texts), default=0.0) + 70
+        heads = [text_width(cut(self.words.actor(i)), NAME, bold=True) for i in range(last + 1)]
+        gap = min(max(NARROWEST, widest, max(heads) + 16), WIDEST)
+        left, right = max(left, heads[0] / 2 - NUMBERS + 6), max(right, heads[-1] / 2 + 6)
         self.x = [NUMBERS + left + i * gap for i in range(last + 1)]
         return right
 
@@ -203,11 +208,15 @@ class _Planner:
             yield self._delivered(step, delivery.message)
 
     def _waits(self, message: Message) -> str:
-        return f"{self.words.message(message)} waits"
+        return f"{self._short(message)} waits"
+
+    def _short(self, message: Message) -> str:
+        """Return a message's name as it stands beside a line: a long one pushes no actor away."""
+        return cut(self.words.message(message), LONGEST_BESIDE)
 
     def _delivered(self, step: PathStep, message: Message) -> str:
         remark = self.remarks.get((step.number, message))
-        return self.words.message(message) + (f" {remark}" if remark else "")
+        return self._short(message) + (f" {remark}" if remark else "")
 
     def _at(self, step: PathStep, what: object = "step") -> Point:
         """Return the point of a mark."""
@@ -299,7 +308,9 @@ class _Planner:
         for actor in range(self.path.system.actors):
             owed = [m for m in missing if actor in pending(self.path.last, m)]
             if owed:
-                yield actor, f"{listed([self.words.message(m) for m in owed])} never delivered"
+                names = listed([self._short(m) for m in owed])
+                several = names if len(names) <= LONGEST_LABEL else f"{len(owed)} messages"
+                yield actor, f"{several} never delivered"
 
     # Spans
 
@@ -328,7 +339,7 @@ class _Planner:
         if bottom - top < 2 * half + 6:
             return self._beside(text, x, bottom + 4, side)
         options = [
-            Label(text, x + (20 if side > 0 else -14), y, turned=True)
+            Label(text, x + (22 if side > 0 else -14), y, turned=True)
             for y in _spread(top + half, bottom - half)
         ]
         best = min(options, key=lambda label: sum(overlap(label.box, b) for b in self.taken))

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from antecede.checker.check import CheckReport
 from antecede.checker.formats.geometry import (
+    BOLD,
     BUFFER,
+    NAME,
     TEXT,
     Arrow,
     Bracket,
@@ -93,7 +95,7 @@ _SHAPE = """
 .{at} {{ font-family: system-ui, -apple-system, "Segoe UI", "Liberation Sans", Arial, sans-serif;
   font-size: {size}px; }}
 .{at} .title {{ font-size: 18px; font-weight: 650; }}
-.{at} .name {{ font-size: 14.5px; font-weight: 650; }}
+.{at} .name {{ font-size: {name}px; font-weight: 650; }}
 .{at} .halo {{ paint-order: stroke; stroke-width: 3.5px; stroke-linejoin: round; }}
 .{at} .shaft {{ fill: none; stroke-width: 1.5; }}
 .{at} .control .shaft {{ stroke-dasharray: 5 4; stroke-width: 1.2; }}
@@ -126,7 +128,7 @@ def style() -> str:
     paint = _PAINT.format(at=CLASS, **LIGHT)
     dark = _PAINT.format(at=CLASS, **DARK)
     return (
-        f"{_SHAPE.format(at=CLASS, size=number(TEXT))}{paint}"
+        f"{_SHAPE.format(at=CLASS, size=number(TEXT), name=number(NAME))}{paint}"
         f"@media screen and (prefers-color-scheme: dark) {{{dark}}}\n"
     )
 
@@ -175,7 +177,7 @@ def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
     """Return the lines on top, each with its look."""
     wide = max(layout.width, 680.0) - 28
     y = 30.0
-    for line in _wrapped(said.headline, wide, 18):
+    for line in _wrapped(said.headline, wide, 18 * BOLD):
         yield Label(line, 14, y, "start"), "title"
         y += 23
     for line in _wrapped(said.explanation.text, wide, TEXT):
@@ -253,14 +255,14 @@ def _body(layout: Layout, wide: float, *, inside: bool) -> Iterator[Markup]:
         yield tag("line", class_="life", x1=x, y1=layout.top, x2=x, y2=layout.height - 10)
     ordered = sorted(layout.arrows, key=lambda a: (a.role == "late", a.role == "chain"))
     yield from (_arrow(arrow) for arrow in ordered)
-    yield from (_mark(mark) for mark in layout.marks)
-    yield from (_arrow_text(arrow) for arrow in ordered)
-    yield from (_mark_text(mark) for mark in layout.marks if mark.label is not None)
     yield from (
         tag("g", _label(span.label, "halo"), class_="span")
         for span in layout.spans
         if span.label is not None
     )
+    yield from (_mark(mark) for mark in layout.marks)  # no label covers what happened
+    yield from (_arrow_text(arrow) for arrow in ordered)
+    yield from (_mark_text(mark) for mark in layout.marks if mark.label is not None)
     if inside:
         yield tag(
             "rect",

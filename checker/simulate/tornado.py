@@ -89,7 +89,7 @@ def _panel(key: KeyNumber, base: Estimate, listed: Sequence[Bar]) -> Iterator[Ma
     values = [base.median, 1.0, *(bar.found.median for bar in listed)]
     least, most = min(values), max(values)
     room = (most - least) or 1.0
-    left, right = LABEL, WIDE - 60
+    left, right = LABEL, WIDE - 90
 
     def across(value: float) -> float:
         return left + (right - left) * (value - least) / room

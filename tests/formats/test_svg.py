@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 import pytest
 
+from antecede.checker.check import check
 from antecede.checker.formats import svg
-from antecede.checker.formats.geometry import BUFFER, Arrow, Layout, cut, overlap, text_width
+from antecede.checker.formats.geometry import (
+    BUFFER,
+    NAME,
+    WIDEST,
+    Arrow,
+    Layout,
+    cut,
+    overlap,
+    text_width,
+)
 from antecede.checker.formats.spacetime import layout_of
 from antecede.checker.model import CausalSend, Lose, Receive, Timeout
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import Wording, waiting
+from antecede.checker.search.options import Options
+from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.values import message_in
+from antecede.checker.spec import Spec
 from tests import runs
 from tests.conftest import ROOT
-from tests.runs import EVIL, RUNS
+from tests.runs import EVIL, RUNS, walk
 
 Element = ElementTree.Element
 
@@ -335,3 +348,46 @@ def test_notes_say_in_few_words_what_happens() -> None:
 def test_the_picture_in_the_readme_is_up_to_date() -> None:
     shown = (ROOT / "docs" / "images" / "secret-mode.svg").read_text(encoding="utf-8")
     assert svg.text(runs.secret_mode()) == shown
+
+
+LONG = {
+    "actors": ("the customer who orders everything", "bank", "the shop around the corner"),
+    "messages": ((f"an order of {'x' * 28}", "m2"), (), ("the confirmation of everything",)),
+}
+
+
+def with_long_names() -> Path:
+    spec = Spec("fifo", workload="script:[[1,2],[],[1]]", names=names_from(LONG))
+    path = check(spec, Options(engine="plain"), selfcheck="off").result.counterexample
+    assert path is not None
+    return path
+
+
+def test_long_names_push_no_actor_away_and_stay_in_the_picture() -> None:
+    layout = layout_of(with_long_names())
+    at = [x for x, _ in layout.columns]
+    assert all(right - left <= WIDEST for left, right in pairwise(at))
+    for x, name in layout.columns:
+        assert len(name) <= 24
+        assert x - text_width(name, NAME, bold=True) / 2 > -1
+    labels = [mark.label for mark in layout.marks if mark.label is not None]
+    assert labels
+    assert all(label.box[0] >= 0 and label.box[2] < layout.width for label in labels)
+
+
+def test_a_row_about_what_is_wrong_has_room_for_its_heavier_letters() -> None:
+    layout = layout_of(with_long_names())
+    wrong = [row for row in layout.rows if row.wrong]
+    assert wrong
+    for row in wrong:
+        assert layout.notes + text_width(row.short, bold=True) <= layout.width
+
+
+def test_nothing_covers_the_hourglass_of_a_message_that_waits() -> None:
+    path = walk("hybrid-basic", seed=5, most=14)
+    layout = layout_of(path)
+    glasses = [(m.x - 5, m.y - 6, m.x + 5, m.y + 6) for m in layout.marks if m.kind == "wait"]
+    texts = [s.label.box for s in layout.spans if s.label is not None]
+    assert glasses
+    assert texts
+    assert not any(overlap(glass, text) for glass in glasses for text in texts)
