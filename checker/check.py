@@ -176,12 +176,12 @@ def check(
     options = checked(evolve(options, search=spec.search))
     if system.workload.buffer is not None:
         starvation.refuse(options)
-        options = evolve(options, engine="plain")
+        options = starvation.method(system, options)
     bounds = checked(bounds.over(spec.bounds))
     explored = self_checking(system, selfcheck)
     keep_running()
     try:
-        if system.workload.buffer is None:
+        if system.workload.buffer is None or options.engine != "plain":
             made = partial(explorer_for, explored, options, bounds.max_depth)
             result = _explored(system, made, options, bounds, watch)
         else:

@@ -50,8 +50,25 @@ def refuse(options: Options) -> None:
         )
     if options.engine == "spark":
         raise InputError(
-            "endless workloads are explored in plain Python, on one machine; leave out --engine"
+            "endless workloads are explored on one machine, not on Spark; leave out --engine"
         )
+    if options.sweep:
+        raise InputError(
+            "--memory sweep needs runs that make progress, and endless ones come back; leave it out"
+        )
+
+
+def method(system: System, options: Options) -> Options:
+    """Return how a system with an endless workload is explored.
+
+    The tables judge safety, state by state: they know neither cycles nor forms and limits that look
+    at several actors' states at once.
+    """
+    whole = system.limits or system.normal is not None or system.workload.splits
+    cycles = any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties)
+    if options.engine == "plain" or whole or cycles:
+        return evolve(options, engine="plain")
+    return evolve(options, symmetry=False)
 
 
 def explored(

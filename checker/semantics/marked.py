@@ -63,18 +63,24 @@ def marked_oracle(*, track_order: bool) -> Oracle:
         pending = (*ghost.pending, Pending(message, message.destinations, 0))
         if message.number == MARKED:
             ghost = evolve(ghost, knows=1, stamps=(1,))
-        return evolve(ghost, pending=_ordered(pending))
+        return evolve(ghost, pending=ordered(pending))
 
     def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
-        entry = next(
-            (p for p in ghost.pending if p.message == message and destination in p.remaining), None
+        at = next(
+            (
+                k
+                for k, p in enumerate(ghost.pending)
+                if p.message == message and destination in p.remaining
+            ),
+            None,
         )
-        if entry is None:
+        if at is None:
             return None
-        left = [without(entry, destination) if p is entry else p for p in ghost.pending]
+        left, entry = list(ghost.pending), ghost.pending[at]
+        left[at] = without(entry, destination)  # one of equal ones
         if track_order and message.number == TAINTED:
             left = [_overtaken(p, destination) for p in left]
-        pending = _ordered(tuple(p for p in left if p.remaining))
+        pending = ordered(tuple(p for p in left if p.remaining))
         return Taken(evolve(ghost, pending=pending), 0, destination in entry.overtaken)
 
     def join(ghost: Ghost, _actor: int, message: Message, _stamp: Stamp) -> tuple[Ghost, bool]:
@@ -86,7 +92,8 @@ def marked_oracle(*, track_order: bool) -> Oracle:
     return Oracle("marked", initial, causal_send, None, take, join, None, number=number_of)
 
 
-def _ordered(pending: tuple[Pending, ...]) -> tuple[Pending, ...]:
+def ordered(pending: tuple[Pending, ...]) -> tuple[Pending, ...]:
+    """Return undelivered messages in the order of their values."""
     return tuple(
         sorted(pending, key=lambda p: (p.message.number, p.message.destinations, p.remaining))
     )

@@ -200,6 +200,8 @@ def _refuse_too_many(things: str, count: int, most: int) -> None:
 
 
 def _tabulated_oracle(system: System) -> Oracle:
+    if system.oracle.number is not None:
+        return system.oracle
     name = "clocks" if system.oracle.name == "full" else system.oracle.name
     return oracle_named(
         name,

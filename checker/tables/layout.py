@@ -333,6 +333,7 @@ class Layout:
             sum(t.most_choices.values()),
             t.sought_endings,
             t.oracle.trim is not None,
+            t.oracle.number is not None,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)

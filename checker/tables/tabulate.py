@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -23,6 +23,7 @@ from antecede.checker.errors import AntecedeError, CapacityError, InputError
 from antecede.checker.model import Message, Packet, Step, What, Where
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, Unknown, in_deliveries
+from antecede.checker.semantics.marked import is_over, may_mark, ordered
 from antecede.checker.semantics.transition import (
     initial_state,
     network_sent,
@@ -94,6 +95,8 @@ class Tabulation(Components):
         """Return the columns of the initial state."""
         state = initial_state(self.system)
         ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
+        if self.oracle.number is not None:
+            self.grading.refute("the application never stops")
         for actor, number in enumerate(self.initial_states()):
             self.grading.start(self._orbit(actor, number))
         return self.columns(evolve(state, history=ghosts))
@@ -313,32 +316,68 @@ class Tabulation(Components):
 
     def _fill_send(self, actor: int, state: int, position: int) -> int:
         """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
-        workload = self.system.workload
-        here = self.positions[actor].values[position]
-        choices = workload.choices(actor, here)
-        codes = [len(choices)]
+        offers = list(self._offers(actor, position))
+        codes = [len(offers)]
         kind = self._kind("causal-send")
-        for destinations in choices:
-            if destinations == ARM:
-                armed = self.positions[actor].number(workload.after_send(actor, here, ARM))
+        for message, after in offers:
+            if message is None:
                 self.grading.still({ARMED: 1}, "arm")
-                codes += [state, 0, self._kind("arm"), armed, -1, 0, 0]
+                codes += [state, 0, self._kind("arm"), after, -1, 0, 0]
                 continue
-            message = Message(actor, workload.sent(here) + 1, destinations)
             self.calls += 1
             step = self.system.handlers.causal_send(self.states[actor].values[state], message)
             if self.symmetry is not None:
                 self.symmetry.learn_send(actor, state, message, step)
-            self._grade(actor, state, step, {SENT: 1, ARMED: -workload.splits}, "causal-send")
+            splits = self.system.workload.splits
+            self._grade(actor, state, step, {SENT: 1, ARMED: -splits}, "causal-send")
             codes += [
                 self.states[actor].number(step.state),
                 self.shown(step.state),
                 kind,
-                self.positions[actor].number(workload.after_send(actor, here, destinations)),
+                after,
                 self.messages.number(message),
                 *self._step_codes(actor, step),
             ]
         return self._emit(codes)
+
+    def _offers(self, actor: int, position: int) -> Iterator[tuple[Message | None, int]]:
+        """Yield what an actor may causal-send, each with the number of its position afterwards.
+
+        No message is the decision to send one. Where one message is followed, positions say
+        nothing, and in place of one stand bits of GATE.
+        """
+        workload = self.system.workload
+        if self.oracle.number is not None:
+            yield from ((message, -1) for message in self._followed_offers(actor, position))
+            return
+        here = self.positions[actor].values[position]
+        for destinations in workload.choices(actor, here):
+            after = self.positions[actor].number(workload.after_send(actor, here, destinations))
+            number = workload.sent(here) + 1
+            yield None if destinations == ARM else Message(actor, number, destinations), after
+
+    def _followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
+        """Yield the messages that an actor may causal-send where one of all is followed."""
+        assert self.oracle.number is not None
+        workload, ghost = self.system.workload, Ghost(knows=int(gate & kernels.TAINT > 0))
+        if not gate & kernels.ROOM:
+            return
+        for destinations in workload.choices(actor, workload.initial(actor)):
+            for marked in (False,) if gate & kernels.MARK else (False, True):
+                yield Message(actor, self.oracle.number(ghost, marked), destinations)
+
+    def _fill_gate(self, actor: int, knows: int, pending: int) -> int:
+        """Entry of GATE: what an actor's ghost says of sends where one message is followed."""
+        workload, entries = self.system.workload, self.pending[actor].values[pending]
+        ghost = evolve(self.knows[actor].values[knows], pending=entries)
+        assert workload.buffer is not None
+        bits: int = (
+            kernels.ROOM * (len(entries) < workload.buffer)
+            | kernels.TAINT * (ghost.knows > 0)
+            | kernels.MARK * (not may_mark((ghost,)))
+            | kernels.OVER * is_over((ghost,))
+        )
+        return bits
 
     def _fill_receive(self, channel: int, state: int, content: int) -> int:
         """Entry of RECEIVE: per envelope [state, shown, kind, remaining content, step …]."""
@@ -442,6 +481,8 @@ class Tabulation(Components):
 
     def _fill_push(self, actor: int, pending: int, sent: int) -> int:
         entry, entries = self.sent.values[sent], self.pending[actor].values[pending]
+        if self.oracle.number is not None:  # equal messages are several
+            return self.pending[actor].number(ordered((*entries, entry)))
         place = next((k for k, e in enumerate(entries) if e.message == entry.message), None)
         if place is None:
             return self.pending[actor].number((*entries, entry))
@@ -554,4 +595,5 @@ _FILLERS = {
     kernels.TIMEOUT: Tabulation._fill_timeout,
     kernels.LOSE: Tabulation._fill_lose,
     kernels.UNSENT: Tabulation._fill_unsent,
+    kernels.GATE: Tabulation._fill_gate,
 }

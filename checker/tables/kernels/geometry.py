@@ -18,7 +18,7 @@ import numpy as np
 
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
 SEND, RECEIVE, TIMEOUT, LOSE, APPEND, REACT = range(1, 7)
-TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM = range(7, 19)
+TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM, GATE = range(7, 20)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
@@ -62,7 +62,11 @@ MOST_TRANSITIONS = 1 << PLACE_BITS
 AHEAD = 8
 """How many rows ahead of their expansion what they need is asked for."""
 
-OK, MISSED, OVERFLOWED = 0, -1, -2
+OK, MISSED, OVERFLOWED, SETTLED = 0, -1, -2, -7
+ROOM, TAINT, MARK, OVER = 1, 2, 4, 8
+"""What GATE says of an actor where one message is followed (geo[FOLLOWS]): its own undelivered
+messages leave room for another one; it knows of the marked message; it marked it; and that message
+was delivered everywhere, so that the state is SETTLED."""
 NEW = np.int64(-1) << np.int64(63)
 """Marks the information word of a successor that was not visited before."""
 
@@ -70,9 +74,9 @@ NEW = np.int64(-1) << np.int64(63)
 # The geometry array: scalars, then arrays at fixed places; `Layout.geometry` makes it.
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
-TIMES_OUT, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS = range(13, 19)
+TIMES_OUT, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS = range(13, 20)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
-BAD = 19
+BAD = 20
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS

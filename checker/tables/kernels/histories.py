@@ -18,6 +18,7 @@ from antecede.checker.tables.kernels.geometry import (
     FORGET,
     FORGETS,
     FULL_HISTORY,
+    GATE,
     JOIN,
     KNOWS,
     MISSED,
@@ -81,6 +82,24 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
                     else:
                         put(loc, geo, actor, POSITION, position)
     return judgement
+
+
+@inlined
+def gate(actor, base, loc, geo, table, misses, control):
+    """Return what GATE says of an actor whose local words are at loc[base:], or -1."""
+    knows, pending = get(loc, base, geo, actor, KNOWS), get(loc, base, geo, actor, PENDING)
+    return look_up(table, key_of(GATE, actor, knows, pending), misses, control)
+
+
+@inlined
+def gates(base, loc, geo, table, misses, control):
+    """Return what GATE says of any actor, as one bit set, or MISSED."""
+    said, known = np.int64(0), True
+    for actor in range(geo[ACTORS]):
+        bits = gate(actor, base, loc, geo, table, misses, control)
+        said |= bits
+        known = known and bits != -1
+    return said if known else np.int64(MISSED)
 
 
 @inlined

@@ -26,6 +26,7 @@ from antecede.checker.tables.kernels.geometry import (
     PERMUTATIONS,
     POSTPONED,
     ROW_WORDS,
+    SETTLED,
     SWEEPS,
     TODO,
 )
@@ -117,6 +118,9 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         if index + AHEAD < control[END_FRESH]:
             prefetch_composites(rows, at + AHEAD * row_words, geo, dec)
         count = successors(rows, at, tables, loc, block, found, misses, control)
+        settled = count == SETTLED
+        if settled:
+            count = np.int64(0)
         violated = np.int64(0)
         orbit = np.int64(1)
         if geo[PERMUTATIONS] and count >= 0:
@@ -127,7 +131,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
                 count = np.int64(MISSED)
             else:
                 orbit = (geo[PERMUTATIONS] + 1) // (fixed + 1)
-        if count == 0:
+        if count == 0 and not settled:
             violated = judge_final(rows, at, geo, tables.table, dec, loc, misses, control)
             if violated == MISSED:
                 count = np.int64(MISSED)
@@ -187,7 +191,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             control[FIRED] += count
             control[ORBIT_STATES] += orbit
             control[ORBIT_FIRED] += orbit * count
-            if count == 0:
+            if count == 0 and not settled:
                 control[FINALS] += 1
                 control[ORBIT_FINALS] += orbit
                 if violated & ~found:

@@ -24,21 +24,27 @@ from antecede.checker.tables.kernels.geometry import (
     CHANNEL_COUNT,
     CHOICES,
     FINAL,
+    FOLLOWS,
     LOSE,
     LOSES,
     LOSSES,
+    MARK,
     MISSED,
     NETWORK_SENT,
     OK,
+    OVER,
     OVERFLOWED,
     PENDING,
     PERMUTATIONS,
     POSITION,
     RECEIVE,
+    ROOM,
     ROW_WORDS,
     SEND,
+    SETTLED,
     SOUGHT,
     STATE,
+    TAINT,
     TIMEOUT,
     TIMES_OUT,
     WORDS,
@@ -47,6 +53,8 @@ from antecede.checker.tables.kernels.geometry import (
 from antecede.checker.tables.kernels.histories import (
     causal_send,
     deliver,
+    gate,
+    gates,
     network_send,
 )
 from antecede.checker.tables.kernels.jit import (
@@ -90,7 +98,8 @@ def successors(row, at, tables, loc, out, found, misses, control):
         found: bit set of properties not to report any more.
 
     Returns:
-        The number of entries, or MISSED, or OVERFLOWED if `out` is too small.
+        The number of entries, or MISSED, or OVERFLOWED if `out` is too small, or SETTLED if nothing
+        is left to judge.
     """
     geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
     actors, row_words = geo[ACTORS], geo[ROW_WORDS]
@@ -102,6 +111,13 @@ def successors(row, at, tables, loc, out, found, misses, control):
     first = 2 * (size + row_words)
     step = size + actors + 3
     waiting = np.int64(0)
+    said = np.int64(0)
+    if geo[FOLLOWS]:
+        said = gates(size, loc, geo, table, misses, control)
+        if said == MISSED:
+            return np.int64(MISSED)
+        if said & OVER:
+            return np.int64(SETTLED)
     channels = geo[CHANNEL_COUNT]
     receiving = actors + channels
     timing_out = receiving + actors * geo[TIMES_OUT]
@@ -124,6 +140,9 @@ def successors(row, at, tables, loc, out, found, misses, control):
         content = get(loc, size, geo, owner, column)
         if content == 0 and kind in (RECEIVE, LOSE):
             continue
+        if sending and geo[FOLLOWS]:
+            own = gate(actor, size, loc, geo, table, misses, control)
+            content = own & (ROOM | TAINT) | said & MARK
         state = get(loc, size, geo, actor, STATE)
         if kind == TIMEOUT:
             key = key_of(kind, at_column, state, 0)
