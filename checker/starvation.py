@@ -25,7 +25,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict, overall
 from antecede.checker.semantics.transition import System
 
-FIRST, FACTOR = 4_000, 8
+FIRST, FACTOR = 8_000, 8
 """States of the first part, and how much larger each next one is."""
 
 FAIRNESS = {

@@ -29,12 +29,12 @@ from attrs import astuple, define, evolve, field
 
 from antecede.checker.errors import AuditError, CapacityError, ReplayError
 from antecede.checker.local.course import Course
-from antecede.checker.model import Property, Transition
+from antecede.checker.local.graph import KeptGraph, figures_of
+from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.path import holds_along, replay
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop, decided
 from antecede.checker.search.options import Options
-from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
@@ -283,6 +283,7 @@ class LocalBreadthFirst:
     Attributes:
         weighs: levels may be sums of weights.
         tried: weights that were gone by; other ones turned out to be needed.
+        kept: the graph of all states, where it was asked for.
     """
 
     system: System
@@ -301,9 +302,13 @@ class LocalBreadthFirst:
     checkpoints: Checkpoints | None = None
     weighs: bool = True
     tried: list[Weights] = field(factory=list)
+    kept: KeptGraph | None = None
 
     def __attrs_post_init__(self) -> None:
         """Start from the initial state, or where a checkpoint ends."""
+        if any(map(looks_back, self.system.properties)):
+            # Ways back are looked for on the graph of all states.
+            self.options = evolve(self.options, memory="keep")
         saved = None if self.options.resume is None else last_in(self.options.resume)
         threads = self.options.threads or os.cpu_count() or 1
         if saved is not None:
@@ -525,7 +530,25 @@ class LocalBreadthFirst:
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
-        return found_lost(self.system, prop, tick)
+        try:
+            places = self._graph(tick).lost(prop, tick)
+        except NotSymmetricError:
+            if not self.supply.symmetric:
+                raise
+            return lost_anew(self, evolve(self.options, symmetry=False), prop, tick)
+        if places is None:
+            return None
+        if self.supply.symmetric:
+            return Found(self.unrenamed(places, prop))
+        return Found(transitions_at(self.system, places))
+
+    def _graph(self, tick: Callable[[], None]) -> KeptGraph:
+        """Return the graph of all states, which is made when it is asked for first."""
+        if self.kept is None:
+            asked = tuple(p for p in self.system.properties if looks_back(p))
+            self.kept = KeptGraph(self.supply, self.owners, self.arenas, self.pool, asked)
+            self.kept.make(tick)
+        return self.kept
 
     def close(self) -> None:
         """Give memory, files and threads back; the counts remain."""
@@ -1014,6 +1037,10 @@ class LocalBreadthFirst:
             path.append(choices[0])
             real = reals[choices[0]]
             representative = kept(number, representative)
+        if looks_back(
+            prop
+        ):  # from states with one representative either each has a way back or none
+            return transitions_at(self.system, path)
         for choice in choices:
             transitions = transitions_at(self.system, [*path[:-1], choice])
             if not holds_along(replay(self.system, transitions), prop):
@@ -1124,11 +1151,40 @@ class LocalBreadthFirst:
             "spilled_bytes": self.arenas.spilled_bytes,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "states_per_depth": list(self.course.levels),
+            **figures_of(self.kept),
             **self.supply.figures(
                 np.sum([o.fired for o in self.owners], axis=0),
                 np.sum([o.fresh_kinds for o in self.owners], axis=0),
             ),
         }
+
+
+def looks_back(prop: Property) -> bool:
+    """Return whether a property is judged on the graph of all states."""
+    return prop.where is Where.FROM_EVERYWHERE_ON
+
+
+def lost_anew(
+    explorer: Any, options: Options, prop: Property, tick: Callable[[], None]
+) -> Found | None:
+    """Return what `Explorer.lost` does, by a search that keeps all states.
+
+    Args:
+        explorer: has explored all states, and kept no graph; takes the new one's graph over.
+        options: how to search.
+        prop: what is judged.
+        tick: called now and then; it may raise.
+    """
+    asked = evolve(explorer.system, properties=(prop,))
+    options = evolve(options, engine="local", traces=False, checkpoint=None, resume=None)
+    search = LocalBreadthFirst(asked, options=options)
+    try:
+        while search.frontier:
+            search.round(tick)
+        return search.lost(prop, tick)
+    finally:
+        explorer.kept = search.kept
+        search.close()
 
 
 def _repack_level(level: Level, repacking: Repacking) -> None:

@@ -18,10 +18,12 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import ProtocolError
+from antecede.checker.local.breadth import lost_anew
+from antecede.checker.local.graph import KeptGraph, figures_of
 from antecede.checker.model import Property
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found
-from antecede.checker.search.plain import found_lost
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.failing import (
     HANDLER_RETURNS,
@@ -83,6 +85,7 @@ class Stepwise:
     system: System
     max_depth: int | None = None
     found: dict[str, Found] = field(factory=dict)
+    kept: KeptGraph | None = None
     arenas: Arenas = field(init=False)
     supply: Supply = field(init=False)
     visited: Visited = field(init=False)
@@ -137,6 +140,7 @@ class Stepwise:
         """Return further figures, by name."""
         visited = self.visited
         return {
+            **figures_of(self.kept),
             "threads": 1,
             "visited_bytes_per_state": visited.bytes / max(visited.states, 1),
             "load_factor": visited.states / visited.capacity,
@@ -145,7 +149,7 @@ class Stepwise:
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
-        return found_lost(self.system, prop, tick)
+        return lost_anew(self, Options(), prop, tick)
 
     def close(self) -> None:
         """Give the memory back; the counts remain."""

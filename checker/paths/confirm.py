@@ -7,26 +7,55 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from antecede.checker.errors import ReplayError
-from antecede.checker.model import Property, Transition
+from antecede.checker.errors import CapacityError, ReplayError
+from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, holds_along, replay
-from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.recoverability import recovers
+from antecede.checker.semantics.transition import System, initial_state, successor
+
+MOST_LOOKED_AT = 20_000
+"""States after a counterexample among which a way back is looked for: a few seconds' worth."""
 
 
 def confirm(system: System, transitions: Iterable[Transition], prop: Property) -> Path:
     """Replay a counterexample, make sure that it violates `prop`, and arrange it for reading.
 
+    That there is no way back is looked for among MOST_LOOKED_AT states at most; the path says
+    where there are more.
+
     Raises:
         ReplayError: it does not violate `prop`, so that an engine is wrong.
     """
+    transitions = tuple(transitions)
     path = replay(system, transitions)
-    if holds_along(path, prop):
+    if prop.where is Where.FROM_EVERYWHERE_ON:
+        holds = _recovers(system, transitions, prop)
+        path = evolve(path, looked_at=MOST_LOOKED_AT if holds is None else None)
+    else:
+        holds = holds_along(path, prop)
+    if holds:
         raise ReplayError(
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
             "of the engine, please report it"
         )
     return evolve(arranged(path, prop), violates=prop.name)
+
+
+def _recovers(system: System, transitions: Iterable[Transition], prop: Property) -> bool | None:
+    """Return whether there is a way back after a run, or None where that is too much to look at."""
+
+    def tick(states: int) -> None:
+        if states > MOST_LOOKED_AT:
+            raise CapacityError("too many states")
+
+    state = initial_state(system)
+    for transition in transitions:
+        state = successor(system, state, transition).state
+    try:
+        return recovers(system, state, prop, tick)
+    except CapacityError:
+        return None
 
 
 def arranged(path: Path, prop: Property) -> Path:
@@ -40,6 +69,8 @@ def arranged(path: Path, prop: Property) -> Path:
         found = replay(path.system, [path.steps[at].transition for at in _actor_by_actor(path)])
     except ReplayError:
         return path
+    if prop.where is Where.FROM_EVERYWHERE_ON:  # whether there is a way back depends on the end
+        return found if found.last == path.last else path
     return path if holds_along(found, prop) else found
 
 

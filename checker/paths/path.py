@@ -93,6 +93,8 @@ class Path:
     Attributes:
         violates: the property that it shows violated, or None.
         loop: how the last steps repeat for ever, or None.
+        looked_at: how many states after it were looked at in plain Python for a way back, where
+            there are more than that; else None.
     """
 
     system: System
@@ -100,6 +102,7 @@ class Path:
     steps: tuple[PathStep, ...]
     violates: str | None = None
     loop: Loop | None = None
+    looked_at: int | None = None
 
     @property
     def length(self) -> int:

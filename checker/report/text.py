@@ -126,7 +126,7 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
     if (text := endless_text(report)) is not None:
         parts.append(text)
-    remarks = (symmetry_text, rounds_on_spark_text, slowness_text, checkpoint_text)
+    remarks = (symmetry_text, graph_text, rounds_on_spark_text, slowness_text, checkpoint_text)
     parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
@@ -310,6 +310,24 @@ def symmetry_text(result: Result) -> str:
     )
 
 
+def graph_text(result: Result) -> str:
+    """Return on what graph ways back were looked for, where an engine kept one."""
+    graph: Mapping[str, Any] = result.statistics.get("graph", {})
+    if not graph:
+        return ""
+    text = (
+        f"  Ways back were looked for on the graph of {counted(graph['states'], 'state')} and "
+        f"{counted(graph['edges'], 'transition')}{' up to symmetry' if graph['symmetric'] else ''}."
+    )
+    path = result.counterexample
+    if path is not None and path.looked_at is not None:
+        text += (
+            f" The counterexample was replayed in plain Python; of the states after it only "
+            f"{path.looked_at:,} were looked at there, and none of them is as wanted."
+        )
+    return wrapped(text, "  ")
+
+
 def rounds_on_spark_text(result: Result) -> str:
     """Say that Spark had nothing to do, where it was asked for and levels were too small for it."""
     found = result.statistics
@@ -338,6 +356,11 @@ def statistics_text(result: Result) -> str:
     depths = found.pop("states_per_depth", [])
     rounds = found.pop("rounds", [])
     found.pop("symmetry", None)
+    if "python_seconds" in found and result.seconds:
+        spent = found["python_seconds"]
+        found["python_seconds"] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
+    if graph := found.pop("graph", None):
+        found["graph"] = f"{graph['bytes']:,} bytes, made and searched in {graph['seconds']:.2f} s"
     if graded := found.pop("graded", None):
         found["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
     if weights := found.pop("weights", None):

@@ -19,7 +19,7 @@ from antecede.checker.semantics.transition import System
 def first_lost(
     first: Any,
     target: Any,
-    good: Any,
+    good: bytearray,
     tick: Callable[[], None] = lambda: None,
     one_pass: Callable[[Any, Any, Any, bool], int] = spread,
 ) -> int | None:
@@ -35,14 +35,14 @@ def first_lost(
     The cost is that of `spread` times how often a way to a marked state turns from higher numbers
     to lower ones or back.
     """
-    left, upwards, fruitless = len(first) - 1 - sum(good), False, 0
+    left, upwards, fruitless = good.count(0), False, 0
     while left and fruitless < 2:
         tick()
         marked = one_pass(first, target, good, upwards)
         left -= marked
         fruitless = 0 if marked else fruitless + 1
         upwards = not upwards
-    return next((k for k, is_good in enumerate(good) if not is_good), None) if left else None
+    return good.find(0) if left else None
 
 
 def lost(

@@ -24,13 +24,13 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.local.breadth import UNFOUNDED, LocalBreadthFirst
+from antecede.checker.local.breadth import UNFOUNDED, LocalBreadthFirst, lost_anew
 from antecede.checker.local.course import Course
+from antecede.checker.local.graph import KeptGraph, figures_of
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop
 from antecede.checker.search.options import Options
-from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
 from antecede.checker.spark import checkpoint as spark_checkpoint
@@ -105,6 +105,7 @@ class SparkBreadthFirst:
     local: LocalBreadthFirst = field(init=False)
     cluster: Cluster | None = None
     checkpoints: Checkpoints | None = None
+    kept: KeptGraph | None = None
     seconds_before: float = 0.0
     began: float = field(factory=time.monotonic)
     _between: bool = True
@@ -251,7 +252,9 @@ class SparkBreadthFirst:
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
-        return found_lost(self.system, prop, tick)
+        if not self.on_cluster:
+            return self.local.lost(prop, tick)
+        return lost_anew(self, self.options, prop, tick)
 
     def close(self) -> None:
         """Give everything back; the counts remain."""
@@ -284,6 +287,7 @@ class SparkBreadthFirst:
             "python_seconds": tabulation.seconds,
             **tabulation.met,
             "states_per_depth": list(self.course.levels),
+            **figures_of(self.kept),
             "transitions": {
                 kind: {"total": int(self.course.totals.kinds[k])}
                 for k, kind in enumerate(tabulation.kinds)

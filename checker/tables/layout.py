@@ -195,6 +195,12 @@ class Layout:
         """How many composites of one actor there is room for."""
         return self.stride // self.words
 
+    def column(self, actor: int, column: int) -> Words:
+        """Return what a column of an actor's local words holds, by composite."""
+        word, shift, mask = (int(part[column]) for part in self._col)
+        local = self.dec.reshape(len(self.counts), -1, self.words)[actor, : self.counts[actor]]
+        return local[:, word] >> shift & mask
+
     def add(self, records: Words) -> bool:
         """Number the local words in `records` (actor, words …).
 

@@ -78,6 +78,11 @@ class Visited:
         return int(self.capacity * HIGHEST_LOAD)
 
     @property
+    def slot_count(self) -> int:
+        """How many slots there are, empty ones included."""
+        return self.capacity + TAIL
+
+    @property
     def bytes(self) -> int:
         """Memory in use."""
         kept = 0 if self.depths is None else 2

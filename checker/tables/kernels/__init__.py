@@ -7,6 +7,7 @@ from antecede.checker.tables.kernels.composites import *
 from antecede.checker.tables.kernels.entries import *
 from antecede.checker.tables.kernels.flat import *
 from antecede.checker.tables.kernels.geometry import *
+from antecede.checker.tables.kernels.graphs import *
 from antecede.checker.tables.kernels.hashing import *
 from antecede.checker.tables.kernels.histories import *
 from antecede.checker.tables.kernels.levels import *

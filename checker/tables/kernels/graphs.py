@@ -1,0 +1,137 @@
+"""The graph of states as arrays: numbered breadth-first, edges as compressed rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from antecede.checker.search import backwards
+from antecede.checker.tables.kernels.geometry import (
+    ACTORS,
+    REN_STRIDE,
+    ROW_MASK,
+    ROW_SHIFT,
+    ROW_WORD,
+    ROW_WORDS,
+)
+from antecede.checker.tables.kernels.hashing import (
+    hash_words,
+    home,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    kernel,
+    prefetch,
+)
+from antecede.checker.tables.kernels.sets import (
+    slot_of,
+)
+
+spread = kernel(backwards.spread)
+
+NUMBERED, LINKED, ENDED = range(3)
+"""Slots of the figures of a graph: states with numbers, edges, states that have their edges."""
+
+
+class Growing(NamedTuple):
+    """A graph in the making.
+
+    Attributes:
+        number: uint32; per slot of the visited sets, one behind the other, the number of the state
+            there plus 1; 0: it has none yet.
+        first: where the edges of each state begin.
+        target: uint32; per edge, the number of the state that it leads to.
+        marks: uint8; per state, which of the wanted things hold there (bits).
+        rows: those of the states found now, for the next level; flat.
+        figures: slots as named above, updated.
+    """
+
+    number: np.ndarray[Any, Any]
+    first: np.ndarray[Any, Any]
+    target: np.ndarray[Any, Any]
+    marks: np.ndarray[Any, Any]
+    rows: np.ndarray[Any, Any]
+    figures: np.ndarray[Any, Any]
+
+
+@kernel
+def find_slots(out, size, row_words, slots, figures, offset, found):
+    """Write where each of the rows that one owner was sent is in its visited set.
+
+    Args:
+        out: entries, flat.
+        size: how many.
+        row_words: words of a row.
+        slots: the visited set.
+        figures: of the set, as for `insert`.
+        offset: added to each slot.
+        found: takes the slots; -1 for a row that is not in the set.
+    """
+    out, slots, found = borrow(out), borrow(slots), borrow(found)
+    stride = row_words + 1
+    for e in range(size):
+        if e + 12 < size:
+            later = home(hash_words(out, (e + 12) * stride, row_words), figures[0])
+            prefetch(slots, later * row_words)
+        slot = slot_of(slots, figures, out, e * stride, row_words)
+        found[e] = slot + offset if slot >= 0 else -1
+
+
+@kernel
+def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
+    """Number the states that one thread found, in the order of finding, and add their edges.
+
+    Args:
+        outbox: the successors of states that follow each other, as `expand` leaves them.
+        found: (owners, entries): the slot of each, see `find_slots`; all are there.
+        owners: the number of threads.
+        begin: the place in its level of the first state that was expanded.
+        end: the place after that of the last one.
+        tables: for the composites of rows.
+        wanted: uint8; what holds of composite g of actor i, at i * geo[REN_STRIDE] + g.
+        graph: has room for all that may be found; `first` has as many entries as states that were
+            expanded before, and one more.
+        fresh: rows in graph.rows so far.
+
+    Returns:
+        The rows in graph.rows.
+    """
+    geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
+    number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)
+    rows, row_words = borrow(graph.rows), geo[ROW_WORDS]
+    stride, actors = row_words + 1, geo[ACTORS]
+    first = borrow(graph.first)
+    states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
+    at = np.zeros(out.shape[0], np.int64)
+    here = begin
+    for e in range(outbox.sizes.sum()):
+        owner = np.int64(order[e])
+        entry = at[owner]
+        at[owner] = entry + 1
+        start = entry * stride
+        parent = (out[owner, start + row_words] >> 31) // owners
+        while here < parent:
+            ended += 1
+            first[ended] = edges
+            here += 1
+        slot = found[owner, entry]
+        if number[slot] == 0:
+            mark = np.int64(255)
+            for actor in range(actors):
+                field = out[owner, start + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+                mark &= wanted[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+            for k in range(row_words):
+                rows[fresh * row_words + k] = out[owner, start + k]
+            marks[states] = mark
+            states += 1
+            fresh += 1
+            number[slot] = states
+        target[edges] = number[slot] - 1
+        edges += 1
+    while here < end:
+        ended += 1
+        first[ended] = edges
+        here += 1
+    graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED] = states, edges, ended
+    return fresh

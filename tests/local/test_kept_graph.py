@@ -1,0 +1,191 @@
+"""The graph that the fast engine keeps: it is the plain engine's, and so is what is judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, assume, given, settings
+
+from antecede.checker.check import check
+from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.model import Property, What, Where
+from antecede.checker.registry import property_named, protocol_named
+from antecede.checker.search.loop import Found, explore
+from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.transition import System
+from antecede.checker.spec import Spec, load_spec
+from tests.conftest import ROOT, method
+from tests.random_systems import RandomSystem, random_systems
+from tests.search.test_graph import graph_of
+from tests.semantics.test_transition import system_for
+
+CAN_DELIVER = property_named("can-deliver")
+CAN_END = Property(
+    name="can-end",
+    summary="from everywhere on all workloads can come to their end",
+    what=What.ENDED,
+    where=Where.FROM_EVERYWHERE_ON,
+    predicate=lambda ended: ended,
+)
+FIRST_ACTOR_ONLY = Property(
+    name="first-actor-only",
+    summary="treats actors differently: no message of the first one stays undelivered",
+    what=What.UNDELIVERED,
+    where=Where.FROM_EVERYWHERE_ON,
+    predicate=lambda messages: not any(m.sender == 0 for m in messages),
+)
+
+
+def asked(name: str, actors: int, messages: int, *props: Property, **how: Any) -> System:
+    system = system_for(protocol_named(name), actors, messages, **how)
+    return evolve(system, properties=props or (CAN_DELIVER,))
+
+
+def whole(system: System, **options: Any) -> LocalBreadthFirst:
+    """Return a search of the fast engine that is over."""
+    search = LocalBreadthFirst(system, options=method(**{"threads": 2, "block": 64} | options))
+    while search.frontier:
+        search.round(lambda: None)
+    return search
+
+
+def length(found: Found | None) -> int | None:
+    return None if found is None else len(found.transitions)
+
+
+def plain_length(system: System, prop: Property) -> int | None:
+    search = BreadthFirst(system)
+    while search.frontier:
+        search.round(lambda: None)
+    return length(search.lost(prop, lambda: None))
+
+
+SYSTEMS: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
+    ("mfss", 2, 2, {}),
+    ("mfss", 2, 1, {"network": "lossy:1"}),
+    ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"}),
+    ("hybrid-basic-as-printed", 2, 1, {}),
+    ("hybrid-basic-no-timeout", 2, 1, {"network": "lossy"}),
+    ("cykas-as-printed", 2, 2, {}),
+    ("cykas", 3, 1, {"network": "fifo", "history": "clocks"}),
+)
+
+
+@pytest.mark.parametrize(("name", "actors", "messages", "how"), SYSTEMS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_it_is_the_graph_of_the_plain_engine_number_by_number(
+    name: str, actors: int, messages: int, how: dict[str, Any], threads: int
+) -> None:
+    system = asked(name, actors, messages, **how)
+    search = whole(system, symmetry=False, threads=threads)
+    found = search.lost(CAN_DELIVER, lambda: None)
+    kept, plain = search.kept, graph_of(system)
+    assert kept is not None
+    assert plain.rows.first.tolist() == kept.first.array[: kept.states + 1].tolist()
+    assert plain.rows.target.tolist() == kept.target.array[: kept.edges].tolist()
+    assert plain_length(system, CAN_DELIVER) == length(found)
+    search.close()
+
+
+@pytest.mark.parametrize(("name", "actors", "messages", "how"), SYSTEMS)
+def test_symmetry_leaves_the_verdict_and_the_length(
+    name: str, actors: int, messages: int, how: dict[str, Any]
+) -> None:
+    system = asked(name, actors, messages, **how)
+    local = explore(system, whole(system, symmetry=True))
+    expected = plain_length(system, CAN_DELIVER)
+    assert expected == (local.counterexample and local.counterexample.length)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=random_systems())
+def test_random_systems_are_judged_as_by_the_plain_engine(drawn: RandomSystem) -> None:
+    how: dict[str, Any] = {"workload": drawn.workload, "clock_at": drawn.clock_at}
+    system = system_for(drawn.protocol, drawn.actors, drawn.messages, **how)
+    system = evolve(system, properties=(CAN_DELIVER, CAN_END))
+    assume(len(graph_of(system, most=3_000).states) <= 3_000)
+    search = whole(system, symmetry=True)
+    for prop in system.properties:
+        assert plain_length(system, prop) == length(search.lost(prop, lambda: None))
+    search.close()
+
+
+def test_every_small_spec_that_asks_for_ways_back_is_judged_alike() -> None:
+    for file in sorted((ROOT / "specs" / "protocols").glob("*-recovers.toml")):
+        reports = [check(load_spec(file), method(engine=engine)) for engine in ("local", "plain")]
+        assert all(report.as_expected for report in reports), file.name
+
+
+def test_two_properties_are_judged_on_one_graph() -> None:
+    system = asked("hybrid-basic", 2, 1, CAN_DELIVER, CAN_END, network="lossy:1")
+    result = explore(system, whole(system))
+    assert {"can-deliver": Verdict.HOLDS, "can-end": Verdict.HOLDS} == dict(result.properties)
+    hopeless = evolve(CAN_END, name="hopeless", predicate=lambda _ended: False)
+    system = evolve(system, properties=(CAN_DELIVER, hopeless))
+    result = explore(system, whole(system))
+    assert [Verdict.HOLDS, Verdict.VIOLATED] == list(result.properties.values())
+    assert result.counterexample is not None
+    assert 0 == result.counterexample.length
+
+
+def test_a_property_that_tells_actors_apart_is_judged_without_symmetry() -> None:
+    system = asked("mfss", 3, 1, FIRST_ACTOR_ONLY, network="lossy")
+    search = whole(system, symmetry=True)
+    assert search.supply.symmetric
+    found = search.lost(FIRST_ACTOR_ONLY, lambda: None)
+    assert plain_length(system, FIRST_ACTOR_ONLY) == length(found)
+    assert search.kept is not None
+    assert not search.kept.supply.symmetric
+    search.close()
+
+
+@pytest.mark.parametrize("search", ["depth", "breadth"])
+def test_every_exhaustive_search_decides_it(search: str) -> None:
+    spec = Spec(
+        protocol="mfss", actors=2, network="lossy", properties=("can-deliver",), search=search
+    )
+    report = check(spec, method(threads=1))
+    assert report.result.counterexample is not None
+    assert 2 == report.result.counterexample.length
+    assert "graph" in report.result.statistics
+
+
+def test_a_graph_is_spilled_where_the_search_is(tmp_path: Path) -> None:
+    search = whole(asked("mfss", 2, 2), spill=tmp_path)
+    assert search.lost(CAN_DELIVER, lambda: None) is None
+    assert search.kept is not None
+    assert min(search.kept.target.file_bytes, search.kept.first.file_bytes) > 0
+    search.close()
+
+
+def test_no_state_is_forgotten_that_the_graph_needs() -> None:
+    system = asked("mfss", 2, 2)
+    search = whole(system, memory="sweep", forget_from=1)
+    assert 0 == sum(owner.visited.dropped for owner in search.owners)
+    assert search.lost(CAN_DELIVER, lambda: None) is None
+    search.close()
+
+
+def test_bounds_and_interruptions_end_the_look_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = Spec(protocol="mfss", actors=2, messages=2, properties=("can-deliver",))
+    monkeypatch.setattr(
+        "antecede.checker.search.options.Bounds.hit",
+        lambda _self, states, _seconds, _memory: None if states else "--max-seconds 1 reached",
+    )
+    result = check(spec, method()).result
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "--max-seconds 1 reached" == result.stopped_by
+
+
+def test_what_follows_a_counterexample_may_be_too_much_for_plain_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("antecede.checker.paths.confirm.MOST_LOOKED_AT", 1)
+    spec = Spec(protocol="mfss", actors=2, messages=2, network="lossy", properties=("can-deliver",))
+    counterexample = check(spec, method()).result.counterexample
+    assert counterexample is not None
+    assert 1 == counterexample.looked_at
