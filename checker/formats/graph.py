@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path as FilePath
 from types import MappingProxyType
+from typing import Any
 
+import attrs
 import networkx as nx
 from attrs import evolve
 
 from antecede.checker.errors import InputError
+from antecede.checker.formats.graph_svg import drawing
 from antecede.checker.formats.markup import Markup, joined, plain, tag
-from antecede.checker.model import Property, State
+from antecede.checker.model import (
+    Arm,
+    CausalSend,
+    Lose,
+    Message,
+    Property,
+    State,
+    Timeout,
+    Transition,
+)
 from antecede.checker.paths.path import transition_key
-from antecede.checker.report.prose import Wording
+from antecede.checker.report.about import question
+from antecede.checker.report.prose import Wording, listed
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
-from antecede.checker.semantics.transition import Outcome, System, successor
+from antecede.checker.semantics.transition import Outcome, System, initial_state, successor
 
 MOST_STATES = 400
 """More than these nobody can read."""
-
-ACROSS, DOWN, RADIUS = 90, 80, 9
 
 
 def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
     """Return the reachable states and the transitions between them.
 
-    A node is a state's number, in breadth-first order, with `depth`, `text`, `final`, `initial` and
-    `violates`, the names of the properties that it violates, or that a transition into it does; an
-    edge has `text`.
+    A node is a state's number, in breadth-first order, with `depth`, `text`, `label` (how it
+    differs from the start, in lines), `final`, `initial` and `violates`, the names of the
+    properties that it violates, or that a transition into it does; an edge has `text` and a short
+    `label`.
 
     Raises:
         InputError: there are more than `most` states.
     """
-    graph, found, judged = nx.MultiDiGraph(), _explored(system, most), _judged(system)
+    found, judged, words = _explored(system, most), _judged(system), short_words(system)
+    title = f"State space of {plain(system.protocol.name)}"
+    graph = nx.MultiDiGraph(title=title, question=plain(question(system, system.protocol.name)))
     _add(graph, system, found.states[0], 0, 1)
     for here, state in enumerate(found.states):
         edges = list(found.rows.of(here))
@@ -48,9 +62,8 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
             if number not in graph:
                 _add(graph, system, found.states[number], number, graph.nodes[here]["depth"] + 1)
             outcome = successor(system, state, transition)
-            graph.add_edge(
-                here, number, text=_edge_text(system, transition_key(transition), outcome)
-            )
+            text = _edge_text(system, transition_key(transition), outcome)
+            graph.add_edge(here, number, text=text, label=plain(_short(words, transition)))
             wrong = [p for p in judged if in_deliveries(p, outcome.deliveries)]
             _violate(graph, number, wrong)
     return graph
@@ -75,9 +88,79 @@ def _add(graph: nx.MultiDiGraph, system: System, state: State, number: int, dept
         f"{words.actor(actor)}: {words.value(here)}" for actor, here in enumerate(state.actors)
     )
     graph.add_node(
-        number, depth=depth, text=plain_lines(text), final=False, violates="", initial=number == 0
+        number,
+        depth=depth,
+        text=plain_lines(text),
+        label=plain_lines("\n".join(_differences(system, state))),
+        final=False,
+        violates="",
+        initial=number == 0,
     )
     _violate(graph, number, [p for p in _judged(system) if in_state(p, state)])
+
+
+class _Numbered(Mapping[Message, str]):
+    """Short names of all messages of a system: A1 is Alice's first."""
+
+    def __init__(self, system: System) -> None:
+        names = [system.names.actor(actor) for actor in range(system.actors)]
+        initials = [name[:1] for name in names]
+        apart = len(set(initials)) == len(names)
+        self._starts = initials if apart else [f"{at}." for at in range(1, len(names) + 1)]
+        self._given = system.names
+
+    def __getitem__(self, message: Message) -> str:
+        if message.sender not in range(len(self._starts)):
+            raise KeyError(message)
+        given = self._given.message(message.sender, message.number)
+        return given or f"{self._starts[message.sender]}{message.number}"
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def short_words(system: System) -> Wording:
+    """Return words for a graph, in which messages are named by their senders."""
+    return Wording(_Numbered(system), system.names)
+
+
+def _differences(system: System, state: State) -> Iterator[str]:
+    """Yield how a state differs from the start: fields of actors, and what is in flight."""
+    words, start = short_words(system), initial_state(system)
+    for actor, (was, now) in enumerate(zip(start.actors, state.actors, strict=True)):
+        changed = [
+            f"{name}={words.value(value)}"
+            for name, value in _parts(now).items()
+            if type(was) is not type(now) or _parts(was).get(name) != value
+        ]
+        if changed:
+            yield f"{words.actor(actor)}: {', '.join(changed)}"
+    for (_, dst), channel in zip(system.pairs, state.channels, strict=True):
+        for packet in channel:
+            yield f"→ {words.actor(dst)}: {words.label(packet)}"
+
+
+def _parts(local: Any) -> dict[str, Any]:
+    """Return the fields of an actor's state; one that has none is a part of its own."""
+    if attrs.has(type(local)):
+        return {a.name: getattr(local, a.name) for a in attrs.fields(type(local))}
+    return {"state": local}
+
+
+def _short(words: Wording, transition: Transition) -> str:
+    """Return what happens in very few words."""
+    if isinstance(transition, CausalSend):
+        to = listed([words.actor(dst) for dst in transition.destinations])
+        return f"{words.actor(transition.actor)} sends to {to}"
+    if isinstance(transition, Arm | Timeout):
+        return words.transition(transition, None)
+    packet = words.label(transition.packet)
+    if isinstance(transition, Lose):
+        return f"{packet} is lost"
+    return f"{words.actor(transition.dst)} gets {packet}"
 
 
 def _judged(system: System) -> list[Property]:
@@ -135,144 +218,52 @@ def graphml(graph: nx.MultiDiGraph) -> str:
     return out.getvalue().decode("utf-8") + "\n"
 
 
-STYLE = """
-svg { font: 11px system-ui, sans-serif; color: #1f2328; background: #fff; }
-line { stroke: #6e7781; } circle { fill: #fff; stroke: #1f2328; stroke-width: 1.5; }
-.initial { stroke-width: 4; } .final { stroke-dasharray: none; fill: #dbe9f6; }
-.wrong { fill: #d55e00; stroke: #8a3c00; } text { fill: #1f2328; text-anchor: middle; }
-.muted { fill: #57606a; text-anchor: start; }
-@media screen and (prefers-color-scheme: dark) {
-  svg { background: #0d1117; } line { stroke: #8b949e; } text { fill: #e6edf3; }
-  circle { fill: #0d1117; stroke: #e6edf3; } .final { fill: #1f3a57; }
-  .wrong { fill: #d55e00; stroke: #ffb77a; } .muted { fill: #8b949e; }
-}
-"""
-
-
 def svg(graph: nx.MultiDiGraph) -> str:
-    """Return a picture: a row of states per depth; pointing at one shows what it is."""
+    """Return a picture, with a caption: a row of states per depth, or as Graphviz places them."""
     return str(_picture(graph)) + "\n"
 
 
 def _picture(graph: nx.MultiDiGraph) -> Markup:
-    places = _places(graph)
-    wide = max(x for x, _ in places.values()) + ACROSS
-    high = max(y for _, y in places.values()) + DOWN
-    edges = [_edge(graph, places, *ends) for ends in dict.fromkeys(graph.edges())]
-    nodes = [_node(places[number], number, data) for number, data in graph.nodes(data=True)]
-    legend = tag(
-        "text",
-        "heavy: the start; blue: a final state; orange: a violation; pointing at one tells more",
-        x=12,
-        y=high - 12,
-        class_="muted",
+    told = graph.graph
+    return drawing(
+        dict(graph.nodes(data=True)), list(graph.edges(data=True)), told["title"], told["question"]
     )
-    return tag(
-        "svg",
-        tag("style", Markup(STYLE)),
-        _ARROW,
-        *edges,
-        *nodes,
-        legend,
-        xmlns="http://www.w3.org/2000/svg",
-        width=float(wide),
-        height=float(high),
-        viewBox=f"0 0 {wide:.0f} {high:.0f}",
-        role="img",
-    )
-
-
-_ARROW = tag(
-    "defs",
-    tag(
-        "marker",
-        tag("path", d="M0,0 L8,4 L0,8 z", fill="#6e7781"),
-        id="arrow",
-        viewBox="0 0 8 8",
-        refX=8,
-        refY=4,
-        markerWidth=7,
-        markerHeight=7,
-        orient="auto",
-    ),
-)
-
-
-def _places(graph: nx.MultiDiGraph) -> dict[int, tuple[float, float]]:
-    """Return where each state stands: a row per depth, each state near those that lead to it."""
-    rows: dict[int, list[int]] = {}
-    for number, depth in graph.nodes(data="depth"):
-        rows.setdefault(depth, []).append(number)
-    widest = max(map(len, rows.values()))
-    places: dict[int, tuple[float, float]] = {}
-    for depth, row in sorted(rows.items()):
-        row.sort(key=lambda number: _pull(graph, places, number))
-        gap = ACROSS * widest / (len(row) + 1)
-        for at, number in enumerate(row, 1):
-            places[number] = (gap * at, DOWN * (depth - 0.5))
-    return places
-
-
-def _pull(graph: nx.MultiDiGraph, places: Mapping[int, tuple[float, float]], number: int) -> float:
-    above = [places[other][0] for other in graph.predecessors(number) if other in places]
-    return sum(above) / len(above) if above else 0.0
-
-
-def _edge(
-    graph: nx.MultiDiGraph, places: Mapping[int, tuple[float, float]], source: int, target: int
-) -> Markup:
-    texts = [data["text"] for data in graph.get_edge_data(source, target).values()]
-    (x1, y1), (x2, y2) = places[source], places[target]
-    length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5 or 1.0
-    back = (RADIUS + 2) / length
-    return tag(
-        "line",
-        tag("title", "; ".join(texts)),
-        x1=x1,
-        y1=y1,
-        x2=x2 - (x2 - x1) * back,
-        y2=y2 - (y2 - y1) * back,
-        marker_end="url(#arrow)",
-    )
-
-
-def _node(place: tuple[float, float], number: int, data: Mapping[str, object]) -> Markup:
-    looks = [
-        name
-        for name, there in (
-            ("initial", data["initial"]),
-            ("final", data["final"]),
-            ("wrong", data["violates"]),
-        )
-        if there
-    ]
-    x, y = place
-    said = f"{number}: {data['text']}"
-    if data["violates"]:
-        said += f"; violates {data['violates']}"
-    circle = tag("circle", tag("title", said), cx=x, cy=y, r=RADIUS, class_=" ".join(looks) or None)
-    return tag("g", circle, tag("text", str(number), x=x, y=y + RADIUS + 12))
 
 
 def html(graph: nx.MultiDiGraph) -> str:
     """Return a page with the picture, in a frame that scrolls and zooms."""
     page = tag(
         "html",
-        tag("head", tag("meta", charset="utf-8"), tag("title", "State space")),
+        tag(
+            "head",
+            tag("meta", charset="utf-8"),
+            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            tag("title", graph.graph["title"]),
+            tag("style", Markup(_PAGE)),
+        ),
         tag(
             "body",
             tag(
                 "p",
-                f"{graph.number_of_nodes()} states, {graph.number_of_edges()} transitions. Zoom ",
+                "Zoom ",
                 tag("input", type="range", min="20", max="300", value="100", aria_label="zoom"),
             ),
-            tag("div", _picture(graph), style="overflow: auto; max-height: 88vh"),
+            tag("div", _picture(graph), class_="scene"),
             tag("script", Markup(_ZOOM)),
         ),
         lang="en",
     )
     return str(joined(Markup("<!DOCTYPE html>"), page)) + "\n"
 
+
+_PAGE = """
+:root { color-scheme: light dark; }
+body { margin: .6rem; font: 14px system-ui, sans-serif; background: #fff; color: #1f2328; }
+.scene { overflow: auto; max-height: 88vh; }
+@media screen and (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } }
+@media print { p { display: none; } .scene { overflow: visible; max-height: none; }
+  svg { max-width: 100%; max-height: 96vh; width: auto; height: auto; } }
+"""
 
 _ZOOM = """
 const picture = document.querySelector("svg");

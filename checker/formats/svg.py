@@ -177,19 +177,19 @@ def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
     """Return the lines on top, each with its look."""
     wide = max(layout.width, 680.0) - 28
     y = 30.0
-    for line in _wrapped(said.headline, wide, 18 * BOLD):
+    for line in wrapped_lines(said.headline, wide, 18 * BOLD):
         yield Label(line, 14, y, "start"), "title"
         y += 23
-    for line in _wrapped(said.explanation.text, wide, TEXT):
+    for line in wrapped_lines(said.explanation.text, wide, TEXT):
         yield Label(line, 14, y, "start"), "said"
         y += 17
     y += 3
-    for line in _wrapped(f"{said.verdict} · {said.question}", wide, TEXT):
+    for line in wrapped_lines(f"{said.verdict} · {said.question}", wide, TEXT):
         yield Label(line.removeprefix("· "), 14, y, "start"), "muted"
         y += 17
 
 
-def _wrapped(text: str, wide: float, size: float) -> Iterator[str]:
+def wrapped_lines(text: str, wide: float, size: float) -> Iterator[str]:
     """Return a paragraph in lines that fit; a word that is too long is cut into pieces."""
     most = max(int(wide / size / 0.6), 8)
     line = ""
@@ -501,7 +501,7 @@ def _legend(layout: Layout, wide: float) -> tuple[list[Markup], float]:
         x += long
     if layout.undrawn:
         said = f"Still in flight, not drawn: {', '.join(layout.undrawn)}."
-        for line in _wrapped(said, wide - 40, TEXT):
+        for line in wrapped_lines(said, wide - 40, TEXT):
             y += 20
             drawn.append(tag("text", line, class_="muted", x=20, y=y + 4))
     return [tag("line", class_="tick", x1=14, y1=0, x2=wide - 14, y2=0), *drawn], y + 12

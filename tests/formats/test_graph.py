@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +12,10 @@ import networkx as nx
 import pytest
 
 from antecede.checker.errors import InputError
+from antecede.checker.formats import placing
+from antecede.checker.formats.geometry import overlap
 from antecede.checker.formats.graph import dot, graph_writer, graphml, html, state_graph, svg
+from antecede.checker.formats.placing import in_rows, spread
 from antecede.checker.registry import protocol_named
 from tests.conftest import Command, search
 from tests.semantics.test_transition import system_for
@@ -60,17 +64,84 @@ def test_dot_names_every_state_and_transition_once() -> None:
     assert graph.number_of_nodes() == len(lines) - 3 - graph.number_of_edges()
 
 
-def test_the_picture_has_a_circle_per_state_inside_its_frame() -> None:
-    graph = graph_of("unordered", 2)
-    root = ElementTree.fromstring(svg(graph))
-    circles = list(root.iter(f"{NAMESPACE}circle"))
-    assert graph.number_of_nodes() == len(circles)
-    for circle in circles:
-        assert 0 < float(circle.get("cx", "0")) < float(root.get("width", "0"))
-        assert 0 < float(circle.get("cy", "0")) < float(root.get("height", "0"))
-    assert any("wrong" in circle.get("class", "") for circle in circles)
-    places = {(circle.get("cx"), circle.get("cy")) for circle in circles}
-    assert len(places) == len(circles)
+def frames(text: str) -> list[tuple[float, float, float, float]]:
+    """Return the boxes of the states of a picture, as left, top, right, bottom."""
+    rects = list(ElementTree.fromstring(text).iter(f"{NAMESPACE}rect"))
+    return [
+        (x, y, x + float(r.get("width", "0")), y + float(r.get("height", "0")))
+        for r in rects
+        if r.get("class") == "frame"
+        for x, y in [(float(r.get("x", "0")), float(r.get("y", "0")))]
+    ]
+
+
+@pytest.fixture(params=["Graphviz", "our own"])
+def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Whose layout the pictures have."""
+    if request.param == "our own":
+        monkeypatch.setattr(placing, "_graphviz", lambda: None)
+    elif placing._graphviz() is None:
+        pytest.skip("Graphviz and its package are not installed")
+    return str(request.param)
+
+
+@pytest.mark.parametrize(("protocol", "messages"), [("unordered", 1), ("mfss", 2), ("cykas", 2)])
+def test_every_state_has_a_place_of_its_own_inside_the_picture(
+    protocol: str, messages: int, layout: str
+) -> None:
+    graph = graph_of(protocol, messages)
+    text = svg(graph)
+    root, boxes = ElementTree.fromstring(text), frames(text)
+    assert graph.number_of_nodes() == len(boxes)
+    assert not any(overlap(one, other) for one, other in combinations(boxes, 2)), layout
+    for left, top, right, bottom in boxes:
+        assert 0 <= left < right <= float(root.get("width", "0"))
+        assert 0 <= top < bottom <= float(root.get("height", "0"))
+
+
+def test_a_small_space_says_what_states_and_transitions_are(layout: str) -> None:
+    shown = svg(graph_of("unordered", 1))
+    words = [text.text for text in ElementTree.fromstring(shown).iter(f"{NAMESPACE}text")]
+    for said in ("Alice sends to Bob", "Bob gets Data(A1)", "→ Bob: Data(A1)"):
+        assert said in words, layout
+    assert "State space of unordered" in words
+
+
+def test_the_caption_counts_and_the_signs_need_no_colour() -> None:
+    graph = graph_of("cykas-as-printed", 1)
+    shown = svg(graph)
+    assert f"{graph.number_of_nodes()} states, {graph.number_of_edges()} transitions, " in shown
+    assert "in violation" in shown
+    assert 'class="inner"' in shown
+    assert 1 == shown.count('class="state initial')
+    assert "prefers-color-scheme: dark" in shown
+
+
+def test_a_large_space_is_drawn_with_numbers_and_fewer_crossings() -> None:
+    graph = graph_of("mfss", 2)
+    shown = svg(graph)
+    assert "Point at a state" in shown
+    assert "gets Data" not in re.sub("<title>[^<]*</title>", "", shown)
+
+
+def test_neighbours_stand_as_near_as_possible_to_where_they_are_pulled() -> None:
+    assert [0.0, 10.0, 20.0] == spread([0.0, 10.0, 20.0], [10.0] * 3)
+    assert [-5.0, 5.0] == spread([0.0, 0.0], [10.0, 10.0])
+    assert [0.0, 5.0, 15.0] == spread([0.0, 10.0, 10.0], [2.0, 8.0, 12.0])
+
+
+def test_our_own_layout_has_few_crossings() -> None:
+    edges = [(0, 1), (0, 2), (0, 3), (1, 6), (2, 5), (3, 4)]
+    depths = {0: 1, 1: 2, 2: 2, 3: 2, 4: 3, 5: 3, 6: 3}
+    where = in_rows(dict.fromkeys(depths, (20.0, 20.0)), depths, edges, 40.0).centers
+    assert [6, 5, 4] == sorted((4, 5, 6), key=lambda state: where[state][0])
+
+
+def test_an_edge_back_or_to_itself_goes_around() -> None:
+    sizes = {0: (20.0, 20.0), 1: (20.0, 20.0)}
+    found = in_rows(sizes, {0: 1, 1: 2}, [(0, 1), (1, 0), (1, 1)], 40.0)
+    assert [2, 4, 4] == [len(route) for route in found.routes]
+    assert all(x < found.size[0] for route in found.routes for x, _ in route)
 
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:
