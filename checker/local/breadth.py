@@ -47,6 +47,7 @@ from antecede.checker.tables.checkpoint import (
     prepared,
     readable,
 )
+from antecede.checker.tables.components import bits_of, in_bits
 from antecede.checker.tables.encoding import filled
 from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.identity import about
@@ -458,9 +459,7 @@ class LocalBreadthFirst:
         self._next_level()
 
     def _show_initially(self, bits: int) -> None:
-        for rank, prop in enumerate(self.system.properties):
-            if bits >> rank & 1:
-                self.course.found[prop.name] = Found(())
+        self.course.found |= {prop.name: Found(()) for prop in in_bits(self.system, bits)}
 
     @property
     def found(self) -> dict[str, Found]:
@@ -563,11 +562,7 @@ class LocalBreadthFirst:
             self.course.truncated, self.course.frontier = True, 0
             return
         self.course.between_levels = False
-        known = sum(
-            1 << rank
-            for rank, p in enumerate(self.system.properties)
-            if p.name in self.course.found
-        )
+        known = bits_of(self.system, lambda prop: prop.name in self.found)
         for owner in self.owners:
             owner.control[kernels.KNOWN] = known
         with wrapping():
@@ -918,10 +913,10 @@ class LocalBreadthFirst:
         for owner in self.owners:
             for bits, link, place in owner.shown[: owner.control[kernels.FOUND]]:
                 index, source = divmod(int(link), len(self.owners))
-                for rank, prop in enumerate(self.system.properties):
-                    if bits >> rank & 1 and self.options.traces:
-                        self._show(prop.name, source, index, int(place))
-                    elif bits >> rank & 1:
+                for prop in in_bits(self.system, int(bits)):
+                    if self.options.traces:
+                        self._show(prop, source, index, int(place))
+                    else:
                         untraced.append(prop)
             owner.control[kernels.FOUND] = 0
         # Of a witness it only matters that there is one; of a violation, how it comes about.
@@ -939,9 +934,8 @@ class LocalBreadthFirst:
         found = self.course.found
         for owner in self.owners:
             shown = int(np.bitwise_or.reduce(owner.shown[: owner.control[kernels.FOUND], 0]))
-            for rank, prop in enumerate(self.system.properties):
-                if shown >> rank & 1:
-                    found.setdefault(prop.name, Found(()))
+            for prop in in_bits(self.system, shown):
+                found.setdefault(prop.name, Found(()))
             owner.control[kernels.FOUND] = 0
         if decided(self.system, self):
             self.weighs = False
@@ -981,19 +975,18 @@ class LocalBreadthFirst:
             f"counterexample, failed: {error}"
         )
 
-    def _show(self, name: str, owner: int, index: int, place: int) -> None:
+    def _show(self, prop: Property, owner: int, index: int, place: int) -> None:
         length = self.course.deepest - (place < 0)
-        known = self.course.found.get(name)
+        known = self.course.found.get(prop.name)
         if known is not None and len(known.transitions) <= length:
             return
         places = self._places_to(owner, index)
         if place >= 0:
             places.append(place)
         if self.supply.symmetric:
-            prop = next(p for p in self.system.properties if p.name == name)
-            self.course.found[name] = Found(self.unrenamed(places, prop))
+            self.course.found[prop.name] = Found(self.unrenamed(places, prop))
         else:
-            self.course.found[name] = Found(transitions_at(self.system, places))
+            self.course.found[prop.name] = Found(transitions_at(self.system, places))
 
     def _places_to(self, owner: int, index: int) -> list[int]:
         """Return the places of the transitions that lead to a state of the current level."""

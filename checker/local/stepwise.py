@@ -39,6 +39,7 @@ from antecede.checker.semantics.transition import (
 )
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
+from antecede.checker.tables.components import bits_of, in_bits
 from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import Visited
@@ -258,10 +259,8 @@ class Stepwise:
     def _show(self, bits: int, places: list[int]) -> None:
         """Record the properties that the path with the transitions at `places` shows."""
         transitions = transitions_at(self.system, places)
-        for rank, prop in enumerate(self.system.properties):
-            if bits >> rank & 1:
-                self.found[prop.name] = Found(transitions)
-                self.control[kernels.KNOWN] |= 1 << rank
+        self.found |= {prop.name: Found(transitions) for prop in in_bits(self.system, bits)}
+        self.control[kernels.KNOWN] = bits_of(self.system, lambda prop: prop.name in self.found)
 
     def _raise(self) -> None:
         """Raise what the handler raised on the last transition of the path."""

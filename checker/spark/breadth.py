@@ -68,6 +68,7 @@ from antecede.checker.spark.tasks import (
 from antecede.checker.spark.transfer import clear, from_file
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in, prepared
+from antecede.checker.tables.components import bits_of, in_bits
 from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.symmetry import figures
@@ -599,9 +600,7 @@ class SparkBreadthFirst:
         wait_for(sc, self._shares._jrdd.count)
 
     def _new_job(self, *, advances: bool) -> Job:
-        known = sum(
-            1 << rank for rank, p in enumerate(self.system.properties) if p.name in self.found
-        )
+        known = bits_of(self.system, lambda prop: prop.name in self.found)
         return Job(
             run=self.run,
             number=self._jobs,
@@ -633,8 +632,8 @@ class SparkBreadthFirst:
         """Trace back what this round showed, the shortest first."""
         untraced = set()
         for bits, partition, index, place in sorted(shown, key=lambda s: (s[3] >= 0, *s[1:])):
-            for rank, prop in enumerate(self.system.properties):
-                if not bits >> rank & 1 or prop.name in self.found:
+            for prop in in_bits(self.system, bits):
+                if prop.name in self.found:
                     continue
                 if prop.sought:  # that there is one is all that matters
                     self.course.found[prop.name] = Found(())

@@ -7,13 +7,13 @@ of a channel. What the protocol says about them is asked once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from attrs import define, evolve, field
 
 from antecede.checker.errors import CapacityError, ProtocolError
-from antecede.checker.model import Packet, State, Step, What
+from antecede.checker.model import Packet, Property, State, Step, What
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
 from antecede.checker.semantics.judge import looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
@@ -71,6 +71,16 @@ class Interner:
         self.numbers[value] = number
         self.values.append(value)
         return number
+
+
+def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
+    """Return the bit set of the properties that are chosen, as tables and kernels know them."""
+    return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
+
+
+def in_bits(system: System, bits: int) -> Iterator[Property]:
+    """Yield the properties in a bit set."""
+    return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
 
 @define(eq=False)
@@ -169,11 +179,7 @@ class Components:
 
     def shown(self, state: Any) -> int:
         """Return the bit set of invariants that `state` violates and witnesses that it shows."""
-        bits = 0
-        for rank, prop in enumerate(self.system.properties):
-            if prop.what is What.STATE and shown(prop, (state,)):
-                bits |= 1 << rank
-        return bits
+        return bits_of(self.system, lambda prop: prop.what is What.STATE and shown(prop, (state,)))
 
     def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
         """Call `receive` once per distinct argument, whatever else is in the channel."""

@@ -13,14 +13,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from itertools import product
+from functools import partial
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
-from antecede.checker.model import Message, Packet, Step, What, Where
+from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, Unknown, in_deliveries
 from antecede.checker.semantics.marked import is_over, may_mark, ordered
@@ -30,7 +30,7 @@ from antecede.checker.semantics.transition import (
 )
 from antecede.checker.semantics.workload import ARM, most_sent
 from antecede.checker.tables import kernels
-from antecede.checker.tables.components import Components
+from antecede.checker.tables.components import Components, bits_of
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.tables.symmetry import Symmetry
 
@@ -270,11 +270,7 @@ class Tabulation(Components):
     @property
     def sought_endings(self) -> int:
         """The bit set of properties that look for a final state."""
-        return sum(
-            1 << k
-            for k, p in enumerate(self.system.properties)
-            if p.where is Where.AT_SOME_FINAL_STATE
-        )
+        return bits_of(self.system, lambda prop: prop.where is Where.AT_SOME_FINAL_STATE)
 
     def initially_shown(self) -> int:
         """Return the bit set of properties that the initial state shows."""
@@ -552,11 +548,9 @@ class Tabulation(Components):
             What.UNDELIVERED: tuple(entry.message for entry in self.pending[actor].values[pending]),
             What.ENDED: self.system.workload.ended(actor, self.positions[actor].values[position]),
         }
-        bits = 0
-        for rank, prop in enumerate(self.system.properties):
-            if prop.where in ENDS and not prop.predicate(things[prop.what]):
-                bits |= 1 << rank
-        return bits
+        return bits_of(
+            self.system, lambda prop: prop.where in ENDS and not prop.predicate(things[prop.what])
+        )
 
     def _judge_deliveries(self) -> Words:
         """Return, per judgement of a delivery, the bit set of properties that it shows.
@@ -564,17 +558,21 @@ class Tabulation(Components):
         Raises:
             InputError: a property asks what the tables do not know; any answer might be wrong.
         """
-        bad = np.zeros(8, np.int64)
-        for judgement, (rank, prop) in product(range(8), enumerate(self.system.properties)):
+        found = []
+        for judgement in range(8):
             delivery = Glimpse(not judgement & 4, bool(judgement & 1), bool(judgement & 2))
-            try:
-                bad[judgement] |= in_deliveries(prop, (delivery,)) << rank
-            except Unknown:
-                raise InputError(
-                    f"the property {prop.name!r} asks which message is delivered, or where, and "
-                    "the tables of the compiled engines do not know that; use --engine plain"
-                ) from None
-        return bad
+            found.append(bits_of(self.system, partial(_is_shown_by, delivery)))
+        return np.array(found, np.int64)
+
+
+def _is_shown_by(delivery: Glimpse, prop: Property) -> bool:
+    try:
+        return in_deliveries(prop, (delivery,))
+    except Unknown:
+        raise InputError(
+            f"the property {prop.name!r} asks which message is delivered, or where, and the "
+            "tables of the compiled engines do not know that; use --engine plain"
+        ) from None
 
 
 _FILLERS = {
