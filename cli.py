@@ -36,7 +36,7 @@ from antecede.checker.check import (
 )
 from antecede.checker.claims import SOURCES
 from antecede.checker.claims import table as tables
-from antecede.checker.engine import kernels_are_compiled
+from antecede.checker.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.formats import check_writable, junit, sarif, write_whole
@@ -475,7 +475,11 @@ def check_command(
         _complain(reports.left_out_text(found.others))
     ticker = reports.Ticker(quiet=quiet, many=many)
     if not quiet and method.engine != "plain" and not kernels_are_compiled():
-        _complain("Compiling the kernels, which takes half a minute and is done once.")
+        _complain(
+            "Compiling the kernels, which is done once; until then plain Python begins."
+            if begins_plainly(method)
+            else "Compiling the kernels, which takes half a minute and is done once."
+        )
     done = []
     for result in check_all(
         found.specs,

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts, starvation
-from antecede.checker.engine import explorer_for, kernels_are_compiled
+from antecede.checker.engine import explorer_at_once, kernels_are_compiled
 from antecede.checker.errors import (
     CapacityError,
     HandlerError,
@@ -182,7 +182,7 @@ def check(
     keep_running()
     try:
         if system.workload.buffer is None or options.engine != "plain":
-            made = partial(explorer_for, explored, options, bounds.max_depth)
+            made = partial(explorer_at_once, explored, options, bounds.max_depth)
             result = _explored(system, made, options, bounds, watch)
         else:
             result = _endless(system, explored, options, bounds, watch)
@@ -351,7 +351,7 @@ def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], .
     kept = evolve(options, checkpoint=None, resume=None, traces=True, memory="auto", audit=False)
     first = evolve(kept, search="breadth")
     tried = (first,) if options.search == "breadth" else (first, kept)
-    return tuple(partial(explorer_for, options=each) for each in tried)
+    return tuple(partial(explorer_at_once, options=each) for each in tried)
 
 
 def _tick(result: Result, bounds: Bounds, watch: Callable[[Progress], None]) -> Callable[[], None]:

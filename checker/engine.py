@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import Any
 
 import attrs
 
 from antecede.checker.errors import InputError
+from antecede.checker.local.compiling import started
 from antecede.checker.search.loop import Explorer
+from antecede.checker.search.meanwhile import Meanwhile
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
-from antecede.checker.tables.cache import compiled_in
+from antecede.checker.tables.cache import compiled_in, folder
 
 MOST_ACTORS = 16
 """For the local engine: what the keys of its tables have room for."""
@@ -39,6 +43,22 @@ def explorer_for(system: System, options: Options, max_depth: int | None = None)
     Raises:
         InputError: there is no such engine, or it lacks what is asked for.
     """
+    _refuse(system, options)
+    if options.engine == "plain":
+        return _plain(system, options, max_depth)
+    return (
+        _spark(system, options, max_depth)
+        if options.engine == "spark"
+        else _local(system, options, max_depth)
+    )
+
+
+def _refuse(system: System, options: Options) -> None:
+    """Check that there is such an engine, and that it has what is asked for.
+
+    Raises:
+        InputError: it has not.
+    """
     checked(options)
     for name, engines in WANTS.items():
         if _is_set(options, name):
@@ -50,17 +70,44 @@ def explorer_for(system: System, options: Options, max_depth: int | None = None)
     if system.limits and options.engine != "plain":
         asked = ",".join(limit.text for limit in system.limits)
         raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
-    if options.engine == "plain":
-        return _plain(system, options, max_depth)
-    if system.actors > MOST_ACTORS:
+    if options.engine != "plain" and system.actors > MOST_ACTORS:
         raise InputError(
             f"actors is {system.actors}; the {options.engine} engine takes at most "
             f"{MOST_ACTORS}, the plain one any number (--engine plain)"
         )
+
+
+def explorer_at_once(system: System, options: Options, max_depth: int | None = None) -> Explorer:
+    """Return what `explorer_for` does, but do not wait for kernels that must be compiled first.
+
+    Where a search allows it, it begins in plain Python, and goes over to what `explorer_for`
+    returns when the kernels are ready.
+
+    Raises:
+        InputError: there is no such engine, or it lacks what is asked for.
+    """
+    if system.workload.buffer is not None or not begins_plainly(options):
+        return explorer_for(system, options, max_depth)
+    _refuse(system, options)
+    compiling = started()
+    return Meanwhile(
+        BreadthFirst(system, max_depth),
+        ready=lambda: compiling.poll() is not None,
+        begin=partial(explorer_for, system, options, max_depth),
+        waits_for="plain Python, until the kernels are compiled",
+    )
+
+
+def begins_plainly(options: Options) -> bool:
+    """Return whether a search begins in plain Python, for there are no compiled kernels yet."""
+    simple = options.search == "breadth" and options.engine == "local" and not options.audit
+    saved = (options.spill, options.checkpoint, options.resume)
     return (
-        _spark(system, options, max_depth)
-        if options.engine == "spark"
-        else _local(system, options, max_depth)
+        simple
+        and not any(saved)
+        and not kernels_are_compiled()
+        and folder() is not None
+        and not os.environ.get("NUMBA_DISABLE_JIT")
     )
 
 

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from antecede import cli
 from antecede.checker.engine import explorer_for, kernels_are_compiled
+from antecede.checker.local import compiling
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.registry import default_properties
@@ -43,14 +44,16 @@ def default_interrupts() -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the kernels once, before several workers would all do so at the same time."""
-    side_by_side = getattr(session.config.option, "numprocesses", None)
-    if side_by_side and not hasattr(session.config, "workerinput") and not kernels_are_compiled():
-        terminal = session.config.pluginmanager.get_plugin("terminalreporter")
-        if terminal is not None:
-            terminal.write_line("Compiling the kernels once for all workers; this takes a minute.")
+    """Compile the kernels once, before workers would all do so or a search begins without them."""
+    if hasattr(session.config, "workerinput") or kernels_are_compiled():
+        return
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        terminal.write_line("Compiling the kernels once for all tests; this takes a minute.")
+    compiling.main()
+    if getattr(session.config.option, "numprocesses", None):
         small = (*COMMAND, "check", "mfss", "--actors", "2", "--messages", "1")
-        for search in ("breadth", "depth", "random"):
+        for search in ("depth", "random"):
             subprocess.run([*small, "--search", search], capture_output=True, check=False)
 
 

@@ -654,8 +654,9 @@ def progress_text(progress: Progress, width: int | None = None) -> str:
 def _progress(progress: Progress, number: Callable[[int], str]) -> str:
     counts, seconds = progress.counts, progress.seconds
     speed = number(int(counts.total_states / seconds)) if seconds >= SHORTEST else "-"
+    waits = f"{progress.waits_for}: " if progress.waits_for else ""
     return (
-        f"depth {counts.depth:,}  unique {number(counts.unique_states)}  "
+        f"{waits}depth {counts.depth:,}  unique {number(counts.unique_states)}  "
         f"total {number(counts.total_states)}  {speed} states/s  "
         f"frontier {number(progress.frontier)}  {memory(progress.memory_bytes)}  {elapsed(seconds)}"
     )

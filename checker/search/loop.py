@@ -37,12 +37,17 @@ class Found:
 
 @frozen
 class Progress:
-    """Figures of a search under way."""
+    """Figures of a search under way.
+
+    Attributes:
+        waits_for: what a faster engine waits for meanwhile, in words.
+    """
 
     counts: Counts
     frontier: int
     seconds: float
     memory_bytes: int
+    waits_for: str = ""
 
 
 class Stop(Exception):
@@ -50,14 +55,11 @@ class Stop(Exception):
 
 
 class Explorer(Protocol):
-    """What an engine supplies for one search.
+    """What an engine supplies for one search."""
 
-    Attributes:
-        exhaustive: an empty frontier means that every state was explored.
-        ends_with_round: a violation is reported after the round in which it was found.
-    """
-
-    exhaustive: bool
+    @property
+    def exhaustive(self) -> bool:
+        """An empty frontier means that every state was explored."""
 
     @property
     def found(self) -> dict[str, Found]:
@@ -137,14 +139,23 @@ def _explore(
     before: float = getattr(explorer, "seconds_before", 0.0)
     stopped_by: str | None = None
     error: ProtocolError | None = None
+
+    def seconds() -> float:
+        """Return how long the search has taken; what was explored in vain does not count."""
+        vain: float = getattr(explorer, "vain_seconds", 0.0)
+        return time.monotonic() - started - vain
+
     recovered: set[str] = set()
 
     def tick(*, searching: bool = True) -> None:
-        now = time.monotonic() - started
-        progress = Progress(explorer.counts(), explorer.frontier, before + now, memory_bytes())
+        now, memory = seconds(), memory_bytes()
+        waits_for: str = getattr(explorer, "waits_for", "")
+        progress = Progress(explorer.counts(), explorer.frontier, before + now, memory, waits_for)
         watch(progress)
         states = progress.counts.unique_states if searching else 0
-        reason = interrupts.wanted() or bounds.hit(states, now, progress.memory_bytes)
+        # The bounds on time and memory are for the engine that is waited for.
+        hit = bounds.hit(states, 0.0, 0) if waits_for else bounds.hit(states, now, memory)
+        reason = interrupts.wanted() or hit
         if reason is not None:
             raise Stop(reason)
 
@@ -167,8 +178,7 @@ def _explore(
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     if stopped_by is None and (cuts := _cuts(explorer)):
         stopped_by = f"--bound {','.join(cuts)} reached"
-    seconds = before + time.monotonic() - started
-    return _result(system, explorer, stopped_by, error, seconds, recovered)
+    return _result(system, explorer, stopped_by, error, before + seconds(), recovered)
 
 
 def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> set[str]:

@@ -1,0 +1,114 @@
+"""Compiles the kernels in a process of its own, which keeps them for all later starts.
+
+This module starts that process, and is what it runs. It goes on when the process that started it
+has its answer, for the next one will need the kernels. Starting it imports no compiler.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import subprocess
+import sys
+
+from antecede.checker.model import Property, Protocol, Step, What, Where
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Result
+from antecede.checker.semantics.history import oracle_named
+from antecede.checker.semantics.network import network_named
+from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.tables import cache
+
+_running: list[subprocess.Popen[bytes]] = []
+"""Kept, for Python complains of those that are dropped while they run."""
+
+
+def started() -> subprocess.Popen[bytes]:
+    """Start to compile in the background; Ctrl-C here does not end it."""
+    command = [sys.executable, "-P", "-m", __name__]
+    silent = subprocess.DEVNULL
+    _running.append(
+        subprocess.Popen(
+            command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True
+        )
+    )
+    return _running[-1]
+
+
+def main() -> int:
+    """Compile what breadth-first search needs, unless another process is at it; then wait for it.
+
+    Returns:
+        The exit code; 1 if there is no folder to keep kernels in.
+    """
+    folder = cache.folder()
+    if folder is None:
+        return 1
+    with open(folder / "compiling", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if cache.compiled_in() is None:
+            compile_all()
+    return 0
+
+
+def compile_all() -> list[Result]:
+    """Explore a small system in all ways that use kernels of their own; return what was found."""
+    from antecede.checker.local.breadth import LocalBreadthFirst
+
+    done = []
+    for history, options in (
+        ("knowledge", Options()),
+        ("knowledge", Options(memory="sweep", symmetry=False, forget_from=None)),
+        ("full", Options(forget_from=0, collect_from=1)),
+    ):
+        system = _toy(history)
+        done.append(explore(system, LocalBreadthFirst(system, options=options)))
+    _grow()
+    return done
+
+
+def _grow() -> None:
+    """Let a visited set grow, as that of a small system does not."""
+    import numpy as np
+
+    from antecede.checker.tables.arena import Arena
+    from antecede.checker.tables.misses import wrapping
+    from antecede.checker.tables.visited import SMALLEST, Visited
+
+    visited = Visited(1, Arena(np.int64, 1 << 24))
+    with wrapping():
+        visited.add(np.arange(SMALLEST))
+    visited.close()
+
+
+def _toy(history: str) -> System:
+    """Return a system whose messages are sent and delivered at once."""
+    protocol = Protocol(
+        name="direct",
+        summary="sends and delivers at once",
+        source="none",
+        initial=lambda _actor, _actors: (),
+        causal_send=lambda state, message: Step(state, sends=((message.receiver, message),)),
+        receive=lambda state, _src, message: Step(state, deliveries=(message,)),
+    )
+    nothing_left = Property(
+        name="nothing-left",
+        summary="all is delivered",
+        what=What.UNDELIVERED,
+        where=Where.AT_FINAL_STATES,
+        predicate=lambda messages: not messages,
+    )
+    return System(
+        protocol=protocol,
+        actors=3,
+        messages=1,
+        network=network_named("unordered"),
+        workload=workload_from("any", 3, 1),
+        oracle=oracle_named(history, 3, 1),
+        properties=(nothing_left,),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

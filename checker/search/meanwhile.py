@@ -1,0 +1,117 @@
+"""A search by one engine until another one, which takes long to get ready, can begin it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from attrs import define, field
+
+from antecede.checker.model import Property
+from antecede.checker.search.loop import Explorer, Found
+from antecede.checker.search.result import Counts
+
+PAUSE = 0.05
+"""Seconds between two looks at whether the other engine is ready, where there is nothing to do."""
+
+
+class Ready(Exception):
+    """Raised inside a round of the first engine once the other one can begin."""
+
+
+@define(eq=False)
+class Meanwhile:
+    """Explores with `first`, and begins the same search again with another engine once it can.
+
+    What is small is decided by then. What was explored in vain counts neither as states nor as
+    seconds. Whoever asks for more than an `Explorer` has gets it from the engine that explores.
+
+    Attributes:
+        engine: explores now.
+        ready: whether the other engine can begin.
+        begin: makes it.
+        waits_for: what is waited for, in words; empty once the other engine explores.
+        most_states: explored by the first engine, for it needs more memory; then it only waits.
+        vain_seconds: spent before the other engine began.
+    """
+
+    engine: Explorer
+    ready: Callable[[], bool]
+    begin: Callable[[], Explorer]
+    waits_for: str
+    most_states: int = 200_000
+    vain_seconds: float = 0.0
+    _began: float = field(factory=time.monotonic)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what only some engines have."""
+        if name.startswith("__") or name == "engine":
+            raise AttributeError(name)
+        return getattr(self.engine, name)
+
+    @property
+    def exhaustive(self) -> bool:
+        """An empty frontier means that every state was explored."""
+        return self.engine.exhaustive
+
+    @property
+    def found(self) -> dict[str, Found]:
+        """What shows each property, by its name."""
+        return self.engine.found
+
+    @property
+    def frontier(self) -> int:
+        """How much is left to do; 0 ends the search."""
+        return self.engine.frontier
+
+    @property
+    def truncated(self) -> bool:
+        """Some state was not expanded because of --max-depth."""
+        return self.engine.truncated
+
+    def counts(self) -> Counts:
+        """Return what was explored so far, by the engine that explores now."""
+        return self.engine.counts()
+
+    def round(self, tick: Callable[[], None]) -> None:
+        """Work through a round, or through a part of it if the other engine is ready meanwhile."""
+        if not self.waits_for:
+            self.engine.round(tick)
+            return
+        try:
+            self.engine.round(lambda: self._look(tick))
+        except Ready:
+            self._change()
+
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+        """Return what shows that some state has no way back to what `prop` wants, or None."""
+        return self.engine.lost(prop, tick)
+
+    def unreduced(self) -> Counts | None:
+        """Return the counts without symmetry, if that was used and they are known."""
+        return self.engine.unreduced()
+
+    def statistics(self) -> dict[str, Any]:
+        """Return further figures, by name."""
+        explored_by = {"explored_by": self.waits_for} if self.waits_for else {}
+        return {**explored_by, **self.engine.statistics()}
+
+    def close(self) -> None:
+        """Give back what the search took; it cannot go on afterwards."""
+        self.engine.close()
+
+    def _look(self, tick: Callable[[], None]) -> None:
+        tick()
+        full = self.engine.counts().unique_states >= self.most_states
+        while full and not self.ready():
+            time.sleep(PAUSE)
+            tick()
+        if self.ready():
+            raise Ready
+
+    def _change(self) -> None:
+        """Begin again with the other engine."""
+        self.engine.close()
+        self.engine, self.waits_for = self.begin(), ""
+        self.vain_seconds = time.monotonic() - self._began
