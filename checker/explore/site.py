@@ -21,6 +21,7 @@ from antecede.checker.explore.page import (
     text,
     transitions_to,
 )
+from antecede.checker.explore.renewal import Renewed
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.formats import html, svg
 from antecede.checker.formats.json import misfit, trace_in, trace_text
@@ -62,18 +63,23 @@ class Site:
     """The answers to all requests; knows nothing of HTTP but paths, queries and bodies.
 
     Attributes:
-        tree: what is explored.
+        renewed: what is explored, anew when the protocol's file changes.
         bounds: of a search.
     """
 
-    tree: Tree
+    renewed: Renewed = field(converter=Renewed)
     bounds: Bounds = BOUNDS
     _searching: threading.Lock = field(factory=threading.Lock, init=False)
+
+    @property
+    def tree(self) -> Tree:
+        """What is explored."""
+        return self.renewed.tree
 
     def get(self, address: str, query: Mapping[str, str]) -> Answer:
         """Answer what only looks."""
         answers: dict[str, Callable[[], Answer]] = {
-            "/": lambda: Answer(text(self.tree, self._place(query))),
+            "/": lambda: self._shown(query),
             "/trace": lambda: self._saved(query),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),
@@ -90,6 +96,11 @@ class Site:
         if address == "/load":
             return self._loaded(query, body)
         raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
+
+    def _shown(self, query: Mapping[str, str]) -> Answer:
+        said, wrong = self.renewed.look()
+        note = Note(said[:MOST_SAID], wrong=wrong) if said else None
+        return Answer(text(self.tree, self._place(query), note))
 
     def _place(self, query: Mapping[str, str]) -> Place:
         return place_at(self.tree, numbers_in(query.get("path", "")))
