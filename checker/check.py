@@ -15,6 +15,7 @@ from antecede.checker.errors import (
     CapacityError,
     HandlerError,
     InputError,
+    NumbersError,
     ProtocolError,
     ReplayError,
 )
@@ -178,14 +179,16 @@ def check(
         starvation.refuse(options)
         options = starvation.method(system, options)
     bounds = checked(bounds.over(spec.bounds))
-    explored = self_checking(system, selfcheck)
     keep_running()
     try:
-        if system.workload.buffer is None or options.engine != "plain":
-            made = partial(explorer_at_once, explored, options, bounds.max_depth)
-            result = _explored(system, made, options, bounds, watch)
-        else:
-            result = _endless(system, explored, options, bounds, watch)
+        while True:
+            try:
+                result = _run(system, self_checking(system, selfcheck), options, bounds, watch)
+                break
+            except NumbersError as error:
+                if error.prop in spec.properties:
+                    raise
+                system = _without(system, error.prop)
     except ProtocolError as error:
         result = _failed(system, error)
     except ReplayError as error:
@@ -207,6 +210,25 @@ def check(
     if sampled is not None and result.counterexample is None and result.error is None:
         report = evolve(report, sample=sample(system, sampled, options.seed))
     return _measured(report, bounds, watch) if measured else report
+
+
+def _run(
+    system: System,
+    self_checking: System,
+    options: Options,
+    bounds: Bounds,
+    watch: Callable[[Progress], None],
+) -> Result:
+    """Explore, and look for cycles where that is asked for."""
+    if system.workload.buffer is not None and options.engine == "plain":
+        return _endless(system, self_checking, options, bounds, watch)
+    made = partial(explorer_at_once, self_checking, options, bounds.max_depth)
+    return _explored(system, made, options, bounds, watch)
+
+
+def _without(system: System, name: str) -> System:
+    """Return the system without one of its properties."""
+    return evolve(system, properties=tuple(p for p in system.properties if p.name != name))
 
 
 def _explored(

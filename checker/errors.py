@@ -22,6 +22,22 @@ class HandlerError(ProtocolError):
     """A protocol's handler raised or returned something unusable: a finding, with a run to it."""
 
 
+class NumbersError(InputError):
+    """A property looks at the numbers of messages where all but one have none.
+
+    Attributes:
+        prop: its name.
+    """
+
+    def __init__(self, prop: str) -> None:
+        """Say so."""
+        super().__init__(
+            f"{prop} looks at the numbers of messages, and where the application never stops all "
+            "messages but one have none; leave it out, or check it with a workload that ends"
+        )
+        self.prop = prop
+
+
 class ReplayError(InputError):
     """A saved trace does not fit the protocol any more."""
 

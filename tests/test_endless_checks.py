@@ -87,3 +87,15 @@ def test_what_makes_no_sense_without_an_end_is_refused(
     ran = antecede("check", *arguments)
     assert 2 == ran.code
     assert sentence in ran.err
+
+
+def test_an_invariant_about_numbers_of_messages_is_left_out_and_named(antecede: Command) -> None:
+    asked = ("check", "mfss", "--workload", "endless:3:[[1,2],[],[]]")
+    ran = antecede(*asked)
+    assert 0 == ran.code
+    assert "Not judged: invariant:" in ran.out
+    assert "looks at the numbers of messages" in " ".join(ran.out.split())
+    name = ran.out.partition("Not judged: ")[2].partition(",")[0]
+    ran = antecede(*asked, "--property", name, "--engine", "plain")
+    assert 2 == ran.code
+    assert "all messages but one have none" in ran.err

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from antecede.checker.errors import CapacityError, ReplayError
-from antecede.checker.model import Property, Transition, Where
+from antecede.checker.errors import CapacityError, NumbersError, ReplayError
+from antecede.checker.model import Property, Transition, What, Where
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.semantics.recoverability import recovers
@@ -25,6 +25,7 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     where there are more.
 
     Raises:
+        NumbersError: it does only as long as messages have no numbers.
         ReplayError: it does not violate `prop`, so that an engine is wrong.
     """
     transitions = tuple(transitions)
@@ -35,6 +36,8 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     else:
         holds = holds_along(path, prop)
     if holds:
+        if system.oracle.number is not None and prop.what is What.STATE:
+            raise NumbersError(prop.name)
         raise ReplayError(
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
             "of the engine, please report it"

@@ -18,6 +18,7 @@ from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import Property, What, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
+from antecede.checker.registry import default_properties
 from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
@@ -151,6 +152,12 @@ def endless_text(report: CheckReport) -> str | None:
         return None
     bound = f"at most {counted(buffer, 'message')} of each actor undelivered"
     lines = []
+    known = {prop.name for prop in system.properties}
+    asked = report.spec.properties or default_properties(system.protocol, endless=True)
+    if left := [name for name in asked if name not in known]:
+        verb = "looks" if len(left) == 1 else "look"
+        why = f"  Not judged: {listed(left)}, which {verb} at the numbers of messages."
+        lines.append(wrapped(f"{why} Where nobody stops, all but one have none.", "  "))
     if result.verdict is Verdict.HOLDS:
         bounded = f"  This holds for every number of messages, with {bound} at any time."
         lines.append(wrapped(bounded, "  "))
