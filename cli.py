@@ -1125,6 +1125,16 @@ def simulate_command(
 @click.option(
     "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
 )
+@click.option(
+    "--on",
+    "place",
+    type=click.Choice(["here", "spark"]),
+    default="here",
+    show_default=True,
+    help="Where: in this process, or on a Spark cluster, whose executors read the logs.",
+)
+@MASTER
+@record(Options, "spark_log")
 def audit_command(
     names: tuple[str, ...],
     log_format: str | None,
@@ -1133,6 +1143,9 @@ def audit_command(
     json_file: str | None,
     trace_file: str | None,
     unfinished: bool,
+    place: str,
+    master: str | None,
+    spark_log: bool,
 ) -> int:
     """Judge the logs of a real system by the same causality as a check; - is standard input.
 
@@ -1148,11 +1161,17 @@ def audit_command(
     drawn = None if trace_file is None else pictures.check_format(trace_file)
     if trace_file is not None:
         check_writable(trace_file)
-    ticker = audit_report.Ticker()
-    found = audits.audit(
-        names, log_format, event, fields_from(fields), unfinished=unfinished, tick=ticker
-    )
-    ticker.clear()
+    known = fields_from(fields)
+    if place == "spark":
+        found = _audit_on_spark(
+            names, log_format, event, known, unfinished=unfinished, master=master, log=spark_log
+        )
+    else:
+        if master is not None or spark_log:
+            raise InputError("--master and --spark-log are for --on spark")
+        ticker = audit_report.Ticker()
+        found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=ticker)
+        ticker.clear()
     if json_file is not None:
         write = partial(write_whole, json_file) if json_file != "-" else _print
         write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
@@ -1166,6 +1185,20 @@ def audit_command(
                 f"No violation of causal delivery was found, so {trace_file} was not written."
             )
     return audit_report.EXIT_CODES[audit_report.verdict(found, unfinished=unfinished)]
+
+
+def _audit_on_spark(
+    names: tuple[str, ...], log_format: str | None, event: str | None, *known: Any, **more: Any
+) -> Any:
+    """Judge logs on a cluster."""
+    # Only this needs compiled kernels at once.
+    from antecede.checker.audit import on_spark
+
+    if event is not None:
+        raise InputError(
+            "--event is for ShiViz logs, and --on spark reads JSON objects and Parquet"
+        )
+    return on_spark.audit(names, log_format, *known, **more)
 
 
 @commands.command("prove")

@@ -14,11 +14,18 @@ OUT = 1 << 18
 """After this many events, what happened is taken to the record."""
 
 
-def fresh() -> k.Tables:
-    """Return empty tables for a small log."""
+def fresh(group: tuple[int, int] | None = None) -> k.Tables:
+    """Return empty tables for a small log.
+
+    Args:
+        group: the chunks of senders that are kept, from the first up to, not including, the last;
+            None: those of all.
+    """
     none = np.zeros(0, np.int64)
     count = np.zeros(k.COUNTERS, np.int64)
     count[k.COLUMNS] = 1
+    if group is not None:
+        count[k.FIRST], count[k.COLUMNS], count[k.FIXED] = group[0], group[1] - group[0], 1
     arrays: dict[str, Array] = dict.fromkeys(k.Tables._fields, none)
     arrays["counter"] = count
     for name, slots in (("actor", 64), ("message", 1 << 12), ("set", 64)):
@@ -49,7 +56,7 @@ def grown(t: k.Tables, longest: int = 0) -> k.Tables:
     extra = longest // 2
     while 4 * (count[k.ACTORS] + extra + 2) > 3 * len(arrays["own"]):
         arrays |= _actors(arrays, 2 * len(arrays["own"]))
-    while count[k.ACTORS] + extra + 2 > count[k.COLUMNS] * k.WIDTH:
+    while not count[k.FIXED] and count[k.ACTORS] + extra + 2 > count[k.COLUMNS] * k.WIDTH:
         columns = int(count[k.COLUMNS])
         wide = np.zeros((len(arrays["rows"]) // columns, 2 * columns), np.int32)
         wide[:, :columns] = arrays["rows"].reshape(-1, columns)

@@ -53,12 +53,11 @@ def audit(
     Raises:
         InputError: a log cannot be read, a line is no event, or there is nothing to judge.
     """
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{shown_name(twice)} is named twice; name each log once")
+    check_names(names)
     with contextlib.ExitStack() as stack:
         parts = [(part, name) for name in names for part in parts_of(name)]
         sources = [stack.enter_context(opened(part, name)) for part, name in parts]
+        sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
         logs = [open_log(source, format, event, fields) for source in sources]
         simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
         if judge == "compiled" or (judge == "auto" and simple and _are_large(sources)):
@@ -66,8 +65,15 @@ def audit(
         plain = _Plain(stack.enter_context(contextlib.closing(Record())))
         for log in logs:
             plain.read(log, tick)
-        check_events(plain.read_of, logs)
+        check_events(plain.read_of, [(log.source.whole, log.format) for log in logs])
         return plain.result([source.name for source in sources], unfinished)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a log that is named twice."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{shown_name(twice)} is named twice; name each log once")
 
 
 def _are_large(sources: Sequence[Source]) -> bool:
@@ -88,15 +94,15 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished:
         found: Counter[str] = Counter()
         for log in logs:
             found[log.source.whole] += judge.read(log.source, log.fields, tick)
-        check_events(found, logs)
+        check_events(found, [(log.source.whole, log.format) for log in logs])
         return judge.result(unfinished=unfinished)
 
 
-def check_events(found: Mapping[str, int], logs: Sequence[Log]) -> None:
-    """Refuse logs in which there is no event; of a log in parts, one of them may have none."""
-    for log in logs:
-        if not found[log.source.whole]:
-            raise _nothing_in(log.source.whole, log.format)
+def check_events(found: Mapping[str, int], logs: Sequence[tuple[str, str]]) -> None:
+    """Refuse logs, with their formats, in which there is no event; a part may have none."""
+    for name, format in logs:
+        if not found[name]:
+            raise _nothing_in(name, format)
 
 
 def _nothing_in(name: str, format: str) -> InputError:

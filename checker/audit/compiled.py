@@ -68,6 +68,7 @@ class Compiled:
 
     Attributes:
         tables: what the kernels work on.
+        group: which chunks of senders are judged; None: all.
         record: the events in causal order, four numbers each; see `Tables.out`.
         names, ends: of messages, and where each ends.
         home: per actor, the log that holds its events, a number in `wholes`.
@@ -77,6 +78,7 @@ class Compiled:
     """
 
     tables: k.Tables = field(factory=fresh)
+    group: tuple[int, int] | None = None
     record: Store = field(factory=lambda: Store(np.int64))
     names: Store = field(factory=lambda: Store(np.uint8))
     ends: Store = field(factory=lambda: Store(np.int64))
@@ -84,6 +86,11 @@ class Compiled:
     logs: list[str] = field(factory=list)
     wholes: list[str] = field(factory=list)
     events: int = 0
+
+    @property
+    def messages(self) -> int:
+        """How many messages there are."""
+        return int(self.tables.counter[k.MESSAGES])
 
     def close(self) -> None:
         """Give the record up."""
@@ -100,7 +107,7 @@ class Compiled:
         self.logs.append(source.name)
         if self.wholes[-1:] != [source.whole]:
             self.wholes.append(source.whole)
-        self.tables.counter[k.LINES] = 0
+        self._begin()
         words = (fields.actor, fields.event, fields.message, fields.to, fields.send, fields.deliver)
         keys = np.frombuffer("".join(words).encode(), np.uint8)
         ends = np.cumsum([len(word.encode()) for word in words])
@@ -111,6 +118,10 @@ class Compiled:
             self._chunk(chunk, source.name, fields, keys, ends, batch)
             tick(source.taken, self.events)
         return self.events - before
+
+    def _begin(self) -> None:
+        """Count the lines of the next log."""
+        self.tables.counter[k.LINES] = 0
 
     def _chunk(
         self, chunk: bytes, name: str, fields: Fields, keys: Array, ends: Array, batch: Array
@@ -141,28 +152,32 @@ class Compiled:
         spelled = [event.actor, event.message, *(event.to or ())]
         self._keep_names()
         self.tables = grown(self.tables, sum(len(_bytes(name)) + 3 for name in spelled) + 64)
-        t = self.tables
         actor, message = (
             self._number(k.actor_of, event.actor),
             self._number(k.message_of, event.message),
         )
         to = -1
         if event.kind == SEND and event.to is not None:
-            members = sorted({self._number(k.actor_of, name) for name in event.to})
-            text = np.frombuffer(repr(members).encode(), np.uint8)
-            one, two = k.hashes(text, 0, len(text))
-            at = k.place(t.set_keys, one, two)
-            to = int(t.set_keys[3 * at + 2])
-            if to < 0:
-                to, used = int(t.counter[k.SETS]), int(t.counter[k.MEMBERS])
-                t.members[used : used + len(members)] = members
-                t.set_starts[to + 1] = used + len(members)
-                k.put(t.set_keys, at, one, two, to)
-                t.counter[k.SETS] += 1
-                t.counter[k.MEMBERS] += len(members)
+            to = self._set(sorted({self._number(k.actor_of, name) for name in event.to}))
         kind = k.SEND if event.kind == SEND else k.DELIVER
         batch[:5] = (kind, actor, message, to, log | event.line)
         self._take(batch, 1)
+
+    def _set(self, members: list[int]) -> int:
+        """Return the number of a destination set, for which there is room."""
+        t = self.tables
+        text = np.frombuffer(repr(members).encode(), np.uint8)
+        one, two = k.hashes(text, 0, len(text))
+        at = k.place(t.set_keys, one, two)
+        if (known := int(t.set_keys[3 * at + 2])) >= 0:
+            return known
+        number, used = int(t.counter[k.SETS]), int(t.counter[k.MEMBERS])
+        t.members[used : used + len(members)] = members
+        t.set_starts[number + 1] = used + len(members)
+        k.put(t.set_keys, at, one, two, number)
+        t.counter[k.SETS] += 1
+        t.counter[k.MEMBERS] += len(members)
+        return number
 
     def _number(self, kernel: Callable[..., int], name: str) -> int:
         text = np.frombuffer(_bytes(name), np.uint8)
@@ -310,14 +325,14 @@ class Compiled:
 
     def _open(self) -> int:
         """Return how many copies were causal-sent and not delivered."""
-        state = self.tables.state[: self.tables.counter[k.MESSAGES]]
+        state = self.tables.state[: self.messages]
         slots = state[state & 3 == k.TRANSIT] >> 2
         return int(np.maximum(self.tables.missing[slots], 0).sum())
 
     def _undelivered(self) -> tuple[Finding, ...]:
         """Return the messages that some destination has not delivered."""
         t, found = self.tables, []
-        for message in np.flatnonzero(t.state[: t.counter[k.MESSAGES]] & 3 == k.TRANSIT):
+        for message in np.flatnonzero(t.state[: self.messages] & 3 == k.TRANSIT):
             slot = t.state[message] >> 2
             if t.missing[slot] <= 0:
                 continue
@@ -356,7 +371,7 @@ class Compiled:
     def _raised(self, causal: Array) -> list[list[int]]:
         done = self.tables
         pairs = np.unique(causal[:, 1] << 32 | causal[:, 4])
-        again = fresh()
+        again = fresh(self.group)
         self.tables = again._replace(
             state=np.zeros_like(done.state),
             members=done.members,
@@ -387,7 +402,7 @@ class Compiled:
         """Return a violation with the chain from one message to the other."""
         t = self.tables
         via = np.full(t.counter[k.ACTORS], -1, np.int64)
-        how, sent_at = (np.full(t.counter[k.MESSAGES], -1, np.int64) for _ in range(2))
+        how, sent_at = (np.full(self.messages, -1, np.int64) for _ in range(2))
         for base, rows in self._rows():
             if k.follow(rows, base, first, second, via, how, sent_at):
                 break

@@ -27,9 +27,11 @@ SEND, DELIVER = 0, 1
 # Counters, at fixed places of `counter`.
 ACTORS, MESSAGES, SETS, MEMBERS, ARENA, NAMES, SLOTS, CHUNKS, ROWS, NODES, PAIRS = range(11)
 OUT, FOUND, READY, READY_END, SENDS, DELIVERIES, UNADDRESSED, LINES, COLUMNS, RAISED = range(11, 21)
+FIRST, FIXED = 21, 22
 COUNTERS = 24
 """CHUNKS, ROWS, SLOTS and NODES count what is free; READY to READY_END are actors that can go on;
-COLUMNS is how many chunks a row has."""
+COLUMNS is how many chunks a row has, FIRST which chunk of senders is its first one, and FIXED
+whether rows keep those and no others: then only messages of these senders are judged."""
 
 # States of a message: a tag in the lowest two bits, a value above.
 UNSENT, TRANSIT, DONE, AWAITED = range(4)
@@ -173,7 +175,9 @@ def actor_of(t, data, start, end):
     number, used = t.counter[ACTORS], t.counter[ARENA]
     if number + 2 > len(t.own) or used + end - start > len(t.arena):
         return -1
-    if number >= t.counter[COLUMNS] * WIDTH or 6 * number > len(t.actor_keys):
+    if not t.counter[FIXED] and number >= t.counter[COLUMNS] * WIDTH:
+        return -1
+    if 6 * number > len(t.actor_keys):
         return -1
     if t.counter[ROWS] == 0:
         return -1
@@ -449,8 +453,11 @@ def object_spans(data, at, words, ends, spans):
 
 @kernel
 def knows(t, actor, sender):
-    """Return how many messages of a sender an actor knows of by its deliveries."""
-    chunk = t.rows[t.known[actor] * t.counter[COLUMNS] + sender // WIDTH]
+    """Return how many messages of a sender an actor knows of by its deliveries; -1: not kept."""
+    column = sender // WIDTH - t.counter[FIRST]
+    if column < 0 or column >= t.counter[COLUMNS]:
+        return -1
+    chunk = t.rows[t.known[actor] * t.counter[COLUMNS] + column]
     return t.chunks[chunk * WIDTH + sender % WIDTH]
 
 
@@ -541,7 +548,10 @@ def learn(t, actor, slot):
         theirs = t.rows[other + column]
         if theirs and theirs != t.rows[row + column]:
             merge_chunk(t, row + column, theirs)
-    at = row + sender // WIDTH
+    column = sender // WIDTH - t.counter[FIRST]
+    if column < 0 or column >= columns:
+        return
+    at = row + column
     if t.chunks[t.rows[at] * WIDTH + sender % WIDTH] < number:
         t.chunks[own_chunk(t, at) * WIDTH + sender % WIDTH] = number
 

@@ -33,11 +33,12 @@ def check_available(name: str) -> None:
         )
 
 
-def row_groups(path: str) -> int:
-    """Return into how many groups the rows of a file are divided."""
+def row_counts(path: str) -> list[int]:
+    """Return how many rows each row group of a file has."""
     from pyarrow import parquet
 
-    return int(parquet.ParquetFile(path).num_row_groups)
+    about = parquet.ParquetFile(path).metadata
+    return [about.row_group(group).num_rows for group in range(about.num_row_groups)]
 
 
 @define(eq=False)

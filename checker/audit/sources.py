@@ -21,7 +21,10 @@ CHUNK = 1 << 20
 LONGEST_LINE = 1 << 26
 """The greatest length of a line in bytes: a file without line ends must not fill the memory."""
 
-_GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+_GZIP, _ZSTD, MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+
+PACKED = (_GZIP, _ZSTD)
+"""How compressed files begin."""
 
 Opener: TypeAlias = Callable[[BinaryIO], Any]
 
@@ -157,7 +160,7 @@ def opened(name: str, whole: str | None = None) -> Iterator[Source]:
             )
             source = Source(shown_name(name), _unpacked(raw, stack, shown_name(name)))
             source.whole = shown_name(whole or name)
-            source.ahead = source._more().removeprefix(_MARK)
+            source.ahead = source._more().removeprefix(MARK)
         except (OSError, ValueError) as error:
             raise _unreadable(name, error) from None
         yield source

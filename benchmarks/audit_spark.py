@@ -1,0 +1,109 @@
+"""`antecede audit --on spark`: seconds, bytes shuffled and memory, on a log in parts.
+
+    python benchmarks/audit_spark.py [EVENTS] [ACTORS] [MASTER]
+
+The log is generated in a temporary folder (TMPDIR): a part of a million events of a queue of
+messages in transit, again and again with other names. One delivery in each part is moved ahead, so
+that there is something to find. The same log is judged here, too, for comparison.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from antecede.checker.audit import on_spark
+from antecede.checker.audit.audit import audit
+from antecede.checker.audit.findings import Audit
+from antecede.checker.spark.cluster import Cluster
+
+PART = 1_000_000
+
+
+def part_lines(actors: int, events: int, transit: int = 1_000) -> Iterator[str]:
+    """Yield the lines of a part, in which everything is delivered."""
+    draw, queue, sent = random.Random(1), list[tuple[int, int]](), 0
+    for left in range(events, 0, -1):
+        if len(queue) < min(transit, left):
+            actor, to = draw.sample(range(actors), 2)
+            sent += 1
+            queue.append((to, sent))
+            event = f'{{"actor": "actor{actor}", "event": "causal-send", "message": "m{sent}"'
+            yield f'{event}, "to": ["actor{to}"]}}\n'
+        else:
+            late = draw.random() < 0.00001
+            actor, message = queue.pop(-1 if late else 0)
+            yield f'{{"actor": "actor{actor}", "event": "deliver", "message": "m{message}"}}\n'
+
+
+def generated(folder: Path, actors: int, events: int) -> None:
+    """Write a log in parts."""
+    text = "".join(part_lines(actors, min(PART, events)))
+    for number in range(-(-events // PART)):
+        part = text.replace('"message": "m', f'"message": "p{number}m')
+        (folder / f"part-{number:05}.jsonl").write_text(part)
+
+
+def shuffled(sc: Any) -> int:
+    """Return the bytes that were written for shuffles so far."""
+    none = sc._gateway.new_array(sc._gateway.jvm.double, 0)
+    stages = sc._jsc.sc().statusStore().stageList(None, False, False, none, None)
+    return sum(int(stages.apply(n).shuffleWriteBytes()) for n in range(int(stages.size())))
+
+
+def workers_peak() -> int:
+    """Return the most memory that one Python worker took, in bytes."""
+    most = 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            command = (status.parent / "cmdline").read_bytes()
+            about = status.read_text()
+        except OSError:
+            continue
+        if b"pyspark.daemon" in command and "VmHWM" in about:
+            most = max(most, int(about.partition("VmHWM:")[2].split()[0]) * 1024)
+    return most
+
+
+def told(found: Audit, seconds: float) -> str:
+    """Return a line about an audit."""
+    late = sum(finding.kind == "causal-delivery" for finding in found.findings)
+    return (
+        f"{found.events:,} events of {found.actors:,} actors, {late} late: {seconds:.0f} s, "
+        f"{found.events / seconds:,.0f} events/s"
+    )
+
+
+def main(events: int, actors: int, master: str) -> None:
+    """Print what both take."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "log"
+        folder.mkdir()
+        generated(folder, actors, events)
+        cluster = Cluster.start(master)
+        try:
+            begin = time.monotonic()
+            found = on_spark.audit([str(folder)], unfinished=True)
+            print("Spark:", told(found, time.monotonic() - begin))
+            print(f"  {shuffled(cluster.sc) / events:.0f} bytes shuffled per event")
+            print(f"  {workers_peak() / 1e6:,.0f} MB in the largest Python worker", flush=True)
+        finally:
+            cluster.stop()
+        begin = time.monotonic()
+        here = audit([str(folder)], unfinished=True, judge="compiled")
+        print("Here: ", told(here, time.monotonic() - begin))
+        print("  the findings are", "the same" if here == found else "NOT the same")
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    main(
+        int(given[0]) if given else PART,
+        int(given[1]) if len(given) > 1 else 20,
+        given[2] if len(given) > 2 else "local[2]",
+    )

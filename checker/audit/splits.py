@@ -1,0 +1,278 @@
+"""Logs in pieces that are read side by side: which pieces there are, and what each one holds.
+
+A piece is a stretch of the lines of a file, or row groups of a Parquet file. Names become numbers
+that mean something within the piece only; `checker.audit.spread` says what they are in the whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from attrs import define, field, frozen
+
+from antecede.checker.audit import kernels as k
+from antecede.checker.audit.arrays import Array
+from antecede.checker.audit.compiled import Compiled
+from antecede.checker.audit.logs import NAMES, open_log
+from antecede.checker.audit.parquet import MAGIC, ParquetLines, row_counts
+from antecede.checker.audit.records import Fields, object_event
+from antecede.checker.audit.sources import MARK, PACKED, STANDARD_INPUT, Source, opened, parts_of
+from antecede.checker.errors import InputError
+
+SPLIT = 1 << 26
+"""Bytes of a piece."""
+
+ROWS = 1 << 20
+"""Rows of Parquet from which on a piece has enough."""
+
+
+@frozen
+class Split:
+    """A piece of a log.
+
+    Attributes:
+        whole: the name of the log.
+        path: the file.
+        start, end: bytes of the file; lines that begin there are the piece's.
+        groups: of a Parquet file, the row groups; None: of other files.
+        alone: it is all of its file, so that the file may be compressed.
+    """
+
+    whole: str
+    path: str
+    start: int = 0
+    end: int = 0
+    groups: tuple[int, ...] | None = None
+    alone: bool = True
+
+
+@frozen(eq=False)
+class Piece:
+    """What a piece holds.
+
+    Attributes:
+        lines: how many it has, empty ones among them.
+        events: int64 (n, 5); kind, actor, message, set (-1: none is named), line in the piece.
+        hashes: int64 (messages, 2); of the messages' names.
+        actors: names.
+        sets: the destination sets, actors each.
+        error: why it cannot be read.
+    """
+
+    lines: int = 0
+    events: Array = field(factory=lambda: np.zeros((0, 5), np.int64))
+    hashes: Array = field(factory=lambda: np.zeros((0, 2), np.int64))
+    actors: tuple[str, ...] = ()
+    sets: tuple[tuple[int, ...], ...] = ()
+    error: str | None = None
+
+
+def splits_of(
+    names: Sequence[str], format: str | None, fields: Fields, size: int = SPLIT
+) -> list[Split]:
+    """Return the pieces of logs, in order.
+
+    Raises:
+        InputError: a log is missing or empty, or is none of JSON objects or of Parquet.
+    """
+    found: list[Split] = []
+    for name in names:
+        if name == STANDARD_INPUT:
+            raise InputError("standard input is read once, by one machine; leave out --on spark")
+        parts = [part for part in parts_of(name) if part == name or Path(part).stat().st_size]
+        if not parts:
+            raise InputError(f"{name} is empty: there is nothing to judge")
+        for part in parts:
+            found += _splits_of(name, part, format, fields, size)
+    return found
+
+
+def _splits_of(
+    whole: str, part: str, format: str | None, fields: Fields, size: int
+) -> Iterator[Split]:
+    with opened(part) as source:
+        log = open_log(source, format, None, fields)
+        if log.format != "jsonl" or not fields.simple:
+            raise InputError(
+                f"{part} is a log of {NAMES.get(log.format, log.format)}"
+                f"{'' if fields.simple else ' whose fields are inside of others'}; --on spark "
+                "reads JSON objects with plain fields, and Parquet"
+            )
+    with Path(part).open("rb") as file:
+        head = file.read(4)
+    length = Path(part).stat().st_size
+    if head == MAGIC:
+        yield from _row_splits(whole, part)
+    elif head.startswith(PACKED) or length <= size:
+        yield Split(whole, part, 0, length)
+    else:
+        for start in range(0, length, size):
+            yield Split(whole, part, start, min(start + size, length), alone=False)
+
+
+def _row_splits(whole: str, part: str) -> Iterator[Split]:
+    groups: list[int] = []
+    rows = 0
+    for group, count in enumerate(row_counts(part)):
+        groups.append(group)
+        rows += count
+        if rows >= ROWS:
+            yield Split(whole, part, groups=tuple(groups))
+            groups, rows = [], 0
+    if groups:
+        yield Split(whole, part, groups=tuple(groups))
+
+
+@define(eq=False)
+class _Slice:
+    """The next so many bytes of a file."""
+
+    file: BinaryIO
+    left: int
+
+    def read(self, size: int) -> bytes:
+        found = self.file.read(min(size, self.left))
+        self.left -= len(found)
+        return found
+
+
+def _line_from(file: BinaryIO, at: int) -> int:
+    """Return where the first line begins that begins at a byte or after it."""
+    if at == 0:
+        return 0
+    file.seek(at - 1)
+    file.readline()
+    return file.tell()
+
+
+@contextlib.contextmanager
+def _opened(split: Split) -> Iterator[Source]:
+    """Open a piece: the lines that begin within a stretch of a file, or rows, or all of a file."""
+    stream: Any
+    if split.groups is not None:
+        yield Source(split.path, ParquetLines(split.path, split.groups))  # type: ignore[arg-type]
+    elif split.alone:
+        with opened(split.path) as source:
+            yield source
+    else:
+        with Path(split.path).open("rb") as file:
+            start, end = _line_from(file, split.start), _line_from(file, split.end)
+            file.seek(start)
+            stream = _Slice(file, end - start)
+            source = Source(split.path, stream)
+            if start == 0:
+                source.ahead = source._more().removeprefix(MARK)
+            yield source
+
+
+@define(eq=False)
+class _Reading(Compiled):
+    """Reads lines, and judges nothing.
+
+    Attributes:
+        before: lines before the first one, for errors.
+        batches: events.
+    """
+
+    before: int = 0
+    batches: list[Array] = field(factory=list)
+
+    def _take(self, batch: Array, events: int) -> None:
+        self._keep_names()
+        if events:
+            rows = batch[: 5 * events].reshape(-1, 5).copy()
+            rows[:, 4] -= self.before
+            self.batches.append(rows)
+
+    def _keep_names(self) -> None:
+        self.tables.counter[k.NAMES] = 0
+
+    def _begin(self) -> None:
+        self.tables.counter[k.LINES] = self.before
+
+    def piece(self) -> Piece:
+        """Return what was read."""
+        t = self.tables
+        keys = t.message_keys.reshape(-1, 3)
+        keys = keys[keys[:, 2] >= 0]
+        hashes = np.zeros((t.counter[k.MESSAGES], 2), np.int64)
+        hashes[keys[:, 2]] = keys[:, :2]
+        starts = t.set_starts[: t.counter[k.SETS] + 1]
+        return Piece(
+            int(t.counter[k.LINES]) - self.before,
+            np.concatenate(self.batches) if self.batches else np.zeros((0, 5), np.int64),
+            hashes,
+            tuple(self.actor(n) for n in range(t.counter[k.ACTORS])),
+            tuple(
+                tuple(sorted(t.members[starts[n] : starts[n + 1]].tolist()))
+                for n in range(t.counter[k.SETS])
+            ),
+        )
+
+
+def read(split: Split, fields: Fields) -> Piece:
+    """Return what a piece holds; an error names the line in the file."""
+    try:
+        return _read(split, fields, 0)
+    except InputError:
+        before = _lines_before(split)
+        try:
+            return _read(split, fields, before)
+        except InputError as error:
+            return Piece(error=str(error))
+
+
+def _read(split: Split, fields: Fields, before: int) -> Piece:
+    reading = _Reading(before=before)
+    try:
+        with _opened(split) as source:
+            reading.read(source, fields, lambda _bytes, _events: None)
+        return reading.piece()
+    finally:
+        reading.close()
+
+
+def _lines_before(split: Split) -> int:
+    """Return how many lines of the file stand before a piece."""
+    if split.groups is not None:
+        return sum(row_counts(split.path)[: split.groups[0]])
+    with Path(split.path).open("rb") as file:
+        left, count = _line_from(file, split.start), 0
+        file.seek(0)
+        while left and (chunk := file.read(min(left, io.DEFAULT_BUFFER_SIZE << 6))):
+            count += chunk.count(b"\n")
+            left -= len(chunk)
+    return count
+
+
+def names_at(split: Split, fields: Fields, wanted: dict[int, int]) -> dict[int, str]:
+    """Return the names of messages by their numbers.
+
+    Args:
+        split: a piece.
+        fields: how records are called.
+        wanted: line in the piece -> number of the message that it is about.
+    """
+    found = {}
+    with _opened(split) as source:
+        lines = _picked(source, wanted, max(wanted))
+    for line, text in lines.items():
+        event = object_event(split.path, line, text, fields)
+        assert event is not None, "the line is an event"
+        found[wanted[line]] = event.message
+    return found
+
+
+def _picked(source: Source, wanted: dict[int, int], last: int) -> dict[int, str]:
+    found = {}
+    for number, line in source.lines():
+        if number in wanted:
+            found[number] = line
+        if number >= last:
+            break
+    return found

@@ -1,0 +1,342 @@
+"""The audit of logs in pieces: what is done with each, and how what they say is put together.
+
+Reading is what costs most, and pieces are read side by side. Who knew of what when has to be
+followed in the order in which things happened, so that is done in one stretch; but what an actor
+knows of one sender never depends on what it knows of another. So the clocks are divided by
+senders: each group of senders has a pass of its own over all events, which are small by then, keeps
+its share of every clock, and judges the deliveries of its senders' messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from antecede.checker.audit import kernels as k
+from antecede.checker.audit.arrays import Array, fresh, grown
+from antecede.checker.audit.chains import MOST_CHAINS
+from antecede.checker.audit.compiled import BATCH, LOG_SHIFT, Compiled
+from antecede.checker.audit.events import Event
+from antecede.checker.audit.findings import Audit, Finding, two_homes
+from antecede.checker.audit.splits import Piece, Split
+from antecede.checker.errors import InputError
+
+SENDERS = 256
+"""Of a group: fewer are not worth a pass of their own."""
+
+TOKEN = re.compile("\0([0-9]+)\0")
+"""Stands for the name of a message, by its number, until names are known."""
+
+
+@frozen(eq=False)
+class Info:
+    """What is said of a piece before names are put together.
+
+    Attributes:
+        lines, events, sends: counts.
+        actors: names.
+        first: int64 per actor; the line of its first event, -1 where it has none.
+        error: why it cannot be read.
+    """
+
+    lines: int
+    events: int
+    sends: int
+    actors: tuple[str, ...]
+    first: Array
+    error: str | None
+
+
+def info_of(piece: Piece) -> Info:
+    """Return what is said of a piece."""
+    first = np.full(len(piece.actors), -1, np.int64)
+    rows = piece.events[::-1]
+    first[rows[:, 1]] = rows[:, 4]
+    sends = int((piece.events[:, 0] == k.SEND).sum())
+    return Info(piece.lines, len(rows), sends, piece.actors, first, piece.error)
+
+
+@frozen(eq=False)
+class Whole:
+    """What is known of all pieces together.
+
+    Attributes:
+        splits: the pieces.
+        starts: how many lines of its file stand before each.
+        actors: their names, by number.
+        numbers: the other way round.
+        groups: chunks of senders, from the first up to the last; see `arrays.fresh`.
+    """
+
+    splits: tuple[Split, ...]
+    starts: tuple[int, ...]
+    actors: tuple[str, ...]
+    numbers: Mapping[str, int]
+    groups: tuple[tuple[int, int], ...]
+
+
+def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole:
+    """Put together what is said of the pieces; at most so many groups.
+
+    Raises:
+        InputError: a piece cannot be read, or an actor has events in two logs.
+    """
+    home: dict[str, str] = {}
+    numbers: dict[str, int] = {}
+    starts: list[int] = []
+    for at, (split, info) in enumerate(zip(splits, infos, strict=True)):
+        if info.error is not None:
+            raise InputError(info.error)
+        same = at and splits[at - 1].path == split.path
+        starts.append(starts[-1] + infos[at - 1].lines if same else 0)
+        for number in np.argsort(info.first, kind="stable"):
+            name = info.actors[number]
+            numbers.setdefault(name, len(numbers))
+            line = int(info.first[number])
+            if line >= 0 and home.setdefault(name, split.whole) != split.whole:
+                raise two_homes(name, home[name], split.path, starts[-1] + line)
+    chunks = -(-len(numbers) // k.WIDTH)
+    count = max(1, min(most, -(-len(numbers) // SENDERS)))
+    bounds = [chunks * n // count for n in range(count + 1)]
+    groups = tuple(pairwise(bounds))
+    return Whole(tuple(splits), tuple(starts), tuple(numbers), numbers, groups)
+
+
+# Numbers of messages
+
+
+def buckets(at: int, piece: Piece, count: int) -> Iterable[tuple[int, tuple[int, Array, Array]]]:
+    """Yield (bucket, (piece, its own numbers, hashes)) for the names of its messages."""
+    bucket = (piece.hashes[:, 0].astype(np.uint64) % np.uint64(count)).astype(np.int64)
+    for number in range(count):
+        own = np.flatnonzero(bucket == number)
+        if own.size:
+            yield number, (at, own.astype(np.int32), piece.hashes[own])
+
+
+def ranked(
+    bucket: int, count: int, parts: Iterable[tuple[int, Array, Array]]
+) -> Iterable[tuple[int, tuple[Array, Array]]]:
+    """Yield (piece, (its own numbers, those in the whole)) for the names of a bucket."""
+    taken = list(parts)
+    if not taken:
+        return
+    hashes = np.concatenate([part[2] for part in taken])
+    order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+    there = hashes[order]
+    new = np.ones(len(there), bool)
+    new[1:] = (there[1:] != there[:-1]).any(axis=1)
+    numbers = np.empty(len(there), np.int64)
+    numbers[order] = (np.cumsum(new) - 1) * count + bucket
+    end = 0
+    for at, own, _ in taken:
+        yield at, (own, numbers[end : end + len(own)])
+        end += len(own)
+
+
+@frozen(eq=False)
+class Block:
+    """The events of a piece, in numbers of the whole but for the sets.
+
+    Attributes:
+        kinds: uint8; k.SEND or k.DELIVER.
+        actors, sets: int32.
+        messages: int64.
+        lines: int32.
+        members: the sets.
+    """
+
+    kinds: Array
+    actors: Array
+    messages: Array
+    sets: Array
+    lines: Array
+    members: tuple[tuple[int, ...], ...]
+
+
+def block_of(piece: Piece, numbers: Iterable[tuple[Array, Array]], whole: Whole) -> Block:
+    """Return the events of a piece with the numbers that its messages have in the whole."""
+    messages = np.zeros(len(piece.hashes), np.int64)
+    for own, there in numbers:
+        messages[own] = there
+    actors = np.array([whole.numbers[name] for name in piece.actors], np.int32)
+    rows = piece.events
+    return Block(
+        rows[:, 0].astype(np.uint8),
+        actors[rows[:, 1]],
+        messages[rows[:, 2]],
+        rows[:, 3].astype(np.int32),
+        rows[:, 4].astype(np.int32),
+        tuple(tuple(sorted(int(actors[a]) for a in members)) for members in piece.sets),
+    )
+
+
+# Judging
+
+
+@define(eq=False)
+class Pass(Compiled):
+    """Judges the messages of a group of senders.
+
+    Attributes:
+        whole: what is known of all pieces.
+        most: the greatest number of a message, and one.
+        sets: the numbers of destination sets.
+        asked: messages whose names are part of what was found.
+    """
+
+    whole: Whole = field(kw_only=True)
+    most: int = 0
+    sets: dict[tuple[int, ...], int] = field(factory=dict)
+    asked: set[int] = field(factory=set)
+
+    def __attrs_post_init__(self) -> None:
+        """Make room for all actors."""
+        self.tables = fresh(self.group)
+        self.logs = [split.path for split in self.whole.splits]
+        for _ in self.whole.actors:
+            self._add_actor()
+
+    @property
+    def messages(self) -> int:
+        """How many numbers of messages there are."""
+        return self.most
+
+    def take(self, at: int, block: Block) -> None:
+        """Judge the events of the next piece."""
+        count = len(block.kinds)
+        if not count:
+            return
+        self._make_room(int(block.messages.max()) + 1)
+        sets = np.array([*map(self._known, block.members), -1], np.int64)
+        self._note_homes(block.actors)
+        self.events += count
+        batch = np.zeros((BATCH, 5), np.int64)
+        for begin in range(0, count, BATCH):
+            part = slice(begin, min(begin + BATCH, count))
+            size = part.stop - begin
+            batch[:size, 0], batch[:size, 1] = block.kinds[part], block.actors[part]
+            batch[:size, 2], batch[:size, 3] = block.messages[part], sets[block.sets[part]]
+            batch[:size, 4] = block.lines[part].astype(np.int64) | (at << LOG_SHIFT)
+            self._judge(batch.reshape(-1), size)
+
+    def _make_room(self, messages: int) -> None:
+        self.most = max(self.most, messages)
+        state = self.tables.state
+        if len(state) < messages:
+            longer = np.zeros(max(messages, len(state) * 5 // 4), np.int64)
+            longer[: len(state)] = state
+            self.tables = self.tables._replace(state=longer)
+
+    def _known(self, members: tuple[int, ...]) -> int:
+        if members not in self.sets:
+            self.tables = grown(self.tables, 2 * len(members) + 64)
+            self.sets[members] = self._set(list(members))
+        return self.sets[members]
+
+    def _note_homes(self, actors: Array) -> None:
+        if len(self.home) < len(self.whole.actors):
+            self.home = np.full(len(self.whole.actors), -1, np.int32)
+        self.home[np.unique(actors)] = 0
+
+    def actor(self, number: int) -> str:
+        """Return an actor's name."""
+        return self.whole.actors[number]
+
+    def message(self, number: int) -> str:
+        """Return what stands for a message's name."""
+        self.asked.add(number)
+        return f"\0{number}\0"
+
+    def place(self, where: int) -> tuple[str, int]:
+        """Return a file and a line."""
+        at, line = int(where >> LOG_SHIFT), int(where & ((1 << LOG_SHIFT) - 1))
+        return self.logs[at], self.whole.starts[at] + line
+
+    def places(self) -> dict[int, tuple[int, int]]:
+        """Return for each message whose name is asked for a piece, and a line in it, about it."""
+        t = self.tables
+        rows = t.found[: 6 * t.counter[k.FOUND]].reshape(-1, 6)
+        found = dict(zip(rows[:, 2].tolist(), rows[:, 3].tolist(), strict=True))
+        left = np.array(sorted(self.asked - found.keys()), np.int64)
+        for _, record in self._rows():
+            if not left.size:
+                break
+            events = record.reshape(-1, 4)
+            events = events[np.isin(events[:, 2], left)]
+            there, first = np.unique(events[:, 2], return_index=True)
+            found |= zip(there.tolist(), (events[first, 0] >> 1).tolist(), strict=True)
+            left = np.setdiff1d(left, there)
+        line = (1 << LOG_SHIFT) - 1
+        return {number: (found[number] >> LOG_SHIFT, found[number] & line) for number in self.asked}
+
+
+@frozen(eq=False)
+class Found:
+    """What a pass found.
+
+    Attributes:
+        audit: names of messages in it are tokens.
+        places: number of a message -> a piece, and a line in it.
+    """
+
+    audit: Audit
+    places: Mapping[int, tuple[int, int]]
+
+
+def judged(
+    group: int, blocks: Iterable[tuple[int, Block]], whole: Whole, *, unfinished: bool
+) -> Found:
+    """Judge all events, in order, for a group of senders."""
+    judge = Pass(group=whole.groups[group], whole=whole)
+    try:
+        for at, block in blocks:
+            judge.take(at, block)
+        audit = judge.result(unfinished=unfinished or group > 0)
+        return Found(audit, judge.places())
+    finally:
+        judge.close()
+
+
+def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Audit:
+    """Return the audit that the passes make together, with the names of messages."""
+    order = {path: at for at, path in enumerate(dict.fromkeys(s.path for s in whole.splits))}
+    first = found[0].audit
+    findings = [f for f in first.findings if f.kind != "causal-delivery"]
+    findings += [f for one in found for f in one.audit.findings if f.kind == "causal-delivery"]
+    findings.sort(key=lambda finding: (order[finding.log], finding.line))
+    chains = 0
+    for at, finding in enumerate(findings):
+        if finding.chain and (chains := chains + 1) > MOST_CHAINS:
+            finding = evolve(finding, chain=(), events=())
+        findings[at] = _named(finding, names)
+    return evolve(
+        first,
+        logs=tuple(order),
+        findings=tuple(findings),
+        undelivered=tuple(_named(finding, names) for finding in first.undelivered),
+    )
+
+
+def _named(finding: Finding, names: Mapping[int, str]) -> Finding:
+    """Return a finding with the names of messages in place of their numbers."""
+
+    def name(text: Any) -> Any:
+        return None if text is None else TOKEN.sub(lambda found: names[int(found[1])], text)
+
+    def event(one: Event) -> Event:
+        return evolve(one, message=name(one.message))
+
+    return evolve(
+        finding,
+        text=name(finding.text),
+        first=name(finding.first),
+        second=name(finding.second),
+        chain=tuple(map(name, finding.chain)),
+        events=tuple(map(event, finding.events)),
+    )

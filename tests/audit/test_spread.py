@@ -1,0 +1,178 @@
+"""Logs in pieces, here and on Spark: the same findings as those of the plain judge."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit import on_spark, spread
+from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.records import Fields
+from antecede.checker.audit.splits import names_at, read, splits_of
+from antecede.checker.errors import InputError
+from tests.audit.test_compiled import all_of, shuffled, wild, write
+from tests.audit.test_parts import cuts_in, in_parts, written
+
+FIELDS = Fields()
+
+
+def in_pieces(names: list[str], size: int, *, unfinished: bool = False) -> tuple[Audit, int]:
+    """Judge logs as a cluster does, one thing after the other; say how many passes there were."""
+    splits = splits_of(names, None, FIELDS, size)
+    pieces = [read(split, FIELDS) for split in splits]
+    whole = spread.together(splits, [spread.info_of(piece) for piece in pieces], most=2)
+    numbers: dict[int, list[Any]] = {}
+    for bucket in range(3):
+        named = (pair for at, piece in enumerate(pieces) for pair in spread.buckets(at, piece, 3))
+        parts = [part for where, part in named if where == bucket]
+        for at, known in spread.ranked(bucket, 3, parts):
+            numbers.setdefault(at, []).append(known)
+    blocks = [
+        (at, spread.block_of(piece, numbers.get(at, []), whole)) for at, piece in enumerate(pieces)
+    ]
+    groups = range(len(whole.groups))
+    found = [spread.judged(group, blocks, whole, unfinished=unfinished) for group in groups]
+    wanted: dict[int, dict[int, int]] = {}
+    for one in found:
+        for number, (at, line) in one.places.items():
+            wanted.setdefault(at, {})[line] = number
+    names_of = {
+        n: v for at, lines in wanted.items() for n, v in names_at(splits[at], FIELDS, lines).items()
+    }
+    return spread.merged(found, whole, names_of), len(groups)
+
+
+def a_log(seed: int, folder: Path, most: int = 100) -> Path:
+    """Return a folder with the parts of a log in which everything is wrong."""
+    draw = random.Random(seed)
+    lines = wild(draw, draw.choice([3, 5, 40, most]), draw.choice([100, 400]))
+    lines = shuffled(draw, lines) if seed % 2 else lines
+    return in_parts(folder, lines, cuts_in(draw, lines))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pieces_are_judged_as_the_whole_is(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread, "SENDERS", 32)
+    folder = str(a_log(seed, tmp_path / "log"))
+    expected = all_of(audits.audit([folder], judge="plain"))
+    found, _ = in_pieces([folder], random.Random(seed).choice([300, 3_000, 1 << 26]))
+    assert expected == all_of(found)
+
+
+def test_many_senders_are_judged_in_several_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them finds something that the other does not keep."""
+    monkeypatch.setattr(spread, "SENDERS", 32)
+    path = str(write(tmp_path / "log.jsonl", wild(random.Random(0), 70, 3_000)))
+    found, passes = in_pieces([path], 50_000)
+    assert passes == 2
+    assert all_of(audits.audit([path], judge="compiled")) == all_of(found)
+    late = [f for f in found.findings if f.kind == "causal-delivery"]
+    assert len(late) == 107
+    halves = [spread_of(path, group) for group in (0, 1)]
+    assert all(0 < half < len(late) for half in halves)
+    assert sum(halves) == len(late)
+
+
+def spread_of(path: str, group: int) -> int:
+    """Return how many deliveries the pass for a group of senders finds to be late."""
+    (split,) = splits_of([path], None, FIELDS)
+    piece = read(split, FIELDS)
+    whole = spread.together([split], [spread.info_of(piece)], most=2)
+    numbers = [
+        known for _, known in spread.ranked(0, 1, [p for _, p in spread.buckets(0, piece, 1)])
+    ]
+    block = spread.block_of(piece, numbers, whole)
+    found = spread.judged(group, [(0, block)], whole, unfinished=True).audit.findings
+    return sum(finding.kind == "causal-delivery" for finding in found)
+
+
+def test_a_compressed_file_and_a_parquet_file_are_pieces_too(tmp_path: Path) -> None:
+    lines = [(a, line) for a, line in wild(random.Random(5), 4, 300) if "ghost" not in line]
+    rows = str(written(tmp_path / "log.parquet", lines))
+    packed = tmp_path / "log.jsonl.gz"
+    packed.write_bytes(gzip.compress("\n".join(line for _, line in lines).encode()))
+    for name in (rows, str(packed)):
+        assert all_of(audits.audit([name], judge="plain")) == all_of(in_pieces([name], 99)[0])
+
+
+def test_a_line_that_is_no_event_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
+    lines = [line for _, line in wild(random.Random(3), 3, 200)]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join([*lines[:150], '{"actor": 3}', *lines[150:]]))
+    with pytest.raises(InputError) as plain:
+        audits.audit([str(path)], judge="plain")
+    with pytest.raises(InputError) as spread_out:
+        in_pieces([str(path)], 1_000)
+    assert str(plain.value) == str(spread_out.value)
+    assert "line 151" in str(plain.value)
+
+
+def test_an_actor_in_two_logs_is_refused_with_the_same_words(tmp_path: Path) -> None:
+    event = {"actor": "a", "event": "causal-send", "message": "m1", "to": ["b"]}
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    one.write_text(json.dumps(event))
+    two.write_text("\n" + json.dumps({**event, "message": "m2"}))
+    said = []
+    for judge in (audits.audit, lambda names: in_pieces(names, 99)):
+        with pytest.raises(InputError) as error:
+            judge([str(one), str(two)])
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("-", "", "standard input is read once"),
+        ("log.csv", "actor,event,message\na,causal-send,m\n", "a log of records; --on spark"),
+        ("log.jsonl", "", "is empty: there is nothing to judge"),
+    ],
+)
+def test_what_a_cluster_cannot_read_is_refused(
+    name: str, text: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError, match=said):
+        splits_of([name if name == "-" else str(path)], None, FIELDS)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """One cluster for all audits: each would start its own."""
+    pytest.importorskip("pyspark")
+    from antecede.checker.spark.cluster import Cluster
+
+    started = Cluster.start("local[2]")
+    yield started
+    started.stop()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_on_spark_the_findings_are_those_of_the_plain_judge(tmp_path: Path) -> None:
+    lines = shuffled(random.Random(7), wild(random.Random(7), 40, 400))
+    folder = str(in_parts(tmp_path / "log", lines, [250]))
+    assert len(splits_of([folder], None, FIELDS, 16_000)) == 3
+    for unfinished in (False, True):
+        expected = all_of(audits.audit([folder], judge="plain", unfinished=unfinished))
+        found = on_spark.audit([folder], unfinished=unfinished, size=16_000)
+        assert expected == all_of(found)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_on_spark_a_bad_log_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"actor": "a"}\n')
+    with pytest.raises(InputError, match=r"bad\.jsonl, line 1"):
+        on_spark.audit([str(bad)])
