@@ -28,11 +28,11 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
         NumbersError: it does only as long as messages have no numbers.
         ReplayError: it does not violate `prop`, so that an engine is wrong.
     """
-    transitions = tuple(transitions)
+    transitions, looked_at = tuple(transitions), None
     path = replay(system, transitions)
     if prop.where is Where.FROM_EVERYWHERE_ON:
         holds = _recovers(system, transitions, prop)
-        path = evolve(path, looked_at=MOST_LOOKED_AT if holds is None else None)
+        looked_at = MOST_LOOKED_AT if holds is None else None
     else:
         holds = holds_along(path, prop)
     if holds:
@@ -42,7 +42,7 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
             "of the engine, please report it"
         )
-    return evolve(arranged(path, prop), violates=prop.name)
+    return evolve(arranged(path, prop), violates=prop.name, looked_at=looked_at)
 
 
 def _recovers(system: System, transitions: Iterable[Transition], prop: Property) -> bool | None:
