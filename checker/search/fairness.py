@@ -18,24 +18,28 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from antecede.checker.model import CausalSend, Transition
+from antecede.checker.model import CausalSend, State, Transition
 from antecede.checker.search.graph import Rows, StateGraph, components
 from antecede.checker.semantics.judge import obliged, refused
 from antecede.checker.semantics.marked import follows, is_over
-from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.transition import System, enabled, successor
 
 Tick = Callable[[int], None]
 
 MOST_STARTS = 500
 """States of a component from which a shortest fair cycle is looked for, nearest first."""
 
+MOST_QUIET = 20_000
+"""States in which the application has stopped that are looked at."""
+
 
 ENDINGS = {
     "stuck": "nothing that may still happen delivers it",
     "starved": "as soon as the application stops, it is delivered",
     "waiting": "it is not delivered either when the application stops, only when it sends again",
+    "undecided": "whether it is delivered when the application stops, or sends again, is not known",
 }
 """What becomes of a message that a lasso leaves undelivered."""
 
@@ -84,7 +88,7 @@ def lasso(system: System, graph: StateGraph, tick: Tick = lambda _states: None) 
         return None
     start, labels = best
     cycle_found = tuple(rows.transitions[label] for label in labels)
-    return Lasso(graph.path_to(start), cycle_found, ending_of(graph, start, strong=strong))
+    return Lasso(graph.path_to(start), cycle_found, ending_of(system, graph, start, strong=strong))
 
 
 def followed(graph: StateGraph) -> Iterator[int]:
@@ -192,16 +196,37 @@ def _back(came: dict[_At, tuple[_At, int] | None], at: _At) -> tuple[int, ...]:
     return tuple(reversed(path))
 
 
-def ending_of(graph: StateGraph, start: int, *, strong: bool) -> str:
-    """Return which of ENDINGS the message comes to that is undelivered in `start`."""
-    if not any(is_over(graph.states[k].history) for k in _reachable(graph.rows, start)):
+def ending_of(system: System, graph: StateGraph, start: int, *, strong: bool) -> str:
+    """Return which of ENDINGS the message comes to that is undelivered in `start`.
+
+    What happens once the application stops is looked for anew, for the graph may be a part.
+    """
+    after = _reachable(graph.rows, start)
+    reached = any(is_over(graph.states[k].history) for k in after)
+    if not reached and all(map(graph.all_edges, after)):
         return "stuck"
-    quiet = graph.rows.without(causal_sends(graph.rows))
-    after = _reachable(quiet, start)
-    undelivered = {k for k in after if not is_over(graph.states[k].history)}
-    rests = any(not any(quiet.of(k)) for k in undelivered)
-    goes_on = any(fair_components(quiet, undelivered, strong=strong, sends=False))
-    return "waiting" if rests or goes_on else "starved"
+    quiet = _without_application(system, graph.states[start])
+    if quiet is None:
+        return "undecided"
+    undelivered = {k for k, state in enumerate(quiet.states) if not is_over(state.history)}
+    rests = any(not any(quiet.rows.of(k)) for k in undelivered)
+    if rests or any(fair_components(quiet.rows, undelivered, strong=strong, sends=False)):
+        return "waiting" if reached else "undecided"
+    return "starved"
+
+
+def _without_application(system: System, state: State) -> StateGraph | None:
+    """Return what can happen from a state when nobody causal-sends any more; None: too much."""
+    workload = evolve(system.workload, choices=lambda _actor, _position: ())
+    stopped, graph = evolve(system, workload=workload), StateGraph([state])
+    for here in graph.states:  # grows meanwhile
+        if len(graph.states) > MOST_QUIET:
+            return None
+        if not is_over(here.history):
+            for transition in enabled(stopped, here):
+                graph.add(transition, successor(stopped, here, transition).state)
+        graph.rows.end()
+    return graph
 
 
 def _reachable(rows: Rows, start: int) -> set[int]:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from antecede.checker.model import CausalSend, Receive, Transition
 from antecede.checker.search.fairness import (
     Lasso,
+    ending_of,
     fair_components,
+    followed,
     lasso,
     shortest_fair_cycle,
 )
@@ -150,3 +152,13 @@ def test_on_a_network_that_loses_a_message_without_retransmission_is_stuck() -> 
     run = found(system("unordered", "endless:1:[[1],[0]]", 2, network="lossy"))
     assert run is not None
     assert "stuck" == run.ending
+
+
+@pytest.mark.parametrize("most", [10, 60, 120])
+def test_what_becomes_of_a_message_does_not_depend_on_how_much_was_explored(most: int) -> None:
+    """States that were not expanded are not taken for states in which nothing can happen."""
+    asked = system("mfss", "endless:1")
+    graph = graph_of(asked, most)
+    starts = list(filter(graph.all_edges, followed(graph)))
+    assert starts
+    assert {"starved"} == {ending_of(asked, graph, start, strong=False) for start in starts}
