@@ -17,14 +17,22 @@ from typing import Any
 import attrs
 
 from antecede.checker.check import CheckReport
+from antecede.checker.formats.geometry import Layout
 from antecede.checker.formats.json import own_version
-from antecede.checker.formats.markup import Markup, joined, tag
+from antecede.checker.formats.markup import Markup, joined, number, tag
+from antecede.checker.formats.spacetime import layout_of
 from antecede.checker.formats.svg import drawing, style
 from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import About, about
 from antecede.checker.report.prose import Wording
+
+FIRST_PAGE, PAGE = 1.3, 1.6
+"""How much of a diagram goes on a page of paper, as its height to its width, where it is 155 mm."""
+LEGEND = 110.0
+"""Room for the legend below a diagram."""
+WHOLE_ID = "whole"
 
 WHOLE = "state"
 """The name of the only row of a state that is no attrs class."""
@@ -116,14 +124,36 @@ def _box(name: str, words: str, key: str, *, checked: bool) -> Markup:
 
 
 def _diagram(path: Path, said: About) -> Markup:
-    drawn = drawing(path, said, inside=True)
+    drawn = tag("div", drawing(path, said, inside=True), id=WHOLE_ID)
+    pieces = list(_pieces(layout_of(path)))
     return tag(
         "section",
         drawn,
-        class_="diagram",
+        tag("div", *pieces, class_="pieces", aria_hidden="true") if pieces else "",
+        class_="diagram tall" if pieces else "diagram",
         tabindex=0,
         aria_label="Space-time diagram: time runs downwards, one line per actor",
     )
+
+
+def _pieces(layout: Layout) -> Iterator[Markup]:
+    """Yield a tall diagram in pieces for paper, cut between rows; nothing of one that fits a page.
+
+    A browser prints a picture on one page or slices it anywhere, and leaves pages empty.
+    """
+    wide, bottom = layout.notes, layout.height + LEGEND
+    if bottom <= wide * FIRST_PAGE:
+        return
+    top, room = 0.0, wide * FIRST_PAGE
+    while top < bottom:
+        ends = [row.bottom for row in layout.rows if top < row.bottom <= top + room]
+        end = bottom if bottom <= top + room else max(ends, default=top + room)
+        yield tag(
+            "svg",
+            tag("use", href=f"#{WHOLE_ID}-drawing"),
+            viewBox=f"0 {number(top)} {number(wide)} {number(end - top)}",
+        )
+        top, room = end, wide * PAGE
 
 
 # Steps and states

@@ -161,6 +161,7 @@ def drawing(path: Path, said: About, *, inside: bool = False) -> Markup:
         xmlns="http://www.w3.org/2000/svg",
         class_=CLASS,
         role="group" if inside else "img",
+        id="whole-drawing" if inside else None,
         aria_label="space-time diagram" if inside else None,
         viewBox=f"0 0 {number(wide)} {number(high)}",
         width=wide,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -12,10 +14,12 @@ from attrs import evolve, frozen
 
 from antecede.checker.check import check
 from antecede.checker.errors import InputError
+from antecede.checker.formats import html
 from antecede.checker.formats import json as own
 from antecede.checker.formats.itf import encoded
 from antecede.checker.formats.markup import Markup, escaped, number, plain, tag
 from antecede.checker.formats.registry import FORMATS, format_of, trace_text, write_trace
+from antecede.checker.formats.spacetime import layout_of
 from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, transition_key
@@ -455,3 +459,18 @@ def test_messages_carry_their_names() -> None:
     path = runs.secret_mode()
     assert "m1" == encoded(path.messages[0], Wording.of(path))["name"]
     assert {"sender", "number", "destinations"} == set(encoded(Message(0, 1, (1,))))
+
+
+def test_a_long_diagram_is_printed_in_pieces_that_end_between_rows() -> None:
+    path = runs.long_run()
+    boxes = re.findall(r'<svg viewBox="0 ([\d.]+) [\d.]+ ([\d.]+)"><use', html.text(path))
+    tops = [float(top) for top, _ in boxes]
+    ends = [float(top) + float(high) for top, high in boxes]
+    layout = layout_of(path)
+    assert len(boxes) >= 2
+    assert 0 == tops[0]
+    assert ends[-1] > layout.height
+    for end, top in pairwise(zip(ends, tops, strict=True)):
+        assert abs(end[0] - top[1]) < 0.2
+        assert min(abs(end[0] - row.bottom) for row in layout.rows) < 0.2
+    assert "<use" not in html.text(runs.secret_mode())
