@@ -104,7 +104,14 @@ class Request:
 Measure: TypeAlias = Callable[[LocalState], int]
 
 
+Action: TypeAlias = Callable[[LocalState], Step | None]
+
+
 def _frozen_mapping(value: Mapping[str, Predicate]) -> Mapping[str, Predicate]:
+    return MappingProxyType(dict(value))
+
+
+def _frozen_actions(value: Mapping[str, Action]) -> Mapping[str, Action]:
     return MappingProxyType(dict(value))
 
 
@@ -127,6 +134,11 @@ class Protocol:
         causal_send: (state, message) -> Step; the application hands over a message.
         receive: (state, src, packet) -> Step; an envelope reaches its actor.
         timeout: state -> Step or None; only for protocols that retransmit.
+        actions: name -> (state -> Step, or None where it is not enabled): what an actor may do at
+            any time by itself. A timeout is one of them, whose packets are not sent again while
+            equal ones are in flight.
+        in_flight: (actor, actors) -> the (destination, packet) pairs that are on their way from the
+            actor at the start; packets without messages, for nobody has causal-sent any.
         network: the network that it needs, which checks give it unless they are told another one.
         on_request: (per actor, what its application asks for, in order) -> the protocol that
             delivers only what is asked for; only for protocols that can choose what to deliver.
@@ -147,6 +159,8 @@ class Protocol:
     causal_send: Callable[[LocalState, Message], Step]
     receive: Callable[[LocalState, int, Packet], Step]
     timeout: Callable[[LocalState], Step | None] | None = None
+    actions: Mapping[str, Action] = field(factory=dict, converter=_frozen_actions)
+    in_flight: Callable[[int, int], tuple[tuple[int, Packet], ...]] | None = None
     network: str = "unordered"
     on_request: Callable[[tuple[tuple[Request, ...], ...]], Protocol] | None = None
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
@@ -348,6 +362,16 @@ class Timeout:
 
 
 @frozen
+class Internal:
+    """Transition: `actor` takes an action of its own; see `Protocol.actions`."""
+
+    kind = "internal"
+
+    actor: int
+    name: str
+
+
+@frozen
 class Lose:
     """Transition: an envelope is lost; `place` counts those of its channel that may be lost."""
 
@@ -359,7 +383,7 @@ class Lose:
     place: int = 0
 
 
-Transition: TypeAlias = CausalSend | Arm | Receive | Timeout | Lose
+Transition: TypeAlias = CausalSend | Arm | Receive | Timeout | Internal | Lose
 
 
 @frozen

@@ -208,6 +208,36 @@ RESENDS = Protocol(
 )
 
 
+def _collect(state: Toy, _src: int, packet: Data) -> Step:
+    return Step(evolve(state, held=(*state.held, packet.message)))
+
+
+def _flush(state: Toy) -> Step | None:
+    """Deliver all that was collected."""
+    return Step(evolve(state, held=()), deliveries=state.held) if state.held else None
+
+
+COLLECTS = evolve(toy("collects", receive=_collect), actions={"flush": _flush})
+"""What it receives it delivers when it likes to: an action of its own."""
+
+
+@frozen
+class Hello:
+    """On its way to everybody from everybody at the start."""
+
+
+def _greeted(state: Toy, src: int, packet: Data | Hello) -> Step:
+    return Step(state) if isinstance(packet, Hello) else deliver_on_arrival(state, src, packet)
+
+
+def _greetings(actor: int, actors: int) -> tuple[tuple[int, Hello], ...]:
+    return tuple((other, Hello()) for other in range(actors) if other != actor)
+
+
+GREETS = evolve(toy("greets", receive=_greeted), in_flight=_greetings)
+"""Everybody greets everybody at the start."""
+
+
 @frozen
 class Model:
     """A system and what exploring it must count, under one encoding or under all three."""
@@ -290,6 +320,24 @@ MODELS = (
     # Two messages in opposite directions: 3 * 3 states as in two-pairs, for neither sender learns
     # of the other message before it is delivered to it, and then it is forgotten.
     Model("crossing", DIRECT, 2, "any", _counts(9, 13, 5, 1), histories=("knowledge",)),
+    # Unsent, in flight, collected, delivered, in either direction: 4 * 4 states, 2 * 3 * 4
+    # transitions.
+    Model("collecting", COLLECTS, 2, "any", _counts(16, 25, 7, 1), histories=("knowledge",)),
+    # A message in either direction (unsent, in flight, delivered) and a greeting (in flight,
+    # received): 3 * 3 * 2 * 2 states; a step of a message in 2 * 12 places, twice, one of a
+    # greeting in 18, twice.
+    Model("greeting", GREETS, 2, "any", _counts(36, 85, 7, 1), histories=("knowledge",)),
+    # The same; on FIFO links a message is not received before the greeting: per direction (m, g)
+    # without (delivered, in flight), 5 states with 5 transitions.
+    Model(
+        "greeting-in-order",
+        GREETS,
+        2,
+        "any",
+        _counts(25, 51, 7, 1),
+        network="fifo",
+        histories=("knowledge",),
+    ),
     # Clocks remember, while one message is in flight and the other delivered, which came first
     # (2 more states, 2 more transitions); afterwards all clocks are (1, 1).
     Model("crossing-clocks", DIRECT, 2, "any", _counts(11, 15, 5, 1), histories=("clocks",)),

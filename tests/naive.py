@@ -53,6 +53,9 @@ def successors(s: State, protocol: Protocol, channel: slice) -> Any:
             sender = a._replace(plan=a.plan[1:], knows=past, sent=(*a.sent, past))
             left = s.left | {(m, past, d) for d in destinations}
             yield finish(State(s.actors, s.net, left), i, sender, protocol.causal_send(a.local, m))
+        for done in (action(a.local) for action in protocol.actions.values()):
+            if done is not None and done != Step(a.local):
+                yield finish(s, i, a, done)
     for at, (src, dst, packet) in enumerate(s.net):
         if s.net[at][channel] not in [e[channel] for e in s.net[:at]]:  # the first of its channel
             step = protocol.receive(s.actors[dst].local, src, packet)
@@ -63,7 +66,9 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
     """Search by levels, to the end of the first where one of the properties is violated."""
     encoding = slice(2 if network == "fifo" else 3), history, {"causal-delivery", *properties}
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
-    level, violation = [State(actors, (), frozenset())], dict[str, int]()
+    flying = protocol.in_flight or (lambda _actor, _actors: ())
+    net = tuple((i, *send) for i in range(len(plan)) for send in flying(i, len(plan)))
+    level, violation = [State(actors, net, frozenset())], dict[str, int]()
     seen, total, depth, finals = {remembered(level[0], *encoding): level[0]}, 1, 0, 0
     while level and not violation:
         depth, states, level = depth + 1, level, []

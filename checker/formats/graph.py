@@ -18,6 +18,7 @@ from antecede.checker.formats.markup import Markup, joined, plain, tag
 from antecede.checker.model import (
     Arm,
     CausalSend,
+    Internal,
     Lose,
     Message,
     Property,
@@ -155,7 +156,7 @@ def _short(words: Wording, transition: Transition) -> str:
     if isinstance(transition, CausalSend):
         to = listed([words.actor(dst) for dst in transition.destinations])
         return f"{words.actor(transition.actor)} sends to {to}"
-    if isinstance(transition, Arm | Timeout):
+    if isinstance(transition, Arm | Timeout | Internal):
         return words.transition(transition, None)
     packet = words.label(transition.packet)
     if isinstance(transition, Lose):

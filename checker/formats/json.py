@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.check import Checked, CheckReport, Refused, exit_code_of
 from antecede.checker.errors import InputError, ReplayError, unknown
-from antecede.checker.model import Arm, CausalSend, Lose, Message, Receive, Timeout
+from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import (
     Loop,
@@ -188,6 +188,8 @@ def _transition(words: Wording, step: PathStep) -> dict[str, Any]:
         ends["stays"] = True
     if isinstance(transition, Lose):
         ends["place"] = transition.place
+    if isinstance(transition, Internal):
+        ends["action"] = transition.name
     return {
         "number": step.number,
         "kind": transition.kind,
@@ -412,5 +414,7 @@ def _key(table: Mapping[str, Any], number: int) -> str:
         return key_text(kind, actor, src=src, packet=packet, stays=stays, place=place)
     if kind in (Arm.kind, Timeout.kind):
         return key_text(kind, actor)
-    kinds = (CausalSend.kind, Arm.kind, Receive.kind, Timeout.kind, Lose.kind)
+    if kind == Internal.kind:
+        return key_text(kind, actor, name=_get(entry, "action", str, where))
+    kinds = tuple(each.kind for each in (CausalSend, Arm, Receive, Timeout, Internal, Lose))
     raise unknown(f"kind of transition {number}", kind, kinds)

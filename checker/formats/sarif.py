@@ -24,7 +24,7 @@ from antecede.checker.check import Checked, CheckReport, Refused, decides, exit_
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of
-from antecede.checker.model import CausalSend, Protocol, Receive, Timeout, What
+from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout, What
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import about, explanation_of, question
 from antecede.checker.report.prose import Wording
@@ -286,6 +286,8 @@ def _spec_source(file: str) -> Source:
 
 
 def _handler(protocol: Protocol, step: PathStep) -> Any:
+    if isinstance(step.transition, Internal):
+        return protocol.actions[step.transition.name]
     name = _HANDLERS.get(type(step.transition))
     return None if name is None else getattr(protocol, name)
 
@@ -296,7 +298,7 @@ def _step_location(protocol: Protocol, step: PathStep, said: str) -> Object:
     if source is not None:
         found = _location(source)
     elif handler is not None:
-        found = _logical(_HANDLERS[type(step.transition)])
+        found = _logical(_HANDLERS.get(type(step.transition), "action"))
     else:
         found = {}
     return {**found, "message": _message(f"{step.number}. {said}")}

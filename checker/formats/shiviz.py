@@ -45,7 +45,7 @@ def clocks(path: Path) -> list[dict[str, int]]:
         host, flight = hosts[step.number], flights.met.get(step.number)
         clock = dict(latest.get(host, {}))
         clock[host] = clock.get(host, 0) + 1
-        past = {} if flight is None else stamps[flight.sent.number]
+        past = {} if flight is None else stamps.get(flight.since, {})
         for other, count in past.items():
             clock[other] = max(clock.get(other, 0), count)
         latest[host] = stamps[step.number] = clock

@@ -39,7 +39,16 @@ from antecede.checker.formats.geometry import (
     overlap,
     text_width,
 )
-from antecede.checker.model import Arm, CausalSend, Lose, Message, Predicate, Receive, Timeout
+from antecede.checker.model import (
+    Arm,
+    CausalSend,
+    Internal,
+    Lose,
+    Message,
+    Predicate,
+    Receive,
+    Timeout,
+)
 from antecede.checker.paths.flights import Flight, Flights, flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.paths.violation import Violation, lost, wrong_order
@@ -223,6 +232,12 @@ class _Planner:
         slot = self.slots.get((step.number, what), 0)
         return self.x[step.actor], self.y[step.number] + slot * SLOT
 
+    def _leaves(self, flight: Flight) -> Point:
+        """Return where an arrow begins: above the first row if it is in flight from the start."""
+        if flight.sent is None:
+            return self.x[flight.src], HEAD - 8
+        return self._at(flight.sent, flight)
+
     # Marks
 
     def _marks(self) -> Iterator[Mark]:
@@ -250,6 +265,8 @@ class _Planner:
             yield Mark("arm", x, y, step.number)
         elif isinstance(step.transition, Timeout):
             yield Mark("timeout", x, y, step.number)
+        elif isinstance(step.transition, Internal):
+            yield Mark("internal", x, y, step.number)
         elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):
             control = self.flights.met[step.number].control
             yield Mark("receive", x, y, step.number, control=control)
@@ -426,9 +443,9 @@ class _Planner:
             seen.add(id(flight))
             used.append(flight)
             reception = self._at(flight.receptions[0])
-            start = self._at(flight.sent, flight)
+            start = self._leaves(flight)
             pieces += [(reception, point), (start, reception)]
-            here, until, point = flight.src, flight.sent.number, start
+            here, until, point = flight.src, flight.since, start
             if here == message.sender:
                 break
         pieces.append((self._at(self._sending(message)), point))
@@ -445,7 +462,7 @@ class _Planner:
                 shaft.end,
                 "late" if flight in self.late else "chain" if flight in self.chain else "",
                 label,
-                flight.sent.number,
+                flight.since,
                 shaft.met,
                 flight.control,
                 flight.src == flight.dst,
@@ -453,7 +470,7 @@ class _Planner:
 
     def _shafts(self, flight: Flight) -> Iterator[Shaft]:
         """Return each arrow of a flight."""
-        start = self._at(flight.sent, flight)
+        start = self._leaves(flight)
         towards = 1 if self.x[flight.dst] >= start[0] else -1
         for step in flight.receptions:
             yield Shaft((start, self._at(step)), "received", step.number)
@@ -518,6 +535,8 @@ def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
         parts = [f"{who} decides to send"]
     elif isinstance(transition, Timeout):
         parts = [f"{who} times out", *delivers]
+    elif isinstance(transition, Internal):
+        parts = [words.transition(transition, None), *delivers]
     elif not delivers or held is not None:
         packet, src = words.label(transition.packet), words.actor(transition.src)
         parts = [f"{who} receives {packet} from {src}", *delivers]

@@ -431,6 +431,10 @@ def _shape(kind: str, x: float, y: float, *, wrong: bool = False) -> Iterator[Ma
     elif kind == "timeout":
         yield tag("circle", class_="ring", cx=x, cy=y, r=7)
         yield tag("path", class_="shaft", d=_joined("M", x, y - 4.5, "V", y, "H", x + 3.5))
+    elif kind == "internal":
+        yield tag("circle", class_="ring", cx=x, cy=y, r=7)
+        yield tag("circle", class_="dot", cx=x, cy=y, r=2.2)
+        yield tag("path", class_="shaft", d=_joined("M", x - 3.8, y - 3.8, "H", x + 3.8))
     elif kind == "arm":
         corners = [(x - 5, y - 5), (x + 5, y - 5), (x + 5, y + 5), (x - 5, y + 5)]
         yield tag("polygon", class_="glass", points=_points(corners))
@@ -477,6 +481,7 @@ _MARKS = {
     "deliver": "deliver",
     "receive": "receive only",
     "timeout": "timeout",
+    "internal": "internal action",
     "arm": "decides to send",
     "missing": "delivery that never happens",
 }

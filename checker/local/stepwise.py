@@ -59,7 +59,11 @@ def _deferring(system: System) -> System:
     """Return a system that goes on where a handler raises, as plain Python does in this search."""
     found = deferring(system)
     protocol = evolve(
-        found.protocol, initial=system.protocol.initial, timeout=system.protocol.timeout
+        found.protocol,
+        initial=system.protocol.initial,
+        timeout=system.protocol.timeout,
+        actions=system.protocol.actions,
+        in_flight=system.protocol.in_flight,
     )
     if system.network.duplicates:
         # Whether a receive that leaves its packet in flight is enabled is found by trying it, so

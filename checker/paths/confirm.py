@@ -80,7 +80,8 @@ def arranged(path: Path, prop: Property) -> Path:
 def _actor_by_actor(path: Path) -> list[int]:
     """Return the steps' indices, an actor's in order and a reception after its network-send."""
     met = flights_of(path).met
-    sources = [met[s.number].sent.number - 1 if s.number in met else None for s in path.steps]
+    since = (met[s.number].since if s.number in met else 0 for s in path.steps)
+    sources = [number - 1 if number else None for number in since]
     rows: list[deque[int]] = [deque() for _ in range(path.system.actors)]
     for at, step in enumerate(path.steps):
         rows[step.actor].append(at)

@@ -20,7 +20,7 @@ class Flight:
         src: who sent it.
         dst: where it goes.
         packet: the packet.
-        sent: the step that sent it.
+        sent: the step that sent it; None if it is in flight from the start.
         receptions: the steps that receive it; more than one where a network duplicates.
         lost: the step that loses it.
         gone: whether it cannot be received any more.
@@ -31,12 +31,17 @@ class Flight:
     src: int
     dst: int
     packet: Packet
-    sent: PathStep
+    sent: PathStep | None
     receptions: list[PathStep]
     lost: PathStep | None = None
     gone: bool = False
     in_flight: bool = False
     place: int = 0
+
+    @property
+    def since(self) -> int:
+        """The number of the step that sent it, 0 for the start."""
+        return 0 if self.sent is None else self.sent.number
 
     @property
     def control(self) -> bool:
@@ -51,9 +56,9 @@ class Flights:
     Some networks hold equal packets once; a send of what is in flight already adds none.
 
     Attributes:
-        every: in network-send order.
+        every: in network-send order, what is in flight from the start before all others.
         met: step number -> what that step receives or loses.
-        sent: step number -> what that step sends, in order.
+        sent: step number -> what that step sends, in order; at 0 what is in flight from the start.
     """
 
     every: tuple[Flight, ...]
@@ -76,9 +81,9 @@ class Flights:
 
 def flights_of(path: Path) -> Flights:
     """Follow the packets of `path`; of equal ones, that which was sent first is received first."""
-    every: list[Flight] = []
+    every = [Flight(src, dst, p, None, []) for src, dst, p in _channels(path, path.initial)]
     met: dict[int, Flight] = {}
-    sent: dict[int, tuple[Flight, ...]] = {}
+    sent: dict[int, tuple[Flight, ...]] = {0: tuple(every)}
     for step in path.steps:
         if isinstance(step.transition, Receive | Lose):
             flight = _meet(every, step, step.transition)
@@ -133,7 +138,7 @@ def _meet(every: list[Flight], step: PathStep, transition: Receive | Lose) -> Fl
 
 def _mark_in_flight(path: Path, every: list[Flight]) -> None:
     """Mark as many flights as the last state holds: some networks merge equal packets."""
-    left = Counter(_channels(path))
+    left = Counter(_channels(path, path.last))
     for flight in every:
         key = (flight.src, flight.dst, flight.packet)
         if not flight.gone and left[key]:
@@ -141,8 +146,7 @@ def _mark_in_flight(path: Path, every: list[Flight]) -> None:
             flight.in_flight = not flight.receptions
 
 
-def _channels(path: Path) -> Iterator[tuple[int, int, Packet]]:
-    last = path.steps[-1].state if path.steps else path.initial
-    for (src, dst), channel in zip(path.system.pairs, last.channels, strict=True):
+def _channels(path: Path, state: State) -> Iterator[tuple[int, int, Packet]]:
+    for (src, dst), channel in zip(path.system.pairs, state.channels, strict=True):
         for packet in channel:
             yield src, dst, packet

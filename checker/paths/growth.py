@@ -35,7 +35,7 @@ class Growth:
         """What was sent before the measure grew for the last time but one, and is in flight yet."""
         before = self.steps[-2:][0] if self.steps else 0
         flights = flights_of(self.path).in_flight
-        return tuple(flight for flight in flights if flight.sent.number < before)
+        return tuple(flight for flight in flights if flight.since < before)
 
 
 def growth_of(system: System, limit: Limit, transitions: Iterable[Transition]) -> Growth:

@@ -54,9 +54,11 @@ class _Origin:
 
 
 def _origins(path: Path) -> list[_Origin | None]:
-    """Return for each step where the packet that it receives or loses came from."""
+    """Return for each step where the packet that it receives or loses was sent, if a step did."""
     met = (flights_of(path).met.get(step.number) for step in path.steps)
-    return [None if f is None else _Origin(f.sent.number - 1, f.place) for f in met]
+    return [
+        None if f is None or f.sent is None else _Origin(f.sent.number - 1, f.place) for f in met
+    ]
 
 
 class _Deletion:

@@ -12,6 +12,7 @@ from antecede.checker.model import (
     Arm,
     CausalSend,
     Delivery,
+    Internal,
     Lose,
     Message,
     Property,
@@ -214,6 +215,8 @@ def transition_key(transition: Transition) -> str:
         return key_text(transition.kind, transition.actor, destinations=transition.destinations)
     if isinstance(transition, Arm | Timeout):
         return key_text(transition.kind, transition.actor)
+    if isinstance(transition, Internal):
+        return key_text(transition.kind, transition.actor, name=transition.name)
     return key_text(
         transition.kind,
         transition.dst,
@@ -233,12 +236,15 @@ def key_text(
     packet: str = "",
     stays: bool = False,
     place: int = 0,
+    name: str = "",
 ) -> str:
     """Return the key of a transition from its parts; a packet is given by its canonical text."""
     if kind == CausalSend.kind:
         return f"{kind} by {actor} to {list(destinations)}"
     if kind in (Arm.kind, Timeout.kind):
         return f"{kind} of {actor}"
+    if kind == Internal.kind:
+        return f"{kind} of {actor}: {name}"
     if kind == Lose.kind:
         return f"{kind} on the way to {actor} from {src} of {packet}, place {place}"
     return f"{kind} by {actor} from {src} of {packet}{', which stays in flight' if stays else ''}"

@@ -63,6 +63,7 @@ _PARAMETERS = {
     "causal_send": ("state", "message"),
     "receive": ("state", "src", "packet"),
     "timeout": ("state",),
+    "in_flight": ("actor", "actors"),
 }
 
 
@@ -96,6 +97,10 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
     return attrs.evolve(
         protocol,
         **handlers,
+        actions={
+            name: _Watch(memory, action, "action", name, budget)
+            for name, action in protocol.actions.items()
+        },
         invariants=predicates("invariant", protocol.invariants),
         witnesses=predicates("witness", protocol.witnesses),
     )
@@ -138,7 +143,7 @@ class _Memory:
         """Return a new world, by default with all twists."""
         homes = {
             top_package(handler.__globals__)
-            for handler in _handlers(self.protocol).values()
+            for handler in (*_handlers(self.protocol).values(), *self.protocol.actions.values())
             if isinstance(handler, FunctionType)
         }
         return World(order, frozenset(TWISTS if twists is None else twists), frozenset(homes))
@@ -191,9 +196,13 @@ class _Watch:
         self.handler = handler
         self._memory = memory
         self._name = name
-        self._is_predicate = kind != "handler"
-        self._title = f"{kind} {name!r}" if self._is_predicate else name
-        self._parameters = ("state",) if self._is_predicate else _PARAMETERS[name]
+        self._is_predicate = kind not in ("handler", "action")
+        self._is_optional = kind == "action" or name == "timeout"
+        self._title = name if kind == "handler" else f"{kind} {name!r}"
+        self._parameters = _PARAMETERS[name] if kind == "handler" else ("state",)
+        self._makes_step = not self._is_predicate and (
+            kind == "action" or name not in ("initial", "in_flight")
+        )
         self._seen: set[Args] = set()
         self._past: list[_Call] = []
         self._checks = 0
@@ -252,9 +261,9 @@ class _Watch:
         return bool(result) if self._is_predicate else result
 
     def _is_of_expected_type(self, result: Any) -> bool:
-        if self._is_predicate or self._name == "initial":
+        if not self._makes_step:
             return True
-        return isinstance(result, Step) or (result is None and self._name == "timeout")
+        return isinstance(result, Step) or (result is None and self._is_optional)
 
     def _compare_arguments(self, before: tuple[str, ...], args: Args) -> None:
         for name, old, arg in zip(self._parameters, before, args, strict=True):
@@ -270,7 +279,7 @@ class _Watch:
         """Check that the values in `result` can be parts of a state."""
         if self._is_predicate:
             return
-        path = "state" if self._name == "initial" else ""
+        path = "" if self._makes_step else "packets" if self._name == "in_flight" else "state"
         fault = unusable(result, path, self._memory.classes)
         if fault is not None:
             error = self._error(shown, f"returned a value that cannot be used: {fault}")

@@ -7,15 +7,15 @@ its receiver from the side. Where lines cross, the vertical one is drawn.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from attrs import define, evolve, frozen
 
-from antecede.checker.model import Arm, CausalSend, Lose, Message, Packet, Timeout
+from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Packet, Timeout
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Loop, Path, PathStep
-from antecede.checker.report.prose import Remarks, Wording, bracket, failing, waiting
+from antecede.checker.report.prose import Remarks, Wording, bracket, failing, printable, waiting
 from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
@@ -108,9 +108,12 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     flights = flights_of(path)
     lines = {id(f): _Line(f) for f in flights.every}
     drawn = [line for line in lines.values() if _is_drawn(line)]
-    sent = [tuple(lines[id(f)] for f in flights.sent[step.number]) for step in path.steps]
+    start, *sent = [
+        tuple(lines[id(f)] for f in flights.sent[number]) for number in range(path.length + 1)
+    ]
     met = [lines[id(f)] if (f := flights.met.get(s.number)) else None for s in path.steps]
-    rows = _rows(path, words, remarks, sent, met)
+    rows = [*_from_the_start(start)]
+    _add_rows(rows, path, words, remarks, sent, met)
     shown = sorted(
         {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
     )
@@ -134,15 +137,22 @@ def _is_drawn(flight: _Line) -> bool:
     return met or message_in(flight.packet) is not None
 
 
-def _rows(
+def _from_the_start(flights: tuple[_Line, ...]) -> Iterator[_Row]:
+    """Yield a row for each packet that is in flight from the start."""
+    for at, flight in enumerate(filter(_is_drawn, flights)):
+        flight.left = at
+        yield _Row(flight.src, leaves=flight)
+
+
+def _add_rows(
+    rows: list[_Row],
     path: Path,
     words: Wording,
     remarks: Remarks,
     sent: list[tuple[_Line, ...]],
     met: list[_Line | None],
-) -> list[_Row]:
+) -> None:
     """Lay out the path: a row per step, and one for each further network-send of that step."""
-    rows: list[_Row] = []
     for step, leaving, flight in zip(path.steps, sent, met, strict=True):
         row = _first_row(step, words, remarks)
         if flight is not None:
@@ -156,7 +166,6 @@ def _rows(
                 rows.append(_Row(step.actor))
             leaves.left = len(rows) - 1
             rows[-1] = evolve(rows[-1], leaves=leaves)
-    return rows
 
 
 def _first_row(step: PathStep, words: Wording, remarks: Remarks) -> _Row:
@@ -168,6 +177,8 @@ def _first_row(step: PathStep, words: Wording, remarks: Remarks) -> _Row:
         notes.append("decides to send")
     if isinstance(step.transition, Timeout):
         notes.append("times out")
+    if isinstance(step.transition, Internal):
+        notes.append(f"takes the action {printable(step.transition.name)}")
     if isinstance(step.transition, Lose):
         return _Row(step.actor, step.number, f"{words.label(step.transition.packet)} is lost")
     notes += words.deliveries(step, remarks)

@@ -15,6 +15,7 @@ from attrs import field, frozen
 from antecede.checker.model import (
     Arm,
     CausalSend,
+    Internal,
     Lose,
     Message,
     Packet,
@@ -142,6 +143,8 @@ class Wording:
             return f"{self.actor(transition.actor)} decides to send"
         if isinstance(transition, Timeout):
             return f"{self.actor(transition.actor)} times out"
+        if isinstance(transition, Internal):
+            return f"{self.actor(transition.actor)} takes the action {printable(transition.name)}"
         packet, src = self.value(transition.packet), self.actor(transition.src)
         if isinstance(transition, Lose):
             return f"{packet} from {src} to {self.actor(transition.dst)} is lost"

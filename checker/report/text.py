@@ -498,7 +498,7 @@ def growth_text(growth: Growth) -> str:
     who = words.actor(growth.actor)
     late = [
         f"{words.value(flight.packet)} from {words.actor(flight.src)} to {words.actor(flight.dst)} "
-        f"(sent in step {flight.sent.number})"
+        f"({f'sent in step {flight.since}' if flight.since else 'in flight from the start'})"
         for flight in growth.late
     ]
     when = f"It grows in {_steps_text(growth.steps)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from antecede.checker.model import Lose, Property, Receive, Transition
+from antecede.checker.model import Internal, Lose, Property, Receive, Transition
 from antecede.checker.search.handled import handled
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
@@ -15,6 +15,8 @@ def kind_of(transition: Transition) -> str:
     """Return the kind of a transition as engines count it, such as `receive Ack`."""
     if isinstance(transition, Receive | Lose):
         return f"{transition.kind} {type(transition.packet).__name__}"
+    if isinstance(transition, Internal):
+        return f"{transition.kind} {transition.name}"
     return transition.kind
 
 
@@ -31,6 +33,9 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
         "lose": "nothing is lost" if system.network.lose is not None else "",
     }
     found = [said for kind, said in candidates.items() if said and kind not in happened]
+    for name in system.protocol.actions:
+        if not fired.get(f"{Internal.kind} {name}", {"total": 0})["total"]:
+            found.append(f"nobody takes the action {name}")
     if "causal-send" in happened:
         found += [f"nobody causal-sends {name}" for name in _unsent(system, result)]
     if "receive" in happened:

@@ -10,7 +10,7 @@ finds the shortest run to it, and that run is replayed, drawn and saved like any
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from attrs import evolve, frozen
@@ -116,7 +116,7 @@ class _Deferring:
         protocol, handlers = self.system.protocol, self.system.handlers
 
         def initial(actor: int, _actors: int) -> Any:
-            return self._step(lambda: Step(handlers.initial(actor))).state
+            return self._step(lambda: self._start(actor)).state
 
         def causal_send(state: Any, message: Message) -> Step:
             return self._from(state, lambda: handlers.causal_send(state, message))
@@ -127,13 +127,30 @@ class _Deferring:
         def timeout(state: Any) -> Step | None:
             return self._from(state, lambda: handlers.timeout(state))
 
+        def action(name: str, state: Any) -> Step | None:
+            return self._from(state, lambda: handlers.action(name, state))
+
         return evolve(
             protocol,
             initial=initial,
             causal_send=causal_send,
             receive=receive,
             timeout=None if protocol.timeout is None else timeout,
+            actions={name: partial(action, name) for name in protocol.actions},
+            in_flight=None if protocol.in_flight is None else self._in_flight,
         )
+
+    def _start(self, actor: int) -> Step:
+        """Return an actor's initial state, if its packets that are in flight then can be used."""
+        self.system.handlers.in_flight(actor)
+        return Step(self.system.handlers.initial(actor))
+
+    def _in_flight(self, actor: int, _actors: int) -> tuple[tuple[int, Any], ...]:
+        """Return what is in flight from an actor at the start: nothing if that fails."""
+        try:
+            return self.system.handlers.in_flight(actor)
+        except ProtocolError:
+            return ()
 
     def _from(self, state: Any, take: Callable[[], S]) -> S | Step:
         """Take a step, unless the actor has failed before."""

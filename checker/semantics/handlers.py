@@ -22,7 +22,7 @@ from attrs import field, frozen
 
 from antecede.checker.errors import HandlerError, ProtocolError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
-from antecede.checker.semantics.values import Values
+from antecede.checker.semantics.values import Values, message_in
 
 _OURS = str(Path(__file__).parent.parent)
 Args: TypeAlias = tuple[object, ...]
@@ -96,13 +96,31 @@ class CheckedHandlers:
         step = called(self.protocol, "timeout", self.protocol.timeout, (state,))
         return None if step is None else self._checked("timeout", (state,), step)
 
-    def _checked(self, name: str, args: Args, step: Any) -> Step:
+    def action(self, name: str, state: LocalState) -> Step | None:
+        """Let an actor take an action of its own; None where it is not enabled."""
+        title, action = f"action {name!r}", self.protocol.actions[name]
+        step = called(self.protocol, name, action, (state,), title)
+        return None if step is None else self._checked(name, (state,), step, title)
+
+    def in_flight(self, actor: int) -> tuple[tuple[int, Packet], ...]:
+        """Return what is on its way from an actor at the start, as (destination, packet) pairs."""
+        if self.protocol.in_flight is None:
+            return ()
+        args = (actor, self.actors)
+        sends = called(self.protocol, "in_flight", self.protocol.in_flight, args)
+        fault = _fault_of_sends(sends, self.actors, "") or _fault_of_contents(sends)
+        if fault is not None:
+            raise self._returned("in_flight", args, fault)
+        with self._judging("in_flight", args):
+            return tuple((to, self.values.kept(packet, "a packet")) for to, packet in sends)
+
+    def _checked(self, name: str, args: Args, step: Any, title: str | None = None) -> Step:
         """Return the step with each value as it was first met."""
         fault = _fault(step, self.actors)
         if fault is not None:
-            raise self._returned(name, args, fault)
+            raise self._returned(name, args, fault, title)
         kept = self.values.kept
-        with self._judging(name, args):
+        with self._judging(name, args, title):
             return Step(
                 state=kept(step.state, "the state"),
                 sends=tuple((to, kept(packet, "a packet")) for to, packet in step.sends),
@@ -110,14 +128,16 @@ class CheckedHandlers:
             )
 
     @contextmanager
-    def _judging(self, name: str, args: Args) -> Iterator[None]:
+    def _judging(self, name: str, args: Args, title: str | None = None) -> Iterator[None]:
         try:
             yield
         except ProtocolError as error:
-            raise self._returned(name, args, f"what cannot be used: {error}") from None
+            raise self._returned(name, args, f"what cannot be used: {error}", title) from None
 
-    def _returned(self, name: str, args: Args, fault: str) -> HandlerError:
-        call = _Call(self.protocol, name, args, 0.0)
+    def _returned(
+        self, name: str, args: Args, fault: str, title: str | None = None
+    ) -> HandlerError:
+        call = _Call(self.protocol, name, args, 0.0, title)
         return HandlerError(f"{call.what} returned {fault}; it was called as {call}")
 
 
@@ -186,14 +206,22 @@ def _fault(step: Any, actors: int) -> str | None:
     return _fault_of_sends(step.sends, actors) or _fault_of_deliveries(step.deliveries)
 
 
-def _fault_of_sends(sends: Any, actors: int) -> str | None:
+def _fault_of_contents(sends: Any) -> str | None:
+    """Return which of the packets that are in flight at the start cannot be."""
+    for _, packet in sends:
+        if (message := message_in(packet)) is not None:
+            return f"{packet!r}, which holds {message!r}; nobody has causal-sent it at the start"
+    return None
+
+
+def _fault_of_sends(sends: Any, actors: int, what: str = "sends=") -> str | None:
     if not isinstance(sends, tuple):
-        return f"sends={sends!r}; give a tuple of (destination, packet) pairs, () for none"
+        return f"{what}{sends!r}; give a tuple of (destination, packet) pairs, () for none"
     for send in sends:
         if not isinstance(send, tuple) or len(send) != 2:
             hint = ""
             if len(sends) == 2 and type(sends[0]) is int:
-                hint = "; a single pair needs a comma after it: sends=((destination, packet),)"
+                hint = f"; a single pair needs a comma after it: {what}((destination, packet),)"
             return f"the send {send!r}, which is no (destination, packet) pair{hint}"
         if type(send[0]) is not int or send[0] not in range(actors):
             return (

@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.model import (
     Delivery,
+    Internal,
     Message,
     Property,
     Receive,
@@ -201,7 +202,7 @@ def fault_of(prop: Property, delivery: Delivery) -> Fault | None:
 
 def obliged(transitions: Iterable[Transition]) -> set[Transition]:
     """Return those that fairness speaks of: receptions and timeouts, not the application's."""
-    return {t for t in transitions if isinstance(t, (Receive, Timeout))}
+    return {t for t in transitions if isinstance(t, (Receive, Timeout, Internal))}
 
 
 def refused(

@@ -16,6 +16,7 @@ from antecede.checker.model import (
     Arm,
     CausalSend,
     Delivery,
+    Internal,
     Lose,
     Message,
     NormalForm,
@@ -32,7 +33,7 @@ from antecede.checker.semantics.history import Oracle, deliver, network_send
 from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.marked import may_mark
 from antecede.checker.semantics.names import Names
-from antecede.checker.semantics.network import Network
+from antecede.checker.semantics.network import Channel, Network
 from antecede.checker.semantics.normal import normal_form
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
@@ -103,9 +104,14 @@ class Outcome:
 def initial_state(system: System) -> State:
     """Return the state before anything happened."""
     everyone = range(system.actors)
+    channels: list[Channel] = [()] * system.actors**2
+    for actor in everyone:
+        for destination, packet in system.handlers.in_flight(actor):
+            index = actor * system.actors + destination
+            channels[index] = system.network.put(channels[index], packet)
     state = State(
         actors=tuple(system.handlers.initial(i) for i in everyone),
-        channels=((),) * system.actors**2,
+        channels=tuple(channels),
         workload=tuple(system.workload.initial(i) for i in everyone),
         history=tuple(system.oracle.initial(i) for i in everyone),
         losses=system.network.budget or 0,
@@ -123,12 +129,13 @@ def _written(system: System, state: State) -> State:
 def enabled(system: System, state: State) -> tuple[Transition, ...]:
     """Return the enabled transitions in a fixed order.
 
-    That is: causal-sends by actor, receives by channel, timeouts by actor, losses by channel.
+    That is: causal-sends by actor, receives by channel, timeouts and other internal actions by
+    actor, losses by channel.
     """
     return (
         *_causal_sends(system, state, range(system.actors)),
         *_receives(system, state, range(len(state.channels))),
-        *_timeouts(system, state),
+        *_internals(system, state, range(system.actors)),
         *_losses(system, state),
     )
 
@@ -141,14 +148,14 @@ def enabled_at(
     Args:
         system: the system that the state belongs to.
         state: the state in which they are enabled.
-        actor: who sends, receives or times out.
+        actor: who sends, receives, times out or acts by itself.
         src: the actor from whom receptions and losses are asked for; None leaves them out.
     """
     channels = () if src is None else (src * system.actors + actor,)
     return (
         *_causal_sends(system, state, (actor,)),
         *_receives(system, state, channels),
-        *_timeouts(system, state),
+        *_internals(system, state, (actor,)),
         *(() if src is None else _losses(system, state)),
     )
 
@@ -184,13 +191,21 @@ def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator
                 yield receive
 
 
-def _timeouts(system: System, state: State) -> Iterator[Transition]:
-    if system.protocol.timeout is None:
+def _internals(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
+    protocol = system.protocol
+    if protocol.timeout is None and not protocol.actions:
         return
-    for actor in range(system.actors):
-        timeout = Timeout(actor)
-        if _run_timeout(system, state, actor) and _changes(system, state, timeout):
-            yield timeout
+    for actor in actors:
+        if protocol.timeout is not None and _run_timeout(system, state, actor):
+            timeout = Timeout(actor)
+            if _changes(system, state, timeout):
+                yield timeout
+        for name in protocol.actions:
+            if system.handlers.action(name, state.actors[actor]) is None:
+                continue
+            action = Internal(actor, name)
+            if _changes(system, state, action):
+                yield action
 
 
 def _losses(system: System, state: State) -> Iterator[Transition]:
@@ -222,6 +237,8 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
         return _arm(system, state, transition.actor)
     if isinstance(transition, Timeout):
         return _timeout(system, state, transition.actor)
+    if isinstance(transition, Internal):
+        return _internal(system, state, transition)
     return _lose(system, state, transition)
 
 
@@ -281,6 +298,12 @@ def _run_timeout(system: System, state: State, actor: int) -> Step | None:
 
 def _timeout(system: System, state: State, actor: int) -> Outcome:
     step = _run_timeout(system, state, actor)
+    return _finish(system, state, actor, step or Step(state.actors[actor]))
+
+
+def _internal(system: System, state: State, transition: Internal) -> Outcome:
+    actor = transition.actor
+    step = system.handlers.action(transition.name, state.actors[actor])
     return _finish(system, state, actor, step or Step(state.actors[actor]))
 
 

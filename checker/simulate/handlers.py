@@ -64,6 +64,12 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
         InputError: there is no such protocol.
     """
     protocol, twin = protocol_named(reference), twin_of(reference) if twins else None
+    if protocol.actions or protocol.in_flight is not None:
+        what = "actions of its own" if protocol.actions else "packets in flight at the start"
+        raise InputError(
+            f"the protocol {protocol.name!r} has {what}, which a simulation does not run; "
+            "antecede check explores them"
+        )
     if twin is not None:
         return Handlers(
             protocol.name,

@@ -191,10 +191,18 @@ class Components:
             )
         return self.steps[memo]
 
-    def timeout_step(self, actor: int, state: int) -> Step | None:
-        """Call `timeout`."""
+    @property
+    def internals(self) -> tuple[str | None, ...]:
+        """What actors may do by themselves, in order: None is the timeout, the others are named."""
+        protocol = self.system.protocol
+        timeout = () if protocol.timeout is None else (None,)
+        return (*timeout, *protocol.actions)
+
+    def internal_step(self, actor: int, state: int, name: str | None) -> Step | None:
+        """Call `timeout`, or the action of that name."""
         self.calls += 1
-        return self.system.handlers.timeout(self.states[actor].values[state])
+        value, handlers = self.states[actor].values[state], self.system.handlers
+        return handlers.timeout(value) if name is None else handlers.action(name, value)
 
 
 def _refuse_too_many(things: str, count: int, most: int) -> None:

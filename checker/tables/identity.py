@@ -96,6 +96,7 @@ def _modules_of(system: System) -> set[str]:
 
 def _functions(protocol: Protocol) -> list[Any]:
     handlers = [protocol.initial, protocol.causal_send, protocol.receive, protocol.timeout]
+    handlers += [protocol.in_flight, *protocol.actions.values()]
     return [*handlers, *protocol.invariants.values(), *protocol.witnesses.values()]
 
 

@@ -333,7 +333,7 @@ class Layout:
             len(self.col_widths),
             self.sweeps,
             self.audits,
-            system.protocol.timeout is not None,
+            bool(t.internals),
             system.network.lose is not None,
             system.network.budget is not None,
             sum(t.most_choices.values()),

@@ -123,6 +123,8 @@ class Symmetry:
         initial = self.components.initial_states()
         for i in range(actors):
             self._relate_states(i, tuple(initial[p[i]] for p in self.group), "initial states")
+            sends = [self.components.system.handlers.in_flight(p[i]) for p in self.group]
+            self._relate_sends(i, sends, "packets in flight at the start")
 
     def _relate_states(self, actor: int, images: tuple[int, ...], where: str) -> None:
         """Record that state images[0] of `actor` becomes images[k] of actor group[k][actor]."""
@@ -165,14 +167,15 @@ class Symmetry:
 
         self._learn(actor, state, step, run, f"receive of {type(packet).__name__}")
 
-    def learn_timeout(self, actor: int, state: int, step: Step | None) -> None:
-        """Relate a timeout to its renamings."""
+    def learn_internal(self, actor: int, state: int, name: str | None, step: Step | None) -> None:
+        """Relate a timeout (with no name), or an action, to its renamings."""
         t = self.components
         rows = self.states[actor, state]
-        steps = [t.timeout_step(p[actor], rows[k]) for k, p in enumerate(self.group)]
+        steps = [t.internal_step(p[actor], rows[k], name) for k, p in enumerate(self.group)]
         if step is None or None in steps:
             if any(other is not None for other in (step, *steps)):
-                raise NotSymmetricError("timeouts depend on actors' names")
+                what = "timeouts depend" if name is None else f"the action {name} depends"
+                raise NotSymmetricError(f"{what} on actors' names")
             return
 
         def run(p: Permutation, _renamed: int) -> Step:
@@ -180,7 +183,7 @@ class Symmetry:
             assert renamed is not None
             return renamed
 
-        self._learn(actor, state, step, run, "timeout")
+        self._learn(actor, state, step, run, name or "timeout")
 
     def _learn(
         self,
@@ -200,7 +203,7 @@ class Symmetry:
         if len({t.shown(s.state) for s in steps}) > 1:
             raise NotSymmetricError("invariants or witnesses differ between actors")
         self._relate_states(actor, tuple(images), where)
-        self._relate_sends(actor, steps, where)
+        self._relate_sends(actor, [other.sends for other in steps], where)
         for p, other in zip(self.group, steps, strict=True):
             if tuple(renamed_message(m, p) for m in step.deliveries) != other.deliveries:
                 raise NotSymmetricError(f"deliveries in {where} depend on actors' names")
@@ -221,12 +224,14 @@ class Symmetry:
                     f"the order of network-sends in {where} depends on actors' names"
                 )
 
-    def _relate_sends(self, actor: int, steps: list[Step], where: str) -> None:
+    def _relate_sends(
+        self, actor: int, sends: list[tuple[tuple[int, Packet], ...]], where: str
+    ) -> None:
         actors = range(self.components.system.actors)
         for dst in actors:
             rows = [
-                [packet for d, packet in s.sends if d == p[dst]]
-                for p, s in zip(self.group, steps, strict=True)
+                [packet for d, packet in row if d == p[dst]]
+                for p, row in zip(self.group, sends, strict=True)
             ]
             if len(set(map(len, rows))) > 1:
                 raise NotSymmetricError(f"sends in {where} depend on actors' names")

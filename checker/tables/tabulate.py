@@ -413,25 +413,27 @@ class Tabulation(Components):
         images = self.symmetry.states[actor, state]
         return min((p[actor], image) for p, image in zip(self.symmetry.group, images, strict=True))
 
-    def _fill_timeout(self, actor: int, state: int, _unused: int) -> int:
-        """Entry of TIMEOUT: at most one alternative, as for RECEIVE; -1: content unchanged."""
-        step = self.timeout_step(actor, state)
-        if self.symmetry is not None:
-            self.symmetry.learn_timeout(actor, state, step)
-        if step is None:
-            return self._emit([0])
-        if step.deliveries or step.sends or step.state != self.states[actor].values[state]:
-            self._grade(actor, state, step, {}, "timeout")
-        return self._emit(
-            [
-                1,
+    def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
+        """Entry of INTERNAL: per enabled action as for RECEIVE; -1: content unchanged."""
+        codes = [0]
+        for name in self.internals:
+            step = self.internal_step(actor, state, name)
+            what = "timeout" if name is None else f"internal {name}"
+            if self.symmetry is not None:
+                self.symmetry.learn_internal(actor, state, name, step)
+            if step is None:
+                continue
+            if step.deliveries or step.sends or step.state != self.states[actor].values[state]:
+                self._grade(actor, state, step, {}, what)
+            codes[0] += 1
+            codes += [
                 self.states[actor].number(step.state),
                 self.shown(step.state),
-                self._kind("timeout"),
+                self._kind(what),
                 -1,
                 *self._step_codes(actor, step),
             ]
-        )
+        return self._emit(codes)
 
     def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
         """Entry of LOSE: per envelope, as for RECEIVE; -1: the state is unchanged."""
@@ -590,7 +592,7 @@ _FILLERS = {
     kernels.REACT: Tabulation._fill_react,
     kernels.FINAL: Tabulation._fill_final,
     kernels.RENAME: Tabulation._fill_rename,
-    kernels.TIMEOUT: Tabulation._fill_timeout,
+    kernels.INTERNAL: Tabulation._fill_internal,
     kernels.LOSE: Tabulation._fill_lose,
     kernels.UNSENT: Tabulation._fill_unsent,
     kernels.GATE: Tabulation._fill_gate,

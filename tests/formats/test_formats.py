@@ -273,7 +273,7 @@ def test_a_shiviz_reception_knows_of_its_network_send(path: Path) -> None:
     for step, event in zip(path.steps, events, strict=True):
         flight = flights.met.get(step.number)
         if flight is not None:
-            sent = events[flight.sent.number - 1]
+            sent = events[flight.since - 1]
             assert sent.clock[sent.host] <= event.clock[sent.host]
 
 
@@ -413,6 +413,7 @@ def test_every_reception_and_loss_has_its_network_send(path: Path) -> None:
         if isinstance(step.transition, Receive | Lose):
             flight, transition = flights.met[step.number], step.transition
             assert (transition.src, transition.dst) == (flight.src, flight.dst)
+            assert flight.sent is not None
             assert flight.sent.number < step.number
             assert transition.packet in [packet for _, packet in flight.sent.step.sends]
 

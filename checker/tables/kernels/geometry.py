@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
-SEND, RECEIVE, TIMEOUT, LOSE, APPEND, REACT = range(1, 7)
+SEND, RECEIVE, INTERNAL, LOSE, APPEND, REACT = range(1, 7)
 TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM, GATE = range(7, 20)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
@@ -74,7 +74,7 @@ NEW = np.int64(-1) << np.int64(63)
 # The geometry array: scalars, then arrays at fixed places; `Layout.geometry` makes it.
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, SWEEPS, AUDITS = range(8, 13)
-TIMES_OUT, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS = range(13, 20)
+ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS = range(13, 20)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 BAD = 20
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""

@@ -14,6 +14,7 @@ from antecede.checker.tables.kernels.entries import (
 )
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
+    ACTS,
     APPEND,
     BAD,
     BUDGET,
@@ -25,6 +26,7 @@ from antecede.checker.tables.kernels.geometry import (
     CHOICES,
     FINAL,
     FOLLOWS,
+    INTERNAL,
     LOSE,
     LOSES,
     LOSSES,
@@ -45,8 +47,6 @@ from antecede.checker.tables.kernels.geometry import (
     SOUGHT,
     STATE,
     TAINT,
-    TIMEOUT,
-    TIMES_OUT,
     WORDS,
     Tables,
 )
@@ -120,19 +120,19 @@ def successors(row, at, tables, loc, out, found, misses, control):
             return np.int64(SETTLED)
     channels = geo[CHANNEL_COUNT]
     receiving = actors + channels
-    timing_out = receiving + actors * geo[TIMES_OUT]
-    losing = timing_out + channels * geo[LOSES]
+    acting = receiving + actors * geo[ACTS]
+    losing = acting + channels * geo[LOSES]
     if geo[BUDGET] and get(loc, size, geo, 0, LOSSES) == 0:
-        losing = timing_out
+        losing = acting
     for source in range(losing):
         sending = source < actors
-        if sending or receiving <= source < timing_out:
+        if sending or receiving <= source < acting:
             actor = source if sending else source - receiving
             owner, column, at_column = actor, np.int64(POSITION), actor
-            kind = SEND if sending else TIMEOUT
+            kind = SEND if sending else INTERNAL
         else:
             kind = RECEIVE if source < receiving else LOSE
-            channel = source - actors if source < receiving else source - timing_out
+            channel = source - actors if source < receiving else source - acting
             owner = geo[CHAN_SRC + channel]
             actor = geo[CHAN_DST + channel]
             column = geo[CHAN_COL + channel]
@@ -144,7 +144,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
             own = gate(actor, size, loc, geo, table, misses, control)
             content = own & (ROOM | TAINT) | said & MARK
         state = get(loc, size, geo, actor, STATE)
-        if kind == TIMEOUT:
+        if kind == INTERNAL:
             key = key_of(kind, at_column, state, 0)
         elif kind == LOSE:
             key = key_of(kind, at_column, 0, content)
@@ -161,7 +161,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
                 loc[k] = loc[size + k]
             shown = code[spot + 1]
             info = code[spot + 2] << 16
-            stays = kind == TIMEOUT or (kind == RECEIVE and code[spot + 3] == content)
+            stays = kind == INTERNAL or (kind == RECEIVE and code[spot + 3] == content)
             if code[spot] != -1:
                 put(loc, geo, actor, STATE, code[spot])
             if code[spot + 3] != -1:
