@@ -45,6 +45,7 @@ _ENDINGS = {
     "stuck": "Nothing that may still happen delivers it.",
     "starved": "It is starved, not stuck: as soon as the application stops, it is delivered.",
     "waiting": "It is not delivered either when the application stops; only when it sends again.",
+    "undecided": "Whether it is delivered when the application stops, or sends again, is open.",
 }
 """What becomes of a message that is never delivered; see `checker.search.fairness.ENDINGS`."""
 

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.model import CausalSend, Receive, Transition
+from antecede.checker.report.explanation import _ENDINGS
 from antecede.checker.search.fairness import (
+    ENDINGS,
     Lasso,
     ending_of,
     fair_components,
@@ -162,3 +164,7 @@ def test_what_becomes_of_a_message_does_not_depend_on_how_much_was_explored(most
     starts = list(filter(graph.all_edges, followed(graph)))
     assert starts
     assert {"starved"} == {ending_of(asked, graph, start, strong=False) for start in starts}
+
+
+def test_every_ending_is_explained() -> None:
+    assert set(ENDINGS) == set(_ENDINGS)
