@@ -145,7 +145,7 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
     return dispatcher
 
 
-inlined = njit(nogil=True, inline="always")
+inlined = njit(nogil=True, forceinline=True)
 """Compile a function into those that call it."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
