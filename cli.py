@@ -555,7 +555,11 @@ def _only(done: Sequence[Checked]) -> CheckReport:
 @commands.command("test")
 @click.argument("adapter", type=Named("adapter"), metavar="FILE.py:CLASS|pipe:COMMAND")
 @QUESTION
-@record(Options, "seed")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "plain"]),
+    help="What explores; see list.  [default: local]",
+)
 @click.option(
     "--walks",
     type=click.IntRange(0, 10**9),
@@ -563,7 +567,13 @@ def _only(done: Sequence[Checked]) -> CheckReport:
     show_default=True,
     help="Random walks where the search ends at a bound; 0 for none.",
 )
-@ENGINE_OF_MANY
+@click.option(
+    "--seed",
+    type=int,
+    default=Options().seed,
+    show_default=True,
+    help="Of the walks: the same seed, the same walks.",
+)
 @click.option(
     "--selfcheck",
     type=click.Choice(list(MODES)),

@@ -9,6 +9,8 @@ that there is something to find. The same log is judged here, too, for compariso
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import sys
 import tempfile
@@ -56,18 +58,25 @@ def shuffled(sc: Any) -> int:
     return sum(int(stages.apply(n).shuffleWriteBytes()) for n in range(int(stages.size())))
 
 
-def workers_peak() -> int:
-    """Return the most memory that one Python worker took, in bytes."""
-    most = 0
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            command = (status.parent / "cmdline").read_bytes()
-            about = status.read_text()
-        except OSError:
-            continue
-        if b"pyspark.daemon" in command and "VmHWM" in about:
-            most = max(most, int(about.partition("VmHWM:")[2].split()[0]) * 1024)
-    return most
+def workers() -> tuple[int, float]:
+    """Return the most bytes that one Python worker took, and the CPU seconds of all."""
+    stats: dict[int, list[str]] = {}
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            stats[int(each.parent.name)] = each.read_text().rpartition(")")[2].split()
+
+    def is_mine(process: int) -> bool:
+        parent = int(stats[process][1]) if process in stats else 0
+        return parent == os.getpid() or (parent > 1 and is_mine(parent))
+
+    most, ticks = 0, 0
+    for process in filter(is_mine, stats):
+        with contextlib.suppress(OSError):
+            if b"pyspark.daemon" in Path(f"/proc/{process}/cmdline").read_bytes():
+                about = Path(f"/proc/{process}/status").read_text()
+                most = max(most, int(about.partition("VmHWM:")[2].split()[0]) * 1024)
+                ticks += sum(map(int, stats[process][11:13]))
+    return most, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def told(found: Audit, seconds: float) -> str:
@@ -91,12 +100,15 @@ def main(events: int, actors: int, master: str) -> None:
             found = on_spark.audit([str(folder)], unfinished=True)
             print("Spark:", told(found, time.monotonic() - begin))
             print(f"  {shuffled(cluster.sc) / events:.0f} bytes shuffled per event")
-            print(f"  {workers_peak() / 1e6:,.0f} MB in the largest Python worker", flush=True)
+            most, seconds = workers()
+            print(f"  {most / 1e6:,.0f} MB in the largest Python worker", flush=True)
+            print(f"  {seconds:.0f} s of CPU in all of them", flush=True)
         finally:
             cluster.stop()
-        begin = time.monotonic()
+        begin, cpu = time.monotonic(), time.process_time()
         here = audit([str(folder)], unfinished=True, judge="compiled")
         print("Here: ", told(here, time.monotonic() - begin))
+        print(f"  {time.process_time() - cpu:.0f} s of CPU")
         print("  the findings are", "the same" if here == found else "NOT the same")
 
 

@@ -19,7 +19,8 @@ MOST_STATES = 20_000
 
 def bounded(bounds: Bounds) -> Bounds:
     """Return the bounds, or a bound where there is none: real code is slow."""
-    return Bounds(max_states=MOST_STATES) if bounds == Bounds() else bounds
+    given = (bounds.max_states, bounds.max_depth, bounds.max_seconds, bounds.max_memory)
+    return bounds if any(given) else evolve(bounds, max_states=MOST_STATES)
 
 
 def run(
@@ -51,7 +52,7 @@ def run(
     ended = first.result.verdict is not Verdict.INCOMPLETE or first.interrupted
     if ended or not walks or first.system.workload.buffer is not None:
         return (first,)
-    left = Bounds(max_seconds=bounds.max_seconds, max_memory=bounds.max_memory)
+    left = evolve(bounds, max_states=None, max_depth=None)
     second = check(
         evolve(spec, search="random"),
         options,
