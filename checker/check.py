@@ -370,7 +370,9 @@ def _failed(system: System, error: ProtocolError) -> Result:
 
 def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], ...]:
     """Return how to look for the run to a failing handler: breadth-first, then as it was found."""
-    kept = evolve(options, checkpoint=None, resume=None, traces=True, memory="auto", audit=False)
+    kept = evolve(
+        options, checkpoint=None, resume=None, traces=True, memory="auto", check_progress=False
+    )
     first = evolve(kept, search="breadth")
     tried = (first,) if options.search == "breadth" else (first, kept)
     return tuple(partial(explorer_at_once, options=each) for each in tried)

@@ -100,7 +100,9 @@ def explorer_at_once(system: System, options: Options, max_depth: int | None = N
 
 def begins_plainly(options: Options) -> bool:
     """Return whether a search begins in plain Python, for there are no compiled kernels yet."""
-    simple = options.search == "breadth" and options.engine == "local" and not options.audit
+    simple = (
+        options.search == "breadth" and options.engine == "local" and not options.check_progress
+    )
     saved = (options.spill, options.checkpoint, options.resume)
     return (
         simple

@@ -50,8 +50,8 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
 
 
-class AuditError(AntecedeError):
-    """An audit found that a reduction is not sound; then no verdict can be trusted."""
+class UnsoundError(AntecedeError):
+    """A reduction turned out not to be sound; then no verdict can be trusted."""
 
 
 class CapacityError(AntecedeError):

@@ -52,9 +52,10 @@ def refuse(options: Options) -> None:
         raise InputError(
             "endless workloads are explored on one machine, not on Spark; leave out --engine"
         )
-    if options.sweep:
+    if options.sweep_line:
         raise InputError(
-            "--memory sweep needs runs that make progress, and endless ones come back; leave it out"
+            "--memory sweep-line needs runs that make progress, and endless ones come back; leave "
+            "it out"
         )
 
 

@@ -27,7 +27,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import astuple, define, evolve, field
 
-from antecede.checker.errors import AuditError, CapacityError, ReplayError
+from antecede.checker.errors import CapacityError, ReplayError, UnsoundError
 from antecede.checker.local.course import Course
 from antecede.checker.local.graph import KeptGraph, figures_of
 from antecede.checker.model import Property, Transition, Where
@@ -341,7 +341,7 @@ class LocalBreadthFirst:
         return about(
             self.system,
             symmetry=self.options.symmetry,
-            sweep=self.options.sweep,
+            sweep_line=self.options.sweep_line,
             threads=self.options.threads,
         )
 
@@ -410,8 +410,8 @@ class LocalBreadthFirst:
             self.system,
             ROW_BITS,
             symmetric=symmetric,
-            sweeps=self.options.sweep,
-            audits=self.options.audit,
+            sweep_line=self.options.sweep_line,
+            check_progress=self.options.check_progress,
             self_channels=self.self_channels,
         )
 
@@ -575,9 +575,9 @@ class LocalBreadthFirst:
         if self.arenas.made:  # else a second search took the memory
             self._drop()
         if any(o.control[kernels.DECREASED] for o in self.owners):
-            raise AuditError(
-                "the audit of the sweep-line found a transition that decreases the progress "
-                "measure, so states were dropped too early; please report this"
+            raise UnsoundError(
+                "a transition decreases the progress that --memory sweep-line goes by, so states "
+                "were dropped too early; please report this"
             )
 
     def _pause(self, tick: Callable[[], None]) -> None:
@@ -604,7 +604,7 @@ class LocalBreadthFirst:
         if self.course.weights:
             self._drop_composites()
         elif least is None or visited <= least or not (self.graded or weights):
-            if self.options.sweep:
+            if self.options.sweep_line:
                 self._sweep()
         elif not self.graded and weights:
             if self.course.frontier and not decided(self.system, self):
@@ -793,7 +793,7 @@ class LocalBreadthFirst:
                 rows = repacking.apply(part)
                 self._each(partial(self._reinsert, rows=rows))
             visited.close()
-        if self.options.sweep:
+        if self.options.sweep_line:
             for owner in self.owners:
                 owner.visited.recount(self.supply.tables)
 

@@ -59,7 +59,7 @@ def compile_all() -> list[Result]:
     done = []
     for history, options in (
         ("knowledge", Options()),
-        ("knowledge", Options(memory="sweep", symmetry=False, forget_from=None)),
+        ("knowledge", Options(memory="sweep-line", symmetry=False, forget_from=None)),
         ("full", Options(forget_from=0, collect_from=1)),
     ):
         system = _toy(history)

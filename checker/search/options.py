@@ -24,7 +24,7 @@ MEMORY = {
     "auto": "forget the visited states of earlier levels once there are many, where every state is "
     "proved to have one depth only, or one sum of weights of transitions",
     "keep": "keep all visited states",
-    "sweep": "as auto, and elsewhere drop visited states that can never be met again (the "
+    "sweep-line": "as auto, and elsewhere drop visited states that can never be met again (the "
     "sweep-line method)",
 }
 
@@ -49,13 +49,13 @@ class Options:
         str,
         "For --engine local, breadth-first: auto forgets earlier levels of a large search where "
         "every state is proved to have one depth, or one sum of weights of transitions, only; keep "
-        "forgets nothing; sweep also drops other states that can never be met again.",
+        "forgets nothing; sweep-line also drops other states that can never be met again.",
         choices=MEMORY,
     )
-    audit: bool = setting(
+    check_progress: bool = setting(
         False,
         bool,
-        "Check at every transition that what --memory sweep goes by never decreases.",
+        "Check at every transition that what --memory sweep-line goes by never decreases.",
     )
     traces: bool = setting(
         True,
@@ -119,9 +119,9 @@ class Options:
         return None if self.memory == "keep" else self.forget_from
 
     @property
-    def sweep(self) -> bool:
+    def sweep_line(self) -> bool:
         """Drop visited states that can never be met again (the sweep-line method)."""
-        return self.memory == "sweep"
+        return self.memory == "sweep-line"
 
 
 @frozen

@@ -2,11 +2,11 @@
 
 A search begins with the local engine. When a level is large enough, its states and the visited ones
 become flat rows in partitions, by their hash (`spark.rows`). A round of the cluster is then one
-job of two stages: every partition expands its share of the level and sorts the successors by owner;
+job of two stages: every partition expands its part of the level and sorts the successors by owner;
 they are shuffled, and every owner keeps those that it has not visited. An element of the RDD is all
 that a partition holds, never a state.
 
-The driver owns the tables. Rows that miss an entry are set aside and reported with what they miss;
+The driver owns the tables. Rows that miss an entry are postponed and reported with what they miss;
 the driver fills its tables, broadcasts what was added, and a second job expands those rows alone.
 A task depends on its block and the version of the tables only, and what it reports has a key, so a
 task that is run twice counts once.
@@ -56,11 +56,11 @@ from antecede.checker.spark.rows import (
 )
 from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.tasks import (
+    DriverPartitions,
     ExpandReport,
-    Here,
     Job,
     MergeReport,
-    Share,
+    Partition,
     expand_task,
     merge_task,
     orbits_task,
@@ -92,7 +92,7 @@ def _of_local(options: Options) -> Options:
     """Return the options of the local engine, with which a search begins."""
     memory = "keep" if options.memory == "keep" else "auto"
     nothing: dict[str, Any] = {"spill": None, "checkpoint": None, "resume": None}
-    return evolve(options, memory=memory, audit=False, spill_visited=False, **nothing)
+    return evolve(options, memory=memory, check_progress=False, spill_visited=False, **nothing)
 
 
 @define(eq=False)
@@ -112,7 +112,7 @@ class SparkBreadthFirst:
     _between: bool = True
     run: str = field(init=False)
     course: ClusterCourse = field(factory=ClusterCourse)
-    _shares: Any = None
+    _partitions: Any = None
     _reports: Any = None
     tables: SharedTables = field(init=False)
     _jobs: int = 0
@@ -149,20 +149,20 @@ class SparkBreadthFirst:
         """Write a checkpoint, between two levels."""
         now, before = time.monotonic(), self.seconds_before
         self.seconds_before += now - self.began
-        write = self._write_shares if self.on_cluster else None
+        write = self._write_partitions if self.on_cluster else None
         checkpoints.save(spark_checkpoint.contents(self, write))
         self.seconds_before = before
 
-    def _write_shares(self, folder: Path) -> spark_checkpoint.Files:
+    def _write_partitions(self, folder: Path) -> spark_checkpoint.Files:
         task = spark_checkpoint.save_task(str(folder.resolve()))
         return spark_checkpoint.written(folder, self._each(task))
 
     def _each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
-        """Return what a task yields for all shares, wherever they are."""
-        if isinstance(self._shares, Here):
-            return self._shares.each(task)
+        """Return what a task yields for all partitions, wherever they are."""
+        if isinstance(self._partitions, DriverPartitions):
+            return self._partitions.each(task)
         assert self.cluster is not None
-        found = wait_for(self.cluster.sc, self._shares.mapPartitionsWithIndex(task).collect)
+        found = wait_for(self.cluster.sc, self._partitions.mapPartitionsWithIndex(task).collect)
         return list(found)
 
     def _restore(self, saved: Saved) -> None:
@@ -181,21 +181,21 @@ class SparkBreadthFirst:
         assert self.cluster is not None
         sc, owners = self.cluster.sc, self.course.owners
         load = spark_checkpoint.load_task(str(saved.folder.resolve()))
-        self._shares = sc.parallelize([(p, p) for p in range(owners)], owners).partitionBy(
+        self._partitions = sc.parallelize([(p, p) for p in range(owners)], owners).partitionBy(
             owners, owner_of
         )
-        self._shares = persisted(
-            self._shares.mapPartitions(
+        self._partitions = persisted(
+            self._partitions.mapPartitions(
                 lambda parts: (pair for p, _ in parts for pair in load(p)),
                 preservesPartitioning=True,
             )
         )
-        wait_for(sc, self._shares._jrdd.count)
+        wait_for(sc, self._partitions._jrdd.count)
 
     @property
     def on_cluster(self) -> bool:
         """The search has moved to Spark."""
-        return self._shares is not None
+        return self._partitions is not None
 
     @property
     def _now(self) -> Course:
@@ -234,7 +234,7 @@ class SparkBreadthFirst:
         """Return the counts without symmetry, from the sizes of the orbits."""
         if not self.on_cluster:
             return self.local.unreduced()
-        if not (self.symmetric and self._between) or self.course.late:
+        if not (self.symmetric and self._between) or self.course.stragglers:
             return None
         waiting = 0
         if self.course.frontier:
@@ -310,9 +310,9 @@ class SparkBreadthFirst:
 
     def _begin_again(self, reason: Exception) -> None:
         """Begin again with the local engine, without what was taken for granted in vain."""
-        if not isinstance(self._shares, Here | None):
-            self._shares.unpersist()
-        self.run, self.course, self._shares = _new_run(), ClusterCourse(), None
+        if not isinstance(self._partitions, DriverPartitions | None):
+            self._partitions.unpersist()
+        self.run, self.course, self._partitions = _new_run(), ClusterCourse(), None
         self.local.begin_again(reason)
 
     def _expand_level(self, tick: Callable[[], None]) -> None:
@@ -337,7 +337,7 @@ class SparkBreadthFirst:
     # From the local engine to the cluster.
 
     def _hand_over(self, tick: Callable[[], None]) -> None:
-        """Cut the local engine's states into shares, and give them to the cluster."""
+        """Cut the local engine's states into partitions, and give them to the cluster."""
         options = self.options
         self.cluster = Cluster.start(options.master, log=options.spark_log, tick=tick)
         local = self.local
@@ -359,7 +359,7 @@ class SparkBreadthFirst:
             ),
         )
         self._connect()
-        self._give_to_cluster(self._first_shares())
+        self._give_to_cluster(self._first_partitions())
 
     def _connect(self) -> None:
         """Give the cluster all tables."""
@@ -372,8 +372,8 @@ class SparkBreadthFirst:
             Path(self._folder).mkdir(exist_ok=True)
         self.tables = SharedTables(self.cluster.sc, self.local.supply, self.course.graded)
 
-    def _first_shares(self) -> list[tuple[int, Share]]:
-        """Return the partitions' shares of what the local engine has visited, in pieces."""
+    def _first_partitions(self) -> list[tuple[int, Partition]]:
+        """Return what the local engine has visited, by partitions, in pieces."""
         local, threads = self.local, len(self.local.owners)
         levels, links, visited = [], [], []
         with wrapping():
@@ -399,7 +399,7 @@ class SparkBreadthFirst:
         self.course.links = [[[all_links[which == p]] for p in range(self.course.owners)]]
         found = []
         for p in range(self.course.owners):
-            share = Share(
+            partition = Partition(
                 columns=columns,
                 level=NOTHING,
                 todo=NOTHING,
@@ -407,8 +407,8 @@ class SparkBreadthFirst:
                 progress=progress[old_which == p].astype(np.int32),
                 following=following[which == p].ravel(),
             )
-            self.course.held[p] = share.held(self.tables.own)
-            found += [(p, piece) for piece in share.pieces(words)]
+            self.course.held[p] = partition.held(self.tables.own)
+            found += [(p, piece) for piece in partition.pieces(words)]
         return found
 
     def _flat(self, rows: Words) -> Words:
@@ -441,7 +441,7 @@ class SparkBreadthFirst:
             first, second = self._job(tick, advances=advances)
             self._between = False
             if advances:
-                self._settle_late(first)
+                self._count_stragglers(first)
             advances, jobs = False, jobs + 1
             expanding += sum(r.seconds for r in first.values())
             merging += sum(r.seconds for r in second.values())
@@ -455,25 +455,25 @@ class SparkBreadthFirst:
                 if self.options.traces:
                     check_links(merged.new, links[p][-1])
             if self._folder is not None:
-                clear(self._folder, kept=f"{self._jobs}-share-")
+                clear(self._folder, kept=f"{self._jobs}-partition-")
             tick()
-            waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.aside)}
+            waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.postponed)}
             if waiting:
                 keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
                 self.tables.learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
-            if not waiting or (not shown and self._expand_late(waiting, codec, totals)):
-                break  # else a second job expands what the first one set aside
+            if not waiting or (not shown and self._expand_here(waiting, codec, totals)):
+                break  # else a second job expands what the first one postponed
         course, own = self.course, self.tables.own
         course.unique += new
         course.totals.merge(totals)
         self._collect(shown)
         course.links.append(links)
         sizes = [r.following for r in second.values()]
-        course.frontier = sum(sizes) + sum(len(links) for _, links in course.late.values())
+        course.frontier = sum(sizes) + sum(len(links) for _, links in course.stragglers.values())
         course.rounds.append(
             {
                 "depth": len(course.levels),
-                "where": "driver" if isinstance(self._shares, Here) else "cluster",
+                "where": "driver" if isinstance(self._partitions, DriverPartitions) else "cluster",
                 "jobs": jobs,
                 "new": new,
                 "generated": totals.fired,
@@ -487,8 +487,10 @@ class SparkBreadthFirst:
         if course.frontier:
             course.levels.append(course.frontier)
         if not course.graded:
-            late = [own.progress(rows).min() for rows, _ in course.late.values() if len(rows)]
-            course.least = int(min([r.least for r in second.values()] + late))
+            stragglers = [
+                own.progress(rows).min() for rows, _ in course.stragglers.values() if len(rows)
+            ]
+            course.least = int(min([r.least for r in second.values()] + stragglers))
         self._learn_ahead([widened(r.preview, codec, own.codec) for r in second.values()])
         self._relocate(sum(r.following + r.visited for r in second.values()))
         course.rounds[-1]["seconds"] = time.monotonic() - began
@@ -497,44 +499,47 @@ class SparkBreadthFirst:
         """Fill what the next level will miss, as far as some of its rows tell."""
         codec = self.tables.own.codec
         self.tables.learn(NOTHING, np.concatenate(previews))
-        for owner, (rows, links) in self.course.late.items():
-            self.course.late[owner] = widened(rows, codec, self.tables.own.codec), links
+        for owner, (rows, links) in self.course.stragglers.items():
+            self.course.stragglers[owner] = widened(rows, codec, self.tables.own.codec), links
 
-    def _settle_late(self, reports: dict[int, ExpandReport]) -> None:
-        """Count the late states that turned out new; they are the last ones of their level."""
-        late = sum(len(links) for _, links in self.course.late.values())
-        if late:
-            new = sum(len(r.late_links) for r in reports.values())
+    def _count_stragglers(self, reports: dict[int, ExpandReport]) -> None:
+        """Count the stragglers that turned out new; they are the last ones of their level."""
+        stragglers = sum(len(links) for _, links in self.course.stragglers.values())
+        if stragglers:
+            new = sum(len(r.straggler_links) for r in reports.values())
             self.course.unique += new
-            self.course.levels[-1] += new - late
+            self.course.levels[-1] += new - stragglers
             if not self.course.levels[-1]:
                 self.course.levels.pop()
             for p, report in reports.items():
-                self.course.links[-1][p].append(report.late_links)
-        self.course.late = {}
+                self.course.links[-1][p].append(report.straggler_links)
+        self.course.stragglers = {}
 
-    def _expand_late(self, waiting: dict[int, Expanded], codec: Codec, totals: Totals) -> bool:
-        """Expand the rows that were set aside here, where they are few; return whether it was done.
+    def _expand_here(self, waiting: dict[int, Expanded], codec: Codec, totals: Totals) -> bool:
+        """Expand the postponed rows here, where they are few; return whether that was done.
 
-        What follows them is *late*: only the next job finds out which of it is new.
+        Their successors are *stragglers*: only the next job finds out which of them are new.
         """
         last = self.max_depth is not None and len(self.course.levels) + 1 >= self.max_depth
-        few = all(len(e.aside) <= len(e.waiting) // codec.words for e in waiting.values())
+        few = all(len(e.postponed) <= len(e.waiting) // codec.words for e in waiting.values())
         if last or not few:
             return False
         parts, found = [], Totals()
         own = self.tables.own
         for p, expanded in sorted(waiting.items()):
             flat = widened(expanded.waiting, codec, own.codec)
-            done = expand_block(own, flat, expanded.aside, p, self.course.owners, 0)
-            if len(done.aside) or done.shown:
+            done = expand_block(own, flat, expanded.postponed, p, self.course.owners, 0)
+            if len(done.postponed) or done.shown:
                 return False
             found.add(done)
             parts.append((done.rows, done.links))
         for owner in range(self.course.owners):
             rows = np.concatenate([rows[owner] for rows, _ in parts])
             if len(rows):
-                self.course.late[owner] = rows, np.concatenate([links[owner] for _, links in parts])
+                self.course.stragglers[owner] = (
+                    rows,
+                    np.concatenate([links[owner] for _, links in parts]),
+                )
         totals.merge(found)
         return True
 
@@ -544,8 +549,8 @@ class SparkBreadthFirst:
         """Run both tasks of every partition; return their reports."""
         self._jobs += 1
         job = self._new_job(advances=advances)
-        if isinstance(self._shares, Here):
-            self._shares.run(job, self.tables.own)
+        if isinstance(self._partitions, DriverPartitions):
+            self._partitions.run(job, self.tables.own)
         else:
             self._run_on_cluster(job, tick)
         first, second = self._taken(0), self._taken(1)
@@ -555,49 +560,53 @@ class SparkBreadthFirst:
 
     def _run_on_cluster(self, job: Job, tick: Callable[[], None]) -> None:
         assert self.cluster is not None
-        before, sc = self._shares, self.cluster.sc
+        before, sc = self._partitions, self.cluster.sc
         sent = before.mapPartitionsWithIndex(
             expand_task(job, self.tables.growths, self._reports), preservesPartitioning=False
         ).partitionBy(self.course.owners, owner_of)
         if not job.starts_anew:
             sent = sc.union([before, sent])
-        self._shares = persisted(
+        self._partitions = persisted(
             sent.mapPartitionsWithIndex(
                 merge_task(job, self.tables.growths, self._reports), preservesPartitioning=True
             )
         )
         if self._jobs % CHECKPOINT_EVERY == 0:
-            self._shares.checkpoint()
+            self._partitions.checkpoint()
         try:
-            wait_for(sc, self._shares._jrdd.count, tick)
+            wait_for(sc, self._partitions._jrdd.count, tick)
         except BaseException:
-            self._shares = before
+            self._partitions = before
             raise
         before.unpersist()
 
     def _relocate(self, rows: int) -> None:
-        """Bring shares here when they have become small, and back when there is work again.
+        """Bring partitions here when they have become small, and back when there is work again.
 
         Args:
-            rows: of all shares.
+            rows: of all partitions.
         """
         assert self.cluster is not None
-        sc, shares = self.cluster.sc, self._shares
+        sc, partitions = self.cluster.sc, self._partitions
         if not self.course.frontier:
             return
-        if not isinstance(shares, Here) and rows < self.options.spark_threshold // 2:
-            self._shares = Here.of(wait_for(sc, shares.collect), self.course.owners)
-            shares.unpersist()
-        elif isinstance(shares, Here) and self.course.frontier >= self.options.spark_threshold:
-            self._give_to_cluster(shares.pairs)
+        here, threshold = isinstance(partitions, DriverPartitions), self.options.spark_threshold
+        if not here and rows < threshold // 2:
+            found = wait_for(sc, partitions.collect)
+            self._partitions = DriverPartitions.of(found, self.course.owners)
+            partitions.unpersist()
+        elif here and self.course.frontier >= threshold:
+            self._give_to_cluster(partitions.pairs)
 
-    def _give_to_cluster(self, pairs: list[tuple[int, Share]]) -> None:
-        """Hand pieces of shares, each with its partition, to the executors."""
+    def _give_to_cluster(self, pairs: list[tuple[int, Partition]]) -> None:
+        """Hand pieces of partitions, each with its number, to the executors."""
         assert self.cluster is not None
         sc = self.cluster.sc
-        shares = sc.parallelize(pairs, self.course.owners).partitionBy(self.course.owners, owner_of)
-        self._shares = persisted(shares)
-        wait_for(sc, self._shares._jrdd.count)
+        partitions = sc.parallelize(pairs, self.course.owners).partitionBy(
+            self.course.owners, owner_of
+        )
+        self._partitions = persisted(partitions)
+        wait_for(sc, self._partitions._jrdd.count)
 
     def _new_job(self, *, advances: bool) -> Job:
         known = bits_of(self.system, lambda prop: prop.name in self.found)
@@ -610,14 +619,14 @@ class SparkBreadthFirst:
             advances=advances,
             graded=self.course.graded,
             least=self.course.least,
-            folder=None if isinstance(self._shares, Here) else self._folder,
-            late=self.course.late,
+            folder=None if isinstance(self._partitions, DriverPartitions) else self._folder,
+            stragglers=self.course.stragglers,
         )
 
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""
-        here = isinstance(self._shares, Here)
-        value = self._shares.value if here else self._reports.value
+        here = isinstance(self._partitions, DriverPartitions)
+        value = self._partitions.value if here else self._reports.value
         taken = {p: r for (job, k, p), r in value.items() if job == self._jobs and k == task}
         owners = self.course.owners
         if len(taken) != owners:
@@ -631,14 +640,14 @@ class SparkBreadthFirst:
     def _collect(self, shown: list[tuple[int, int, int, int]]) -> None:
         """Trace back what this round showed, the shortest first."""
         untraced = set()
-        for bits, partition, index, place in sorted(shown, key=lambda s: (s[3] >= 0, *s[1:])):
+        for bits, number, index, place in sorted(shown, key=lambda s: (s[3] >= 0, *s[1:])):
             for prop in in_bits(self.system, bits):
                 if prop.name in self.found:
                     continue
                 if prop.sought:  # that there is one is all that matters
                     self.course.found[prop.name] = Found(())
                 elif self.options.traces:
-                    places = self._places_to(partition, index)
+                    places = self._places_to(number, index)
                     found = self._path([*places, place] if place >= 0 else places, prop)
                     self.course.found[prop.name] = Found(found)
                 else:
@@ -660,16 +669,16 @@ class SparkBreadthFirst:
         finally:
             again.close()
 
-    def _places_to(self, partition: int, index: int) -> list[int]:
+    def _places_to(self, number: int, index: int) -> list[int]:
         """Return the places of the transitions that lead to a state of the level just expanded."""
         places = []
         for level in reversed(self.course.links[1:]):
-            links = np.concatenate([NOTHING, *level[partition]])
+            links = np.concatenate([NOTHING, *level[number]])
             link = int(links[index])
             places.append(link & (1 << PLACE_BITS) - 1)
             index = link >> PLACE_BITS & (1 << INDEX_BITS) - 1
-            partition = link >> PLACE_BITS + INDEX_BITS
-        handed = np.concatenate(self.course.links[0][partition])
+            number = link >> PLACE_BITS + INDEX_BITS
+        handed = np.concatenate(self.course.links[0][number])
         index, owner = divmod(int(handed[index]), len(self.local.owners))
         return [*self.local._places_to(owner, index), *reversed(places)]
 

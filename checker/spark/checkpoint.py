@@ -1,9 +1,8 @@
 """Checkpoints of a search on Spark: the driver's part, and a file per partition.
 
 They are written between two levels. The folder must be one that the driver and all executors see
-under the same name. What stands in it is described in
-`checker.tables.checkpoint`; the partitions' shares
-are further files of it, each written by the task that holds the share.
+under the same name. What stands in it is described in `checker.tables.checkpoint`; the
+partitions are further files of it, each written by the task that holds the partition.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from attrs import asdict
 
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.spark.course import ClusterCourse
-from antecede.checker.spark.tasks import Share
+from antecede.checker.spark.tasks import Partition
 from antecede.checker.tables.checkpoint import Contents, Saved, readable
 from antecede.checker.tables.encoding import filled, from_bytes, to_bytes
 
@@ -26,14 +25,14 @@ Files = dict[str, tuple[int, int]]
 """Name -> size and checksum."""
 
 
-def contents(explorer: Any, write_shares: Callable[[Path], Files] | None) -> Contents:
+def contents(explorer: Any, write_partitions: Callable[[Path], Files] | None) -> Contents:
     """Return what to save of a `checker.spark.breadth.SparkBreadthFirst` between two levels."""
     state = {
         "seconds_before": explorer.seconds_before,
         "local": explorer.local.record(),
-        "course": write_shares and explorer.course.record(explorer.system),
+        "course": write_partitions and explorer.course.record(explorer.system),
     }
-    return Contents(state, write_shares)
+    return Contents(state, write_partitions)
 
 
 def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
@@ -43,7 +42,7 @@ def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
         InputError: a file is damaged.
     """
     for name in saved.files:
-        if name.startswith(share_name("")):
+        if name.startswith(partition_name("")):
             saved.verify(name)
     with readable(saved.folder):
         state = saved.restore()
@@ -56,18 +55,18 @@ def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
     return True
 
 
-def share_name(partition: int | str) -> str:
-    """Return the name of the file with a partition's share."""
-    return f"share-{partition}"
+def partition_name(number: int | str) -> str:
+    """Return the name of a partition's file."""
+    return f"partition-{number}"
 
 
 def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str, int, int]]]:
-    """Return a task that writes its partition's share: -> name, size and checksum of the file."""
+    """Return a task that writes its partition: -> name, size and checksum of the file."""
 
-    def task(partition: int, shares: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
-        share = Share.joined([piece for _, piece in shares])
-        data = to_bytes(asdict(share, recurse=False))
-        file = Path(folder) / share_name(partition)
+    def task(number: int, partitions: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
+        partition = Partition.joined([piece for _, piece in partitions])
+        data = to_bytes(asdict(partition, recurse=False))
+        file = Path(folder) / partition_name(number)
         # Another attempt at this task may be at it, too.
         partial = file.with_name(f"{file.name}.{os.getpid()}")
         with partial.open("wb") as out:
@@ -81,7 +80,7 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
 
 
 def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
-    """Return the files of the shares, once all of them are there.
+    """Return the files of the partitions, once all of them are there.
 
     Raises:
         OSError: this process does not see what the tasks wrote.
@@ -93,11 +92,11 @@ def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
     return {name: (size, checksum) for name, size, checksum in found}
 
 
-def load_task(folder: str) -> Callable[[int], list[tuple[int, Share]]]:
-    """Return a function from a partition to the pieces of its share, read from a checkpoint."""
+def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
+    """Return a function from a partition's number to its pieces, read from a checkpoint."""
 
-    def load(partition: int) -> list[tuple[int, Share]]:
-        share = Share(**from_bytes((Path(folder) / share_name(partition)).read_bytes()))
-        return [(partition, share)]
+    def load(number: int) -> list[tuple[int, Partition]]:
+        partition = Partition(**from_bytes((Path(folder) / partition_name(number)).read_bytes()))
+        return [(number, partition)]
 
     return load

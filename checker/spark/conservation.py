@@ -42,7 +42,11 @@ def check_conserved(
         _check("the states of a partition", held[p], first[p].held)
         if not starts_anew:
             _check("the states of a partition", held[p], second[p].found)
-        _check("rows that wait for table entries", len(first[p].expanded.aside), second[p].aside)
+        _check(
+            "rows that wait for table entries",
+            len(first[p].expanded.postponed),
+            second[p].postponed,
+        )
         for owner in held:
             _check("successors", int(first[p].sent[owner]), second[owner].received.get(p, 0))
 

@@ -55,8 +55,8 @@ class ClusterCourse(Course):
         unique: new states so far.
         totals: of all expansions, with those of the local engine.
         links: per level and partition, the links of its states, in pieces.
-        late: per partition, states of the current level of which only the next job finds out
-            whether they are new, with their links.
+        stragglers: per partition, states of the current level of which only the next job finds
+            out whether they are new, with their links.
         least: the least progress in the current level.
         held: per partition, what it holds.
         rounds: figures of each round.
@@ -68,7 +68,7 @@ class ClusterCourse(Course):
     unique: int = 0
     totals: Totals = field(factory=Totals)
     links: list[list[list[Words]]] = field(factory=list)
-    late: dict[int, tuple[Words, Words]] = field(factory=dict)
+    stragglers: dict[int, tuple[Words, Words]] = field(factory=dict)
     least: int = 0
     held: dict[int, Held] = field(factory=dict)
     rounds: list[dict[str, Any]] = field(factory=list)

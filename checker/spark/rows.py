@@ -4,7 +4,7 @@ A composite is a number that one process gave to local words, so rows of composi
 A *flat row* holds the local words themselves, packed bit by bit; their components have the driver's
 numbers. Whoever expands a block translates it into composites of its own and the successors back.
 
-Nobody but the driver calls the protocol. Rows that miss a table entry are set aside, and what they
+Nobody but the driver calls the protocol. Rows that miss a table entry are postponed, and what they
 miss is reported; the driver fills its tables and sends what was added, and the rows are tried
 again. So a round is a pure function of a block and a version of the tables, whoever runs it,
 however often.
@@ -398,7 +398,7 @@ class Expanded:
 
     Attributes:
         rows, links: per owner, the flat successors without duplicates, and a link for each.
-        aside: numbers of the rows that miss something.
+        postponed: numbers of the rows that miss something.
         waiting: the same rows, as flat rows.
         keys: of the table entries that they miss, as far as they came to need them.
         fired: per kind, transitions taken.
@@ -409,7 +409,7 @@ class Expanded:
 
     rows: list[Words]
     links: list[Words]
-    aside: Words
+    postponed: Words
     waiting: Words
     keys: Words
     fired: Words
@@ -513,7 +513,7 @@ class _Expansion:
         return Expanded(
             rows=[np.concatenate([NOTHING, *rows]) for rows in self.rows],
             links=[np.concatenate([NOTHING, *links]) for links in self.links],
-            aside=self.numbers[left],
+            postponed=self.numbers[left],
             waiting=self.flat.reshape(-1, words)[left].ravel(),
             keys=np.unique(np.concatenate([NOTHING, *self.keys])),
             fired=self.fired,

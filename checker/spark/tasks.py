@@ -1,4 +1,4 @@
-"""What runs on workers: the two tasks of a round, on a partition's share.
+"""What runs on workers: the two tasks of a round, on a partition.
 
 `checker.spark.breadth` is the driver's side.
 """
@@ -30,7 +30,7 @@ from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.tabulate import Words
 
 SAMPLE = 1 << 19
-"""Rows set aside that tasks report, for the driver to expand or to find out what they miss."""
+"""Tasks report this many postponed rows, for the driver to expand or to find out what they miss."""
 
 PREVIEW, PREVIEWED = 1 << 15, 128
 """The driver expands states of a level ahead, so that most tasks miss nothing: the first number, or
@@ -43,7 +43,7 @@ together, and Java's heap holds several such heaps at once."""
 
 
 @frozen(eq=False)
-class Share:
+class Partition:
     """What one partition holds, or a piece of it; all rows flat. Its arrays may be in files.
 
     Attributes:
@@ -67,13 +67,13 @@ class Share:
     following: Words
     piece: int = 0
 
-    def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Share]:
-        """Yield this share as it travels.
+    def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Partition]:
+        """Yield this partition as it travels.
 
         Args:
             words: of a row.
             folder: where to put its arrays; None: they travel themselves, in pieces.
-            name: for the files, the same for no other share.
+            name: for the files, the same for no other partition.
         """
         if folder is not None:
             yield evolve(
@@ -83,7 +83,7 @@ class Share:
         rows = max(map(len, (self.level, self.visited, self.following))) // words
         for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
             here, there = slice(at, at + PIECE), slice(at * words, (at + PIECE) * words)
-            yield Share(
+            yield Partition(
                 columns=self.columns,
                 level=self.level[there],
                 todo=self.todo[here],
@@ -102,8 +102,8 @@ class Share:
         return Held(level, len(self.todo), visited, following)
 
     @classmethod
-    def joined(cls, pieces: list[Share]) -> Share:
-        """Return the share that comes in these pieces.
+    def joined(cls, pieces: list[Partition]) -> Partition:
+        """Return the partition that comes in these pieces.
 
         Raises:
             ClusterError: there is none.
@@ -135,8 +135,8 @@ class Job:
         graded: every state has one depth only, so nothing but what follows can be met again.
         least: the least progress in the level; visited states with less are dropped.
         folder: where tasks put what they send, if all of them are on this machine.
-        late: per partition, states that belong to what follows, too, if they are new, with their
-            links: the driver expanded their parents, which had missed table entries.
+        stragglers: per partition, states that belong to what follows, too, if they are new, with
+            their links: the driver expanded their parents, which had missed table entries.
     """
 
     run: str
@@ -148,7 +148,7 @@ class Job:
     graded: bool
     least: int
     folder: str | None
-    late: dict[int, tuple[Words, Words]]
+    stragglers: dict[int, tuple[Words, Words]]
 
     @property
     def starts_anew(self) -> bool:
@@ -165,7 +165,7 @@ class ExpandReport:
         held: what the partition held.
         sent: rows that it gave to each owner.
         sent_bytes: that it gave to the shuffle.
-        late_links: of those of the late states that were new.
+        straggler_links: of those of the stragglers that were new.
         seconds: at work.
     """
 
@@ -173,7 +173,7 @@ class ExpandReport:
     held: Held
     sent: Words
     sent_bytes: int
-    late_links: Words
+    straggler_links: Words
     seconds: float
 
 
@@ -185,7 +185,7 @@ class MergeReport:
         found: what the partition held before, if this task had need of it.
         held: what it holds now.
         received: partition -> rows that it sent here.
-        aside: rows of the partition that wait for table entries, as this task was told.
+        postponed: how many of its rows wait for table entries, as this task was told.
         new: how many states were new.
         links: of those, if they are wanted; may be in a file.
         visited: states of earlier depths in it.
@@ -197,7 +197,7 @@ class MergeReport:
     found: Held
     held: Held
     received: dict[int, int]
-    aside: int
+    postponed: int
     new: int
     links: Words
     visited: int
@@ -228,29 +228,29 @@ def own_composites(run: str, growths: Iterable[Any]) -> Composites:
 
 
 @define(eq=False)
-class Here:
-    """All shares in the driver, and what its tasks report; a little work needs no cluster.
+class DriverPartitions:
+    """All partitions in the driver, and what its tasks report; a little work needs no cluster.
 
     Attributes:
-        shares: the pieces of each partition's.
+        partitions: the pieces of each.
         value: the reports by their keys, as an accumulator of a cluster has them.
     """
 
-    shares: list[list[Share]]
+    partitions: list[list[Partition]]
     value: dict[Any, Any] = field(factory=dict)
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[int, Share]], owners: int) -> Here:
-        """Return the shares that a cluster held as pairs (partition, piece)."""
-        shares: list[list[Share]] = [[] for _ in range(owners)]
-        for partition, piece in pairs:
-            shares[partition].append(piece)
-        return cls(shares)
+    def of(cls, pairs: Iterable[tuple[int, Partition]], owners: int) -> DriverPartitions:
+        """Return the partitions that a cluster held as pairs (number, piece)."""
+        partitions: list[list[Partition]] = [[] for _ in range(owners)]
+        for number, piece in pairs:
+            partitions[number].append(piece)
+        return cls(partitions)
 
     @property
-    def pairs(self) -> list[tuple[int, Share]]:
-        """The shares as a cluster holds them."""
-        return [(p, piece) for p, pieces in enumerate(self.shares) for piece in pieces]
+    def pairs(self) -> list[tuple[int, Partition]]:
+        """The partitions as a cluster holds them."""
+        return [(p, piece) for p, pieces in enumerate(self.partitions) for piece in pieces]
 
     def add(self, reports: dict[Any, Any]) -> None:
         """Take in reports, as an accumulator does."""
@@ -259,38 +259,37 @@ class Here:
     def run(self, job: Job, own: Composites) -> None:
         """Run both tasks of a job for one partition after the other."""
         _OWN[job.run] = own
-        parts: list[list[Any]] = [[] for _ in self.shares]
-        for partition in range(len(self.shares)):
-            for owner, part in self._on(partition, expand_task(job, [], self)):
+        parts: list[list[Any]] = [[] for _ in self.partitions]
+        for number in range(len(self.partitions)):
+            for owner, part in self._on(number, expand_task(job, [], self)):
                 parts[owner].append((owner, part))
         if not job.starts_anew:
             for pair in self.pairs:
                 parts[pair[0]].append(pair)
         merge = merge_task(job, [], self)
-        self.shares = [
-            [piece for _, piece in merge(partition, iter(given))]
-            for partition, given in enumerate(parts)
+        self.partitions = [
+            [piece for _, piece in merge(number, iter(given))] for number, given in enumerate(parts)
         ]
 
     def each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
         """Return what a task yields for all partitions."""
-        return [found for p in range(len(self.shares)) for found in self._on(p, task)]
+        return [found for p in range(len(self.partitions)) for found in self._on(p, task)]
 
-    def _on(self, partition: int, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Any:
-        return task(partition, iter([(partition, piece) for piece in self.shares[partition]]))
+    def _on(self, number: int, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Any:
+        return task(number, iter([(number, piece) for piece in self.partitions[number]]))
 
 
-def advanced(share: Share, job: Job, own: Composites, partition: int) -> Share:
-    """Return a share as a job finds it: packed as the tables are now, its level to be expanded."""
-    now = _repacked(share, own)
+def advanced(partition: Partition, job: Job, own: Composites, number: int) -> Partition:
+    """Return a partition as a job finds it: packed as the tables are now, with its next level."""
+    now = _repacked(partition, own)
     if not job.advances:
         return now
-    level, _ = _next_level(now, job, own, partition)
+    level, _ = _next_level(now, job, own, number)
     words = own.codec.words
     left = own.progress(now.level)
     kept, stays = now.progress >= job.least, left >= job.least
     visited = [now.visited.reshape(-1, words)[kept], now.level.reshape(-1, words)[stays]]
-    return Share(
+    return Partition(
         columns=now.columns,
         level=level,
         todo=np.arange(len(level) // words),
@@ -301,63 +300,72 @@ def advanced(share: Share, job: Job, own: Composites, partition: int) -> Share:
 
 
 def to_expand(
-    share: Share, job: Job, own: Composites, partition: int
+    partition: Partition, job: Job, own: Composites, number: int
 ) -> tuple[Words, Words, Words]:
-    """Return the states to be expanded, their numbers, and the links of the new late ones."""
+    """Return the states to be expanded, their numbers, and the links of the new stragglers."""
     links = NOTHING
-    if job.advances and partition in job.late:
-        rows, links = _next_level(_repacked(share, own), job, own, partition)
+    if job.advances and number in job.stragglers:
+        rows, links = _next_level(_repacked(partition, own), job, own, number)
     else:
-        rows = share.following if job.advances else share.level
-        rows = widened(rows, Codec.of(len(own.counts), share.columns), own.codec)
+        rows = partition.following if job.advances else partition.level
+        rows = widened(rows, Codec.of(len(own.counts), partition.columns), own.codec)
     words = own.codec.words
     if job.advances:
         return rows, np.arange(len(rows) // words), links
     if job.graded:
-        return rows, share.todo, links
-    return rows.reshape(-1, words)[share.todo].ravel(), share.todo, links
+        return rows, partition.todo, links
+    return rows.reshape(-1, words)[partition.todo].ravel(), partition.todo, links
 
 
-def _repacked(share: Share, own: Composites) -> Share:
-    """Return a share packed as the tables are now."""
-    before, after = Codec.of(len(own.counts), share.columns), own.codec
+def _repacked(partition: Partition, own: Composites) -> Partition:
+    """Return a partition packed as the tables are now."""
+    before, after = Codec.of(len(own.counts), partition.columns), own.codec
     level, visited, following = (
-        widened(rows, before, after) for rows in (share.level, share.visited, share.following)
+        widened(rows, before, after)
+        for rows in (partition.level, partition.visited, partition.following)
     )
-    return Share(after.col_widths, level, share.todo, visited, share.progress, following)
+    return Partition(
+        after.col_widths, level, partition.todo, visited, partition.progress, following
+    )
 
 
-def _next_level(share: Share, job: Job, own: Composites, partition: int) -> tuple[Words, Words]:
-    """Return the level that follows, late states included, and the links of those."""
-    if partition not in job.late:
-        return share.following, NOTHING
-    some, links = job.late[partition]
+def _next_level(
+    partition: Partition, job: Job, own: Composites, number: int
+) -> tuple[Words, Words]:
+    """Return the level that follows, with the stragglers, and the links of those."""
+    if number not in job.stragglers:
+        return partition.following, NOTHING
+    some, links = job.stragglers[number]
     with wrapping():
         # Where every state has one depth, there is nothing else, and the level is old.
-        held = (share.following,) if job.graded else (share.visited, share.level, share.following)
+        held = (
+            (partition.following,)
+            if job.graded
+            else (partition.visited, partition.level, partition.following)
+        )
         some, links = unseen(some, links, own.codec.words, held)
-    return np.concatenate([share.following, some]), links
+    return np.concatenate([partition.following, some]), links
 
 
 def expand_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the first task of a job: a partition's share -> successors by owner.
+    """Return the first task of a job: a partition -> successors by owner.
 
-    Each is sent as tuples (partition, number, rows, links). A pair goes to the partition itself:
-    the numbers of the rows that were set aside and, if the next task has them from nowhere else,
+    Each is sent as tuples (partition, place, rows, links). A pair goes to the partition itself:
+    the numbers of the rows that were postponed and, if the next task has them from nowhere else,
     the rows.
     """
 
-    def task(partition: int, shares: Iterator[Any]) -> Iterator[Any]:
+    def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
         own.trim()
-        share = Share.joined([piece for _, piece in shares])
+        partition = Partition.joined([piece for _, piece in partitions])
         began = time.perf_counter()
-        held = share.held(own)
-        rows, numbers, late_links = to_expand(share, job, own, partition)
-        del share
-        done = expand_block(own, rows, numbers, partition, job.owners, job.known)
+        held = partition.held(own)
+        rows, numbers, straggler_links = to_expand(partition, job, own, number)
+        del partition
+        done = expand_block(own, rows, numbers, number, job.owners, job.known)
         links = done.links if job.links else [NOTHING] * job.owners
         some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
         light = evolve(done, rows=[], links=[], waiting=done.waiting[:some])
@@ -367,11 +375,11 @@ def expand_task(
             held=held,
             sent=np.array([len(part) // words for part in done.rows]),
             sent_bytes=sum(part.nbytes for parts in (done.rows, links) for part in parts),
-            late_links=late_links,
+            straggler_links=straggler_links,
             seconds=time.perf_counter() - began,
         )
-        reports.add({(job.number, 0, partition): report})
-        name = f"{job.number}-sent-{partition}"
+        reports.add({(job.number, 0, number): report})
+        name = f"{job.number}-sent-{number}"
         for owner, (rows, link) in enumerate(zip(done.rows, links, strict=True)):
             piece = PIECE if job.folder is None else max(len(rows), 1)
             for at in range(0, len(rows) // words, piece):
@@ -379,9 +387,9 @@ def expand_task(
                     rows[at * words : (at + piece) * words], job.folder, f"{name}-{owner}"
                 )
                 those = to_file(link[at : at + piece], job.folder, f"{name}-{owner}-links")
-                yield owner, (partition, at, some, those)
-        if len(done.aside):
-            yield partition, (done.aside, done.waiting if job.graded else NOTHING)
+                yield owner, (number, at, some, those)
+        if len(done.postponed):
+            yield number, (done.postponed, done.waiting if job.graded else NOTHING)
 
     return task
 
@@ -389,35 +397,35 @@ def expand_task(
 def merge_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the second task of a job: a share and what it was sent -> its next share."""
+    """Return the second task of a job: a partition and what it was sent -> what it holds next."""
 
-    def task(partition: int, parts: Iterator[Any]) -> Iterator[Any]:
+    def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
-        shares, aside, waiting, sent = [], NOTHING, NOTHING, []
+        partitions, postponed, waiting, sent = [], NOTHING, NOTHING, []
         for _, part in parts:
-            if isinstance(part, Share):
-                shares.append(part)
+            if isinstance(part, Partition):
+                partitions.append(part)
             elif len(part) == 4:
                 sent.append(part)
             else:
-                aside, waiting = part
+                postponed, waiting = part
         began, words = time.perf_counter(), own.codec.words
         # The shuffle delivers in any order; the same order each time gives the same indices.
         sent.sort(key=lambda part: part[:2])
-        share = None if job.starts_anew else Share.joined(shares)
-        found = Held() if share is None else share.held(own)
-        now = _present(share, job, own, partition)
-        del share
-        now = evolve(now, todo=aside, level=waiting if job.graded else now.level)
+        partition = None if job.starts_anew else Partition.joined(partitions)
+        found = Held() if partition is None else partition.held(own)
+        now = _present(partition, job, own, number)
+        del partition
+        now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
         with wrapping():
             following, links, received = _merged(now, sent, own, graded=job.graded)
         now = evolve(now, following=following)
-        name = f"{job.number}-links-{partition}"
+        name = f"{job.number}-links-{number}"
         report = MergeReport(
             found=found,
             held=now.held(own),
             received=received,
-            aside=len(aside),
+            postponed=len(postponed),
             new=len(links),
             links=to_file(links, job.folder, name) if job.links else NOTHING,
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
@@ -425,31 +433,31 @@ def merge_task(
             preview=_preview(following.reshape(-1, words), job.owners),
             seconds=time.perf_counter() - began,
         )
-        reports.add({(job.number, 1, partition): report})
-        name = f"{job.number}-share-{partition}"
+        reports.add({(job.number, 1, number): report})
+        name = f"{job.number}-partition-{number}"
         for piece in now.pieces(words, job.folder, name):
-            yield partition, piece
+            yield number, piece
 
     return task
 
 
-def _present(share: Share | None, job: Job, own: Composites, partition: int) -> Share:
-    """Return a partition's share as the second task of a job needs it."""
-    if share is not None and not job.graded:
-        return advanced(share, job, own, partition)
-    following = NOTHING if share is None else _repacked(share, own).following
+def _present(partition: Partition | None, job: Job, own: Composites, number: int) -> Partition:
+    """Return a partition as the second task of a job needs it."""
+    if partition is not None and not job.graded:
+        return advanced(partition, job, own, number)
+    following = NOTHING if partition is None else _repacked(partition, own).following
     columns, progress = own.codec.col_widths, np.zeros(0, np.int32)
-    return Share(columns, NOTHING, NOTHING, NOTHING, progress, following)
+    return Partition(columns, NOTHING, NOTHING, NOTHING, progress, following)
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
     """Return a task that says how many states stand behind those of a partition's next level."""
 
-    def task(_partition: int, shares: Iterator[Any]) -> Iterator[int]:
+    def task(_partition: int, partitions: Iterator[Any]) -> Iterator[int]:
         own = own_composites(job.run, growths)
-        share = Share.joined([piece for _, piece in shares])
+        partition = Partition.joined([piece for _, piece in partitions])
         with wrapping():
-            yield own.orbits(_repacked(share, own).following)
+            yield own.orbits(_repacked(partition, own).following)
 
     return task
 
@@ -465,7 +473,7 @@ def _preview(rows: Any, owners: int) -> Words:
 
 
 def _merged(
-    share: Share, sent: list[Any], own: Composites, *, graded: bool
+    partition: Partition, sent: list[Any], own: Composites, *, graded: bool
 ) -> tuple[Words, Words, dict[int, int]]:
     """Return the following states with those sent that are new, and the links of the new ones.
 
@@ -479,17 +487,21 @@ def _merged(
         count = len(rows) // words
         received[sender] = received.get(sender, 0) + count
         parts.append((rows, links if len(links) else np.zeros(count, np.int64)))
-    held = (share.following,) if graded else (share.visited, share.level, share.following)
+    held = (
+        (partition.following,)
+        if graded
+        else (partition.visited, partition.level, partition.following)
+    )
     incoming = sum(len(links) for _, links in parts)
     if incoming * words < sum(map(len, held)):
         rows = np.concatenate([NOTHING, *(rows for rows, _ in parts)])
         links = np.concatenate([NOTHING, *(links for _, links in parts)])
         rows, links = unseen(rows, links, words, held)
-        return np.concatenate([share.following, rows]), links, received
+        return np.concatenate([partition.following, rows]), links, received
     seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
     for rows in held:
         inserted(seen, rows, np.empty(len(rows) // words, np.int64))
     new = [inserted(seen, rows, links) for rows, links in parts]
     seen.close()
-    rows = np.concatenate([share.following, *(rows for rows, _ in new)])
+    rows = np.concatenate([partition.following, *(rows for rows, _ in new)])
     return rows, np.concatenate([NOTHING, *(links for _, links in new)]), received

@@ -66,8 +66,8 @@ class Layout:
     Attributes:
         tabulation: whose numbers are packed.
         row_bits: how many bits a composite has in a row at first, at least.
-        sweeps, audits: kernels need the composites' progress: to drop states, or to check that it
-            never decreases.
+        sweep_line, check_progress: kernels need the composites' progress, to drop states or to
+            check that it never decreases.
         col_widths: bits of each local column.
         row_widths: bits of each actor's composite in a row.
         words: local words per actor.
@@ -80,8 +80,8 @@ class Layout:
 
     tabulation: Tabulation
     row_bits: int = 4
-    sweeps: bool = False
-    audits: bool = False
+    sweep_line: bool = False
+    check_progress: bool = False
     col_widths: list[int] = field(init=False)
     row_widths: list[int] = field(init=False)
     words: int = 1
@@ -331,8 +331,8 @@ class Layout:
             len(self.perms) // system.actors,
             self.room,
             len(self.col_widths),
-            self.sweeps,
-            self.audits,
+            self.sweep_line,
+            self.check_progress,
             bool(t.internals),
             system.network.lose is not None,
             system.network.budget is not None,
@@ -374,7 +374,7 @@ class Layout:
     def _progress(self) -> Any:
         """Return the progress of every composite, if it is wanted."""
         most = self.room
-        if not (self.sweeps or self.audits):
+        if not (self.sweep_line or self.check_progress):
             return self.progress
         if len(self.progress) != most * len(self.counts):
             larger = np.zeros((len(self.counts), most), np.int32)

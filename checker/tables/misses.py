@@ -62,7 +62,7 @@ class Supply:
     Attributes:
         tabulation: the system's functions as tables.
         row_bits: how many bits a composite has in a row at first, at least.
-        sweeps, audits: as in Layout.
+        sweep_line, check_progress: as in Layout.
         self_channels: as in Tabulation.
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
@@ -73,8 +73,8 @@ class Supply:
     system: System
     row_bits: int = 4
     symmetric: bool = False
-    sweeps: bool = False
-    audits: bool = False
+    sweep_line: bool = False
+    check_progress: bool = False
     self_channels: bool = False
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
@@ -87,7 +87,7 @@ class Supply:
         if self.symmetric:
             self.tabulation.symmetry = Symmetry(self.tabulation)
         columns = self.tabulation.start()
-        self.layout = Layout(self.tabulation, self.row_bits, self.sweeps, self.audits)
+        self.layout = Layout(self.tabulation, self.row_bits, self.sweep_line, self.check_progress)
         with wrapping():
             self.layout.add(self.layout.encode(columns))
             self.renamed = np.zeros(self.system.actors, np.int64)

@@ -5,7 +5,7 @@ with the tables. The initial state of actor i becomes that of actor p(i); and if
 s to s', then the renamed step (with the renamed message or packet) takes the renamed s to the
 renamed s', and what it sends and delivers are each other's renamings too. Whenever this meets a
 value that was renamed otherwise before, the protocol treats actors differently, and there is no
-symmetry to use. So the very construction of the tables is the audit of the reduction.
+symmetry to use. So the very construction of the tables is the check of the reduction.
 
 The search then keeps one state of each orbit, the one whose row is least (Ip and Dill, Better
 Verification Through Symmetry, 1996). It also adds up the sizes of the orbits, so that the unreduced

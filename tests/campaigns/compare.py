@@ -49,11 +49,13 @@ ENGINES: dict[str, Options] = {
     "--engine plain": Options(engine="plain"),
     "--no-symmetry --threads 1": Options(symmetry=False, threads=1),
     "--no-symmetry --threads 2 --no-traces": Options(symmetry=False, threads=2, traces=False),
-    "--no-symmetry --memory sweep --audit": Options(
-        symmetry=False, memory="sweep", audit=True, threads=1
+    "--no-symmetry --memory sweep-line --check-progress": Options(
+        symmetry=False, memory="sweep-line", check_progress=True, threads=1
     ),
     "--threads 1": Options(threads=1),
-    "--threads 2 --memory sweep --audit": Options(threads=2, memory="sweep", audit=True),
+    "--threads 2 --memory sweep-line --check-progress": Options(
+        threads=2, memory="sweep-line", check_progress=True
+    ),
     "--threads 3 --memory keep": Options(threads=3, memory="keep"),
     "--threads 1 --no-traces": Options(threads=1, traces=False),
 }

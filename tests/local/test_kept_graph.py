@@ -164,7 +164,7 @@ def test_a_graph_is_spilled_where_the_search_is(tmp_path: Path) -> None:
 
 def test_no_state_is_forgotten_that_the_graph_needs() -> None:
     system = asked("mfss", 2, 2)
-    search = whole(system, memory="sweep", forget_from=1)
+    search = whole(system, memory="sweep-line", forget_from=1)
     assert 0 == sum(owner.visited.dropped for owner in search.owners)
     assert search.lost(CAN_DELIVER, lambda: None) is None
     search.close()

@@ -142,7 +142,7 @@ def test_agrees_on_random_systems(drawn: RandomSystem) -> None:
         system = system_drawn(drawn, history)
         expected = found(plainly(system))
         assert expected == found(searched(system))
-        swept = searched(system, symmetry=True, memory="sweep", audit=True, threads=2)
+        swept = searched(system, symmetry=True, memory="sweep-line", check_progress=True, threads=2)
         assert expected == found(swept)
 
 
@@ -160,11 +160,11 @@ OPTIONS: list[dict[str, Any]] = [
     {"threads": 3},
     {"block": 1},
     {"block": 7, "threads": 2},
-    {"memory": "sweep", "audit": True},
-    {"memory": "sweep", "threads": 2, "block": 64},
+    {"memory": "sweep-line", "check_progress": True},
+    {"memory": "sweep-line", "threads": 2, "block": 64},
     {"traces": False},
     {"symmetry": True},
-    {"symmetry": True, "threads": 3, "memory": "sweep", "audit": True},
+    {"symmetry": True, "threads": 3, "memory": "sweep-line", "check_progress": True},
     {"symmetry": True, "traces": False},
 ]
 
@@ -302,21 +302,23 @@ def test_representatives_stay_the_same_when_rows_need_more_words(
 
 
 def test_a_sweep_drops_states_and_the_counts_stay_exact() -> None:
-    explorer = LocalBreadthFirst(small("cykas", 3, 2), options=method(threads=1, memory="sweep"))
+    explorer = LocalBreadthFirst(
+        small("cykas", 3, 2), options=method(threads=1, memory="sweep-line")
+    )
     result = explore(explorer.system, explorer)
     assert Counts(52_521, 221_935, 19, 1) == result.counts
     assert 40_000 < sum(owner.visited.dropped for owner in explorer.owners)
 
 
-def test_the_audit_of_the_sweep_line_notices_progress_that_decreases(
+def test_the_check_of_the_progress_notices_a_transition_that_decreases_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = Tabulation.progress
     monkeypatch.setattr(
         Tabulation, "progress", lambda self, *args: self.most_progress // 2 - real(self, *args)
     )
-    with pytest.raises(Exception, match="audit of the sweep-line"):
-        searched(small("mfss", 2, 1), memory="sweep", audit=True)
+    with pytest.raises(Exception, match="decreases the progress"):
+        searched(small("mfss", 2, 1), memory="sweep-line", check_progress=True)
 
 
 # Tables, rows and the visited set
@@ -361,7 +363,7 @@ def test_the_visited_set_keeps_every_state_as_it_grows_and_shrinks(
     monkeypatch.setattr(visited_sets, "SMALLEST", 64)
     explorer = LocalBreadthFirst(
         small("cykas", 2, 3, history="clocks"),
-        options=method(threads=2, memory="sweep" if width == 2 else "auto"),
+        options=method(threads=2, memory="sweep-line" if width == 2 else "auto"),
     )
     for owner in explorer.owners:
         owner.visited.capacity = 64
@@ -460,7 +462,7 @@ from tests.conftest import method
 from tests.local.test_local import found, plainly, small
 for name, history in (("mfss", "full"), ("cykas", "knowledge"), ("cykas-as-printed", "clocks")):
     system = small(name, 2, 2, history=history)
-    for options in ({}, {"symmetry": True, "memory": "sweep", "audit": True}):
+    for options in ({}, {"symmetry": True, "memory": "sweep-line", "check_progress": True}):
         explorer = LocalBreadthFirst(system, options=method(threads=2, block=64, **options))
         assert found(plainly(system)) == found(explore(system, explorer)), (name, options)
 """

@@ -64,7 +64,7 @@ def test_the_fast_engine_agrees_with_plain_python(
         expected = found(plainly(system))
         assert expected == found(searched(system))
         assert expected == found(
-            searched(system, symmetry=True, memory="sweep", audit=True, threads=2)
+            searched(system, symmetry=True, memory="sweep-line", check_progress=True, threads=2)
         )
 
 

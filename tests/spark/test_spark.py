@@ -30,11 +30,11 @@ from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spark import breadth as spark
 from antecede.checker.spark import cluster as clusters
-from antecede.checker.spark import tasks as shares
+from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import Cluster, provide_java, wait_for
 from antecede.checker.spark.rows import NOTHING, Codec, unseen, widened
-from antecede.checker.spark.tasks import Share
+from antecede.checker.spark.tasks import Partition
 from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import kernels
@@ -115,7 +115,7 @@ class Tidy(SparkBreadthFirst):
         super().round(tick)
         if self.on_cluster:
             names = [file.name for file in Path(self._folder or "").iterdir()]
-            assert all(name.startswith(f"{self._jobs}-share-") for name in names), names
+            assert all(name.startswith(f"{self._jobs}-partition-") for name in names), names
 
 
 @pytest.mark.parametrize("name", ["mfss", "cykas"])
@@ -267,7 +267,7 @@ def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
     here, explorer = on_spark(system, 200)
     assert (name == "mfss") == explorer.statistics()["graded"]["on"]
     assert {1} == {r["jobs"] for r in explorer.rounds}
-    monkeypatch.setattr(SparkBreadthFirst, "_expand_late", lambda *_args: False)
+    monkeypatch.setattr(SparkBreadthFirst, "_expand_here", lambda *_args: False)
     again, explorer = on_spark(system, 200)
     assert 1 < max(r["jobs"] for r in explorer.rounds)
     assert found(locally(system)) == found(here) == found(again)
@@ -284,10 +284,10 @@ class Moving(SparkBreadthFirst):
 
 @pytest.mark.parametrize("symmetry", [False, True])
 @pytest.mark.parametrize("name", ["cykas", "mfss", "unordered"])
-def test_shares_move_between_the_cluster_and_the_driver(
+def test_partitions_move_between_the_cluster_and_the_driver(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, name: str, symmetry: bool
 ) -> None:
-    monkeypatch.setattr(shares, "PIECE", 7)
+    monkeypatch.setattr(on_workers, "PIECE", 7)
     system = small(name, 3, 2)
     explorer = Moving(system, options=method(engine="spark", threads=2, symmetry=symmetry))
     result = explore(system, explorer)
@@ -299,16 +299,16 @@ def test_shares_move_between_the_cluster_and_the_driver(
     assert (path and path.length) == (result.counterexample and result.counterexample.length)
 
 
-def test_a_share_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "PIECE", 2)
+def test_a_partition_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_workers, "PIECE", 2)
     rows = np.arange(10)
-    share = Share((3, 4), rows[:4], rows[:2], rows, rows[:5].astype(np.int32), rows[4:])
-    pieces = list(share.pieces(2))
+    partition = Partition((3, 4), rows[:4], rows[:2], rows, rows[:5].astype(np.int32), rows[4:])
+    pieces = list(partition.pieces(2))
     assert [0, 1, 2] == [piece.piece for piece in pieces]
-    joined = Share.joined(pieces[::-1])
+    joined = Partition.joined(pieces[::-1])
     for name in ("level", "todo", "visited", "progress", "following"):
-        assert list(getattr(share, name)) == list(getattr(joined, name)), name
-    assert 1 == len(list(Share((3, 4), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING).pieces(2)))
+        assert list(getattr(partition, name)) == list(getattr(joined, name)), name
+    assert 1 == len(list(Partition((3, 4), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING).pieces(2)))
 
 
 def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
@@ -355,7 +355,7 @@ def failing_once(how: Callable[[], None]) -> Callable[..., Any]:
     """Return tasks whose first attempt fails in half of the partitions."""
 
     def tasks(job: Any, growths: Any, reports: Any) -> Any:
-        real = shares.expand_task(job, growths, reports)
+        real = on_workers.expand_task(job, growths, reports)
 
         def task(partition: int, parts: Any) -> Any:
             done = list(real(partition, parts))
@@ -427,7 +427,7 @@ def test_a_full_disk_is_incomplete_and_never_a_verdict(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`ndarray.tofile` would lose all of a small array here, and not say so."""
-    monkeypatch.setattr(spark, "expand_task", wrapped(shares.expand_task, on_a_full_disk))
+    monkeypatch.setattr(spark, "expand_task", wrapped(on_workers.expand_task, on_a_full_disk))
     result, _ = on_spark(small("cykas-secret-mode", 3, 2), 500, partitions=4)
     assert Verdict.INCOMPLETE is result.verdict
     assert str(result.stopped_by).startswith("Spark gave up: the disk does not take the file")
@@ -443,7 +443,7 @@ def without_the_first(job: Any, partition: int, task: Any, parts: Any) -> Iterat
 def test_what_is_lost_between_two_tasks_is_noticed(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
-    losing = wrapped(getattr(shares, f"{task}_task"), without_the_first)
+    losing = wrapped(getattr(on_workers, f"{task}_task"), without_the_first)
     monkeypatch.setattr(spark, f"{task}_task", losing)
     result, _ = on_spark(small("cykas", 3, 1), 5, partitions=2)
     assert Verdict.INCOMPLETE is result.verdict
@@ -460,7 +460,7 @@ def test_a_lost_java_process_is_explained() -> None:
 KILL = """
 import os, signal, subprocess, sys, threading, time
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.tasks import Share
+from antecede.checker.spark.tasks import Partition
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import method
 from tests.local.test_local import small
@@ -601,14 +601,14 @@ def test_a_search_goes_on_with_the_partitions_it_has(context: SparkContext, tmp_
     assert found(locally(system)) == found(resumed(system, tmp_path, partitions=2)[0])
 
 
-def test_a_damaged_share_is_refused(context: SparkContext, tmp_path: Path) -> None:
+def test_a_damaged_partition_is_refused(context: SparkContext, tmp_path: Path) -> None:
     system = small("cykas", 3, 2)
     stopped(system, tmp_path, 30_000, partitions=2)
-    (share,) = tmp_path.glob("checkpoint-*/share-1")
-    data = bytearray(share.read_bytes())
+    (partition,) = tmp_path.glob("checkpoint-*/partition-1")
+    data = bytearray(partition.read_bytes())
     data[len(data) // 2] ^= 1
-    share.write_bytes(data)
-    with pytest.raises(InputError, match="share-1 is not as it was written"):
+    partition.write_bytes(data)
+    with pytest.raises(InputError, match="partition-1 is not as it was written"):
         resumed(system, tmp_path)
 
 
@@ -626,7 +626,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.tasks import Share
+from antecede.checker.spark.tasks import Partition
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import method
 from tests.local.test_local import small
@@ -661,7 +661,7 @@ def test_killed_in_the_middle_of_a_level_a_search_goes_on_from_the_level_before(
         check=False,
     )
     assert -signal.SIGKILL == done.returncode
-    assert list(folder.glob("checkpoint-*/share-1"))
+    assert list(folder.glob("checkpoint-*/partition-1"))
     system = small("cykas", 3, 2)
     assert found(locally(system)) == found(resumed(system, folder)[0])
 

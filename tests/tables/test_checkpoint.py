@@ -92,7 +92,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "plain": {},
     "one thread": {"threads": 1},
     "three threads": {"threads": 3},
-    "sweep-line": {"memory": "sweep"},
+    "sweep-line": {"memory": "sweep-line"},
     "no parents": {"traces": False},
 }
 
@@ -512,7 +512,11 @@ FOREIGN: dict[str, tuple[Spec, dict[str, Any], str]] = {
         r"properties is \[.*'integrity'.*\] there and \['causal-delivery'.*\] here",
     ),
     "symmetry": (SPEC, {"symmetry": True}, "symmetry is False there and True here"),
-    "sweep": (SPEC, {"memory": "sweep"}, "sweep is False there and True here"),
+    "sweep-line": (
+        SPEC,
+        {"memory": "sweep-line"},
+        "sweep_line is False there and True here",
+    ),
     "threads": (SPEC, {"threads": 3}, "threads is 2 there and 3 here"),
 }
 

@@ -309,7 +309,7 @@ def test_nothing_is_forgotten_before_there_is_much() -> None:
 
 
 def test_to_keep_all_visited_states_can_be_asked_for() -> None:
-    for memory, forgets in (("auto", True), ("keep", False), ("sweep", True)):
+    for memory, forgets in (("auto", True), ("keep", False), ("sweep-line", True)):
         search = explorer_for(small("mfss", 2, 1), Options(memory=memory))
         assert isinstance(search, LocalBreadthFirst)
         assert forgets == (search.options.forget is not None)
