@@ -531,9 +531,9 @@ class LocalBreadthFirst:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
         try:
             places = self._graph(tick).lost(prop, tick)
-        except NotSymmetricError:
+        except NotSymmetricError as reason:
             if not self.supply.symmetric:
-                raise
+                raise ReplayError(f"the graph lacks states that were explored: {reason}.") from None
             return lost_anew(self, evolve(self.options, symmetry=False), prop, tick)
         if places is None:
             return None
