@@ -33,10 +33,13 @@ _Step = TypeVar("_Step")
 
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
 
+# Python looks members of an Enum up slowly, and the plain searches ask in every state.
+_DELIVERY, _STATE, _SOMEWHERE = What.DELIVERY, What.STATE, Where.SOMEWHERE
+
 
 def shown(prop: Property, things: Iterable[Any]) -> bool:
     """Return whether the things of one place, such as all actors' states, show `prop`."""
-    if prop.where is Where.SOMEWHERE:
+    if prop.where is _SOMEWHERE:
         return any(map(prop.predicate, things))
     return all(map(prop.predicate, things)) is prop.sought
 
@@ -62,12 +65,12 @@ def undelivered(state: State, sender: int) -> tuple[Message, ...]:
 
 def in_deliveries(prop: Property, deliveries: Iterable[Delivery | Glimpse]) -> bool:
     """Return whether the deliveries of a transition show `prop`."""
-    return prop.what is What.DELIVERY and shown(prop, deliveries)
+    return prop.what is _DELIVERY and shown(prop, deliveries)
 
 
 def in_state(prop: Property, state: State) -> bool:
     """Return whether a state shows `prop`, whatever happens before and after it."""
-    return prop.what is What.STATE and shown(prop, state.actors)
+    return prop.what is _STATE and shown(prop, state.actors)
 
 
 def at_end(system: System, prop: Property, state: State) -> bool:
