@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.errors import CapacityError
 from antecede.checker.model import Property, State, What, Where
-from antecede.checker.paths.path import Path
-from antecede.checker.semantics.judge import ENDS, first_shown, just_shown
+from antecede.checker.paths.path import Path, first_shown
+from antecede.checker.semantics.judge import ENDS
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, enabled
 
@@ -48,14 +48,15 @@ def judged(path: Path, system: System, state: State) -> tuple[Judgement, ...]:
 
 def violated_by(path: Path) -> tuple[str, ...]:
     """Return the properties that the last step of `path` violates, by name."""
-    system, step = path.system, path.steps[-1]
-    return tuple(p.name for p in system.properties if not p.sought and just_shown(system, p, step))
+    step = evolve(path, initial=path.last, steps=path.steps[-1:])
+    judged = (prop for prop in path.system.properties if not prop.sought)
+    return tuple(prop.name for prop in judged if first_shown(step, prop) is not None)
 
 
 def _judged(path: Path, prop: Property, system: System, state: State) -> Judgement:
     if prop.where is Where.FROM_EVERYWHERE_ON:
         return _recovery(prop, system, state)
-    at = first_shown(path.system, prop, path.initial, path.steps)
+    at = first_shown(path, prop)
     verdict = SHOWN if prop.sought else VIOLATED
     if prop.where in ENDS:
         over = not enabled(path.system, path.last)

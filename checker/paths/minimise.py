@@ -16,8 +16,7 @@ from attrs import evolve, frozen
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import Lose, Property, Receive, State, Transition
 from antecede.checker.paths.flights import flights_of
-from antecede.checker.paths.path import Path, for_replay, holds_along, replay
-from antecede.checker.semantics.judge import first_shown
+from antecede.checker.paths.path import Path, first_shown, for_replay, holds_along, replay
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 Kept: TypeAlias = tuple[int, ...]
@@ -152,8 +151,7 @@ def _offered(system: System, state: State, wanted: Transition) -> Transition | N
 
 def _cut(path: Path, prop: Property) -> Path:
     """Return `path` up to its first violation of `prop`."""
-    until = first_shown(path.system, prop, path.initial, path.steps)
-    return evolve(path, steps=path.steps[:until])
+    return evolve(path, steps=path.steps[: first_shown(path, prop)])
 
 
 # Reordering

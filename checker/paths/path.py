@@ -25,7 +25,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.paths.endless import goes_round, numbered
 from antecede.checker.semantics.history import oracle_named
-from antecede.checker.semantics.judge import first_shown
+from antecede.checker.semantics.judge import ENDS, at_end, in_deliveries, in_state
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import (
     System,
@@ -270,4 +270,18 @@ def holds_along(path: Path, prop: Property) -> bool:
         return path.loop is None or not goes_round(
             path.system, transitions, path.loop.after, path.loop.message
         )
-    return first_shown(path.system, prop, path.initial, path.steps) is None
+    return first_shown(path, prop) is None
+
+
+def first_shown(path: Path, prop: Property) -> int | None:
+    """Return after how many steps `path` shows `prop` first, or None.
+
+    What is judged after a search (`Property.later`) no step shows by itself.
+    """
+    if prop.where in ENDS:  # only the last state can be final
+        over = not enabled(path.system, path.last)
+        return path.length if over and at_end(path.system, prop, path.last) else None
+    if in_state(prop, path.initial):
+        return 0
+    shown = (s for s in path.steps if in_deliveries(prop, s.deliveries) or in_state(prop, s.state))
+    return next((step.number for step in shown), None)

@@ -266,13 +266,9 @@ def _cuts(explorer: Explorer) -> Mapping[str, Found]:
 
 def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:
     """Return a run for each witness; a search without traces knows none but the empty one."""
-    paths = {
-        p.name: replay(system, found[p.name].transitions)
-        for p in system.properties
-        if p.sought and p.name in found
-    }
-    sought = {p.name: p for p in system.properties}
-    return {name: path for name, path in paths.items() if not holds_along(path, sought[name])}
+    shown = [p for p in system.properties if p.sought and p.name in found]
+    paths = ((p, replay(system, found[p.name].transitions)) for p in shown)
+    return {p.name: path for p, path in paths if not holds_along(path, p)}
 
 
 def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from itertools import product
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from antecede.checker.model import (
     Delivery,
@@ -27,7 +27,7 @@ from antecede.checker.model import (
     What,
     Where,
 )
-from antecede.checker.semantics.transition import System, enabled
+from antecede.checker.semantics.transition import System
 
 _Step = TypeVar("_Step")
 
@@ -83,47 +83,6 @@ def as_wanted(system: System, prop: Property, state: State) -> bool:
     return all(map(prop.predicate, things(system, prop, state)))
 
 
-class Happened(Protocol):
-    """What a transition did, as outcomes of transitions and steps of paths tell it."""
-
-    @property
-    def deliveries(self) -> tuple[Delivery, ...]:
-        """The deliveries, in order."""
-
-    @property
-    def state(self) -> State:
-        """The state after it."""
-
-
-def just_shown(system: System, prop: Property, happened: Happened) -> bool:
-    """Return whether a transition shows `prop`: its deliveries, or the state after it."""
-    return (
-        in_deliveries(prop, happened.deliveries)
-        or in_state(prop, happened.state)
-        or (
-            prop.where in ENDS
-            and not enabled(system, happened.state)
-            and at_end(system, prop, happened.state)
-        )
-    )
-
-
-def first_shown(
-    system: System, prop: Property, initial: State, run: Sequence[Happened]
-) -> int | None:
-    """Return after how many transitions of a run `prop` is shown first, or None.
-
-    What is judged after a search (`Property.later`) no run shows by itself.
-    """
-    if prop.where in ENDS:  # only the last state can be final
-        last = run[-1].state if run else initial
-        over = not enabled(system, last)
-        return len(run) if over and at_end(system, prop, last) else None
-    if in_state(prop, initial):
-        return 0
-    return next((n for n, each in enumerate(run, 1) if just_shown(system, prop, each)), None)
-
-
 # What is wrong with a delivery
 
 
@@ -131,34 +90,16 @@ class Unknown(Exception):
     """A predicate asks what is not known of a delivery."""
 
 
-@frozen
 class Glimpse:
-    """A delivery of which no more is known than what is wrong with it, and perhaps not all that."""
+    """A delivery of which only some attributes are known; to ask for another one raises Unknown."""
 
-    expected: bool
-    known: bool
-    _overtaken: bool | None = None
+    def __init__(self, **known: bool) -> None:
+        """Know these."""
+        self.__dict__.update(known)
 
-    @property
-    def overtaken(self) -> bool:
-        """Whether a later message came first.
-
-        Raises:
-            Unknown: nobody has looked.
-        """
-        if self._overtaken is None:
-            raise Unknown
-        return self._overtaken
-
-    @property
-    def message(self) -> Message:
-        """Raise Unknown: which message it is is not known."""
-        raise Unknown
-
-    @property
-    def actor(self) -> int:
-        """Raise Unknown: where it is delivered is not known."""
-        raise Unknown
+    def __getattr__(self, name: str) -> Any:
+        """Say that it is not known."""
+        raise Unknown(name)
 
 
 def looks_at_order(prop: Property) -> bool:
@@ -169,7 +110,7 @@ def looks_at_order(prop: Property) -> bool:
     """
     try:
         for expected, known in product((False, True), repeat=2):
-            in_deliveries(prop, (Glimpse(expected, known),))
+            in_deliveries(prop, (Glimpse(expected=expected, known=known),))
     except Unknown:
         return True
     return False

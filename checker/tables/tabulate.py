@@ -562,7 +562,11 @@ class Tabulation(Components):
         """
         found = []
         for judgement in range(8):
-            delivery = Glimpse(not judgement & 4, bool(judgement & 1), bool(judgement & 2))
+            delivery = Glimpse(
+                expected=not judgement & 4,
+                known=bool(judgement & 1),
+                overtaken=bool(judgement & 2),
+            )
             found.append(bits_of(self.system, partial(_is_shown_by, delivery)))
         return np.array(found, np.int64)
 

@@ -13,12 +13,12 @@ from antecede.checker.engine import explorer_for
 from antecede.checker.explore.judgement import judged, violated_by
 from antecede.checker.formats.graph import state_graph
 from antecede.checker.model import Delivery, Message, Property, Protocol, What, Where
-from antecede.checker.paths.path import Path, holds_along, replay
+from antecede.checker.paths.path import Path, first_shown, holds_along, replay
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.judge import Fault, fault_of, first_shown, looks_at_order
+from antecede.checker.semantics.judge import Fault, fault_of, looks_at_order
 from antecede.checker.semantics.transition import System
 from tests.conftest import method
 from tests.models import DIRECT, FORGES, KEEPS, LOSES, PING_PONG, SENDS_TWICE
@@ -158,7 +158,7 @@ def test_no_search_shows_it_where_it_is_not(case: Case, engine: str) -> None:
 @pytest.mark.parametrize("case", SEARCHED, ids=named)
 def test_a_replayed_path_shows_it_with_its_last_step_and_not_before(case: Case) -> None:
     path = path_of(case)
-    assert case.after == first_shown(path.system, case.prop, path.initial, path.steps)
+    assert case.after == first_shown(path, case.prop)
     assert not holds_along(path, case.prop)
     assert holds_along(evolve(path, steps=path.steps[:-1]), case.prop)
 
@@ -241,8 +241,7 @@ def test_a_run_shows_what_comes_first() -> None:
     """The forged message is unexpected already when it is delivered, and stays so."""
     prop = deliveries(Where.EVERYWHERE, "expected")
     path = path_of(Case(prop, FORGES, 2, DIRECT))
-    longer = (*path.steps, *path.steps)
-    assert 2 == first_shown(path.system, prop, path.initial, longer)
+    assert 2 == first_shown(evolve(path, steps=path.steps * 2), prop)
 
 
 def pairs_that_cannot_be_judged() -> list[tuple[What, Where]]:
