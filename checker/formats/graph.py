@@ -8,7 +8,6 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-import attrs
 import networkx as nx
 from attrs import evolve
 
@@ -33,6 +32,7 @@ from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.transition import Outcome, System, initial_state, successor
+from antecede.checker.semantics.values import field_names
 
 MOST_STATES = 400
 """More than these nobody can read."""
@@ -146,9 +146,8 @@ def _differences(system: System, state: State) -> Iterator[str]:
 
 def _parts(local: Any) -> dict[str, Any]:
     """Return the fields of an actor's state; one that has none is a part of its own."""
-    if attrs.has(type(local)):
-        return {a.name: getattr(local, a.name) for a in attrs.fields(type(local))}
-    return {"state": local}
+    names = field_names(local)
+    return {"state": local} if names is None else {n: getattr(local, n) for n in names}
 
 
 def _short(words: Wording, transition: Transition) -> str:

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import Any
 
-import attrs
-
 from antecede.checker.check import CheckReport
 from antecede.checker.formats.geometry import Layout
 from antecede.checker.formats.json import own_version
@@ -27,6 +25,7 @@ from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import About, about
 from antecede.checker.report.prose import Wording
+from antecede.checker.semantics.values import field_names
 
 FIRST_PAGE, PAGE = 1.3, 1.6
 """How much of a diagram goes on a page of paper, as its height to its width, where it is 155 mm."""
@@ -259,9 +258,10 @@ def _fields(words: Wording, state: State) -> list[dict[str, str]]:
 
 
 def _local(words: Wording, local: Any) -> dict[str, str]:
-    if not attrs.has(type(local)):
+    names = field_names(local)
+    if names is None:
         return {WHOLE: words.value(local)}
-    return {a.name: words.value(getattr(local, a.name)) for a in attrs.fields(type(local))}
+    return {name: words.value(getattr(local, name)) for name in names}
 
 
 def network_list(path: Path, words: Wording, before: State, after: State) -> Markup:

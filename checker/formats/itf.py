@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from itertools import chain
 from typing import Any
 
 import attrs
@@ -19,7 +18,7 @@ from antecede.checker.model import Message, State
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import Wording
-from antecede.checker.semantics.values import canonical
+from antecede.checker.semantics.values import canonical, field_names
 
 VARIABLES = {
     "transition": "what led to the state, in words",
@@ -104,8 +103,8 @@ def _by_actor(values: Iterable[Any]) -> dict[str, Any]:
 def encoded(value: Any, words: Wording | None = None) -> Any:
     """Return a value of a state or packet as an ITF expression.
 
-    A message is a record, with its name if `words` know one. Any other attrs class is a variant
-    (tag and value), for packets of several classes travel on one channel.
+    A message is a record, with its name if `words` know one. Any other value with
+    fields is a variant (tag and value), for packets of several classes travel on one channel.
     """
     if isinstance(value, Enum):
         return value.name
@@ -117,9 +116,9 @@ def encoded(value: Any, words: Wording | None = None) -> Any:
         return {"tag": "Nothing", "value": {}}
     if isinstance(value, Message):
         name = {} if words is None else {"name": words.message(value)}
-        return name | {f.alias or f.name: encoded(v, words) for f, v in _fields(value)}
-    if attrs.has(type(value)):
-        fields = {f.alias or f.name: encoded(v, words) for f, v in _fields(value)}
+        return name | {field: encoded(part, words) for field, part in _fields(value)}
+    if field_names(value) is not None:
+        fields = {field: encoded(part, words) for field, part in _fields(value)}
         return {"tag": type(value).__name__, "value": fields}
     if isinstance(value, tuple | list):
         return {"#tup": [encoded(part, words) for part in value]}
@@ -131,5 +130,8 @@ def encoded(value: Any, words: Wording | None = None) -> Any:
     return {"#unserializable": repr(value)}
 
 
-def _fields(value: Any) -> list[tuple[Any, Any]]:
-    return [(a, getattr(value, a.name)) for a in chain(attrs.fields(type(value)))]
+def _fields(value: Any) -> Iterable[tuple[str, Any]]:
+    """Return the fields of a value; an attrs field as its class's maker takes it."""
+    if attrs.has(type(value)):
+        return [(a.alias or a.name, getattr(value, a.name)) for a in attrs.fields(type(value))]
+    return [(name, getattr(value, name)) for name in field_names(value) or ()]

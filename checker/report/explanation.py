@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-import attrs
 from attrs import Factory, frozen
 
 from antecede.checker.model import Message, Property, Request, What, Where
@@ -15,7 +14,7 @@ from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_deliv
 from antecede.checker.report.prose import Remarks, Wording, listed, loop_text, pending
 from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.judge import Fault, undelivered
-from antecede.checker.semantics.values import contains
+from antecede.checker.semantics.values import contains, field_names
 
 
 @frozen
@@ -193,8 +192,8 @@ def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
     """Return which actors hold `message` and in which field of their state; empty if none does."""
     places = []
     for actor, local in enumerate(states):
-        fields = attrs.fields(type(local)) if attrs.has(type(local)) else ()
-        held = [a.name for a in fields if contains(getattr(local, a.name), message)]
+        fields = field_names(local) or ()
+        held = [name for name in fields if contains(getattr(local, name), message)]
         if held:
             places.append(f"{words.actor(actor)}'s {listed(held)}")
         elif not fields and contains(local, message):

@@ -9,7 +9,6 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-import attrs
 from attrs import field, frozen
 
 from antecede.checker.model import (
@@ -28,7 +27,7 @@ from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.values import contains, message_in
+from antecede.checker.semantics.values import contains, field_names, message_in, shown_names
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
 """(step number, message) -> what is wrong with its delivery there, in two words."""
@@ -113,9 +112,8 @@ class Wording:
             return self.message(value)
         if isinstance(value, Enum):
             return printable(value.name)
-        if attrs.has(type(value)):
-            shown = (a for a in attrs.fields(type(value)) if a.metadata.get("shown", True))
-            fields = ", ".join(self._field(a.name, value) for a in shown)
+        if (names := shown_names(value)) is not None:
+            fields = ", ".join(self._field(name, value) for name in names)
             return printable(type(value).__name__) + (f"({fields})" if fields else "")
         if isinstance(value, tuple) and value and all(isinstance(part, bool) for part in value):
             return "[" + " ".join("1" if part else "0" for part in value) + "]"
@@ -183,7 +181,7 @@ class Wording:
         """Return a packet in one short word: its class and its message, without other fields."""
         message = message_in(packet)
         inner = "" if message is None else self.message(message)
-        if attrs.has(type(packet)) and packet is not message:
+        if field_names(packet) is not None and packet is not message:
             return type(packet).__name__ + (f"({inner})" if inner else "")
         text = self.value(packet)
         return text if len(text) <= LABEL else text[: LABEL - 1] + "…"

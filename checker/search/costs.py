@@ -17,12 +17,12 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-import attrs
 from attrs import define, field, frozen
 
 from antecede.checker.errors import CapacityError
 from antecede.checker.model import Message, Packet, State
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
+from antecede.checker.semantics.values import field_names
 
 MOST_STATES = 300_000
 """In plain Python some 10,000 states take a second; a state with its edges takes some 2 KB."""
@@ -102,8 +102,8 @@ def size_of(value: Any) -> Size:
         return _sum(part for item in value.items() for part in item)
     if isinstance(value, tuple | list | frozenset | set):
         return _sum(value)
-    if attrs.has(type(value)):
-        return _sum(getattr(value, a.name) for a in attrs.fields(type(value)))
+    if (names := field_names(value)) is not None:
+        return _sum(getattr(value, name) for name in names)
     return Size(1, 0)
 
 

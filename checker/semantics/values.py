@@ -40,6 +40,17 @@ def field_names(value: Any) -> tuple[str, ...] | None:
     return _names_in(cls)
 
 
+def shown_names(value: Any) -> tuple[str, ...] | None:
+    """Return the names of the fields that people are shown of a value, as `field_names`.
+
+    A field of an attrs class may say that it is not shown (`metadata={"shown": False}`).
+    """
+    cls: Any = type(value)
+    if attrs.has(cls):
+        return tuple(a.name for a in attrs.fields(cls) if a.metadata.get("shown", True))
+    return _names_in(cls)
+
+
 @cache
 def class_name(cls: Any) -> str:
     """Return the name of a class with those of the classes around it, as in `Paper.Ack`."""
