@@ -180,6 +180,8 @@ def _unpacked(raw: Any, stack: contextlib.ExitStack, name: str) -> Any:
     if head.startswith(_ZSTD):
         return _of_zstd(stream, name)
     if head.startswith(MAGIC):
+        if name == shown_name(STANDARD_INPUT):
+            raise InputError(f"{name} is a Parquet file, which is read from its end; name the file")
         check_available(name)
         return ParquetLines(name)
     return stream

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from io import TextIOWrapper
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,16 @@ def test_a_parquet_file_that_is_none_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(InputError, match="no Parquet that can be read"):
         audits.audit([str(path)])
+
+
+def test_parquet_on_standard_input_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "log.parquet", wild(random.Random(1), 3, 20))
+    with path.open("rb") as file:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(file))
+        with pytest.raises(InputError, match="is read from its end"):
+            audits.audit(["-"])
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.splits import names_at, read, splits_of
 from antecede.checker.errors import InputError
+from antecede.cli import main
 from tests.audit.test_compiled import all_of, shuffled, wild, write
 from tests.audit.test_parts import cuts_in, in_parts, written
 
@@ -146,6 +147,30 @@ def test_what_a_cluster_cannot_read_is_refused(
     path.write_text(text)
     with pytest.raises(InputError, match=said):
         splits_of([name if name == "-" else str(path)], None, FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-", "--on", "spark"], "standard input is read once"),
+        (["log.jsonl", "--on", "spark", "--event", "x"], "--event is for ShiViz logs"),
+        (["log.jsonl", "--on", "spark", "--fields", "actor=a.b"], "plain fields"),
+        (["log.jsonl", "--on", "spark", "--master", "here"], "cannot be started with master"),
+        (["log.jsonl", "--master", "local"], "--master and --spark-log are for --on spark"),
+    ],
+)
+def test_options_that_do_not_fit_a_cluster_are_refused(
+    options: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    event = {"actor": "a", "event": "causal-send", "message": "m1", "to": ["b"]}
+    Path("log.jsonl").write_text(json.dumps(event))
+    assert main(["audit", *options]) == 2
+    assert said in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
