@@ -19,6 +19,7 @@ from click.shell_completion import CompletionItem
 
 from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
+from antecede.checker.amounts import counted
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
@@ -1300,7 +1301,7 @@ def prove_command(
     _check_outputs(("json", json_file), ("junit", junit_file))
     model = proving.model_named(target, expect)
     if smt2_folder is not None:
-        _complain(f"{proving.write_smt2(model, smt2_folder)} files in {smt2_folder}")
+        _complain(f"{counted(proving.write_smt2(model, smt2_folder), 'file')} in {smt2_folder}")
     ticker = proving.Ticker(quiet=quiet)
     if suggests:
         found = proving.suggestion(model, actors, messages, timeout, ticker)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts, starvation
+from antecede.checker.amounts import counted
 from antecede.checker.engine import explorer_at_once, kernels_are_compiled
 from antecede.checker.errors import (
     CapacityError,
@@ -444,7 +445,9 @@ def _violation_differences(spec: Spec, result: Result) -> list[str]:
         path = result.counterexample
         shown = "none" if path is None else f"{path.length}"
         if shown != str(length):
-            found.append(f"expected a counterexample of {length} transitions, found {shown}")
+            found.append(
+                f"expected a counterexample of {counted(length, 'transition')}, found {shown}"
+            )
     return found
 
 

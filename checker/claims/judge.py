@@ -10,6 +10,7 @@ from itertools import chain
 from attrs import define, evolve, field, frozen
 
 from antecede.checker import interrupts
+from antecede.checker.amounts import counted
 from antecede.checker.check import CheckReport, check, differences
 from antecede.checker.claims.claim import (
     LAWS,
@@ -140,7 +141,7 @@ class Judge:
         if isinstance(found, str):
             return Finding(Ruling.UNDECIDED, command, f"not measured: {found}")
         ruling, text = _compared(evidence, found)
-        return Finding(ruling, command, f"{text} ({found.states:,} states)")
+        return Finding(ruling, command, f"{text} ({counted(found.states, 'state')})")
 
     def _sized(self, spec: Spec, quick: Size | None) -> Spec:
         if not self.quick or quick is None:
@@ -222,11 +223,11 @@ def _judged_check(report: CheckReport) -> Finding:
     as_claimed = Ruling.CONFIRMED if report.as_expected else Ruling.REFUTED
     if result.verdict is Verdict.HOLDS:
         if spec.expect.verdict is Verdict.VIOLATED:
-            text = f"no violation within these bounds ({counts.unique_states:,} states)"
+            text = f"no violation within these bounds ({counted(counts.unique_states, 'state')})"
             return Finding(Ruling.UNDECIDED, command, text)
-        return Finding(as_claimed, command, f"HOLDS ({counts.unique_states:,} states)")
+        return Finding(as_claimed, command, f"HOLDS ({counted(counts.unique_states, 'state')})")
     names = [name for name, verdict in result.properties.items() if verdict is Verdict.VIOLATED]
-    length = "" if path is None else f" after {path.length} transitions"
+    length = "" if path is None else f" after {counted(path.length, 'transition')}"
     text = f"{', '.join(names)} VIOLATED{length}"
     return Finding(as_claimed, command, text, report if path is not None else None)
 

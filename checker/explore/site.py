@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 
 from attrs import field, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.ahead import BOUNDS, Ahead, look_ahead
 from antecede.checker.explore.page import (
@@ -142,7 +143,9 @@ class Site:
             place = place_at(self.tree, numbers)
         except InputError as error:
             return self._unchanged(self._place(query), error)
-        return Answer(text(self.tree, place, Note(f"Loaded a trace of {len(numbers)} steps.")))
+        return Answer(
+            text(self.tree, place, Note(f"Loaded a trace of {counted(len(numbers), 'step')}."))
+        )
 
     def _unchanged(self, place: Place, error: InputError) -> Answer:
         """Return the page where one is, with what went wrong."""
@@ -173,12 +176,14 @@ def _found(ahead: Ahead, prop: Property, more: int) -> Note:
     """Say what was found, so many steps on; a level that was not finished may hide less."""
     way = "A shortest way" if ahead.stopped_by is None else "A way"
     what = f"{'show' if prop.sought else 'violate'} {prop.name}"
-    steps = "1 step" if more == 1 else f"{more} steps"
-    return Note(f"{way} to {what}: {steps} on, found among {ahead.unique_states:,} states.")
+    steps = counted(more, "step")
+    return Note(
+        f"{way} to {what}: {steps} on, found among {counted(ahead.unique_states, 'state')}."
+    )
 
 
 def _not_found(ahead: Ahead) -> Note:
-    states = f"{ahead.unique_states:,} states"
+    states = counted(ahead.unique_states, "state")
     if ahead.stopped_by is None:
         return Note(f"There is none: all {states} that can be reached from here were explored.")
     return Note(

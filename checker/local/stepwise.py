@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import ProtocolError
 from antecede.checker.local.breadth import lost_anew
 from antecede.checker.local.graph import KeptGraph, figures_of
@@ -277,7 +278,9 @@ class Stepwise:
             judge_states(self.system, after)
         except ProtocolError as error:
             steps = len(taken)
-            raise type(error)(f"{error} (after {steps} transitions from the start)") from error
+            raise type(error)(
+                f"{error} (after {counted(steps, 'transition')} from the start)"
+            ) from error
         raise ProtocolError(
             f"a handler of protocol {self.system.protocol.name!r} raised an error, and did not "
             "when it was called again with the same arguments"

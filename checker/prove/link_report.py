@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError
 from antecede.checker.prove.link import Link, Linked, link
 from antecede.checker.prove.report import wrapped
@@ -59,9 +60,9 @@ def word(found: Linked) -> str:
 def text(model: Model, found: Linked) -> str:
     """Return what a link found, for people."""
     system = found.system
-    size = f"{system.actors} actors × {system.messages} messages"
+    size = f"{system.actors} actors × {counted(system.messages, 'message')}"
     explored = (
-        f"{found.states:,} states and {found.transitions:,} transitions, network "
+        f"{counted(found.states, 'state')} and {counted(found.transitions, 'transition')}, network "
         f"{system.network.name}, workload {system.workload.text}, history {system.oracle.name}, "
         f"{found.seconds:.1f} s"
     )

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -243,5 +244,5 @@ def bracket(inside: Sequence[bool]) -> list[tuple[str, str]]:
 def length_text(path: Path) -> str:
     """Return how long a path is, in words."""
     stem = path.loop.after if path.loop is not None else path.length
-    text = "1 transition" if stem == 1 else f"{stem} transitions"
+    text = counted(stem, "transition")
     return f"{text}, then {path.length - stem} for ever" if path.repeats else text

@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.search.exercised import kind_of
@@ -205,7 +206,9 @@ def _apply(
         return successor(system, state, transition)
     except ProtocolError as error:
         steps = len(path())
-        raise type(error)(f"{error} (after {steps} transitions from the start)") from error
+        raise type(error)(
+            f"{error} (after {counted(steps, 'transition')} from the start)"
+        ) from error
 
 
 @define(eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Message, Request
 from antecede.checker.semantics.workload import Destinations, Workload, check_destination
@@ -172,7 +173,9 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
         InputError: not one program per actor, or a statement that cannot be used.
     """
     if len(programs) != actors:
-        raise InputError(f"give one program per actor: {actors} actors, {len(programs)} programs")
+        raise InputError(
+            f"give one program per actor: {actors} actors, {counted(len(programs), 'program')}"
+        )
     plan = [
         [_parse_statement(actors, actor, entry) for entry in entries]
         for actor, entries in enumerate(programs)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Request
 from antecede.checker.settings import whole_number
@@ -299,7 +300,9 @@ def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
         InputError: not one list per actor, or a destination that is no other actor.
     """
     if len(sends) != actors:
-        raise InputError(f"a script needs one list per actor: {actors} actors, {len(sends)} lists")
+        raise InputError(
+            f"a script needs one list per actor: {actors} actors, {counted(len(sends), 'list')}"
+        )
     for actor, targets in enumerate(sends):
         for target in targets:
             check_destination(actors, actor, target)

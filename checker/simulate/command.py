@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError
 from antecede.checker.simulate import claims, report
 from antecede.checker.simulate.decided import CLAIMS
@@ -177,7 +178,7 @@ def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Fo
     lost = [row for row in failed if gave_up(row)]
     right = [row for row in rows if row["error"] is None]
     parts = [grid.title] if grid.title else []
-    parts += [f"{len(runs):,} runs, {len(runs) - left:,} of them from {file}"]
+    parts += [f"{counted(len(runs), 'run')}, {len(runs) - left:,} of them from {file}"]
     parts += report.wrong(wrong + lost)
     if right:
         with place.summary(right) as said:

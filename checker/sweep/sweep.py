@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, evolve
 
+from antecede.checker.amounts import counted
 from antecede.checker.check import InternalError, check
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
 from antecede.checker.formats.json import own_version
@@ -192,7 +193,7 @@ def _digest(rests_on: dict[str, Any], spec: Spec, options: Options, bounds: Boun
 def line(row: Row) -> str:
     """Return a row for a terminal, as it comes."""
     what = f"{row['protocol']} {row['actors']}x{row['messages']} {row['network']} "
-    states = f"{row['unique_states']:,} states" if "unique_states" in row else str(row["error"])
+    states = counted(row["unique_states"], "state") if "unique_states" in row else str(row["error"])
     return f"{what}{row['workload']} {row['history']}: {row['verdict']}, {states}"
 
 

@@ -193,7 +193,7 @@ def test_other_workloads_end_when_everything_is_sent(written: str) -> None:
 @pytest.mark.parametrize(
     ("written", "parts"),
     [
-        (text([]), ["one program per actor: 3 actors, 1 programs"]),
+        (text([]), ["one program per actor: 3 actors, 1 program"]),
         ("program:[[1],[],[]]", ["a statement of a program is a table, not 1"]),
         ("program:[1,2,3]", ["workload 'program' needs a JSON list of lists"]),
         ("program", ["workload 'program' needs a JSON list", "for example program:["]),

@@ -258,7 +258,7 @@ def test_only_a_reaction_reacts() -> None:
         ("script:3", ["workload 'script' needs a JSON list of lists", "3"]),
         ("script:[1,2]", ["workload 'script' needs a JSON list of lists", "[1,2]"]),
         ('reaction:{"name":"m"}', ["workload 'reaction' needs a JSON list", '{"name":"m"}']),
-        ("script:[[1]]", ["one list per actor: 3 actors, 1 lists"]),
+        ("script:[[1]]", ["one list per actor: 3 actors, 1 list"]),
         ("script:[[3],[],[]]", ["destination 3 of actor 0", "from 0 to 2"]),
         ("script:[[],[-1],[]]", ["destination -1 of actor 1", "from 0 to 2"]),
         ('script:[["1"],[],[]]', ["destination '1' of actor 0", "from 0 to 2"]),
