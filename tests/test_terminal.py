@@ -131,6 +131,13 @@ def test_a_name_of_two_things_is_listed_as_both(antecede: Command) -> None:
     assert "\n  network " in out
 
 
+def test_what_has_parts_is_listed_part_by_part(antecede: Command) -> None:
+    out = antecede("list", "fifo+lossy:1", "endless:2").out
+    assert ["fifo", "lossy", "endless"] == [
+        line for line in out.splitlines() if line and not line.startswith(" ")
+    ]
+
+
 def test_a_file_is_listed_with_its_protocols(antecede: Command, tmp_path: Path) -> None:
     source = (ROOT / "protocols" / "mfss.py").read_text()
     (tmp_path / "mine.py").write_text(f"{source}\nOTHER = MFSS\n")

@@ -49,6 +49,8 @@ def catalogue() -> str:
 def listing(name: str) -> str:
     """Return all there is to say of one thing, by its name, or of the protocols in FILE.py.
 
+    What has parts or numbers, as fifo+lossy:1, is told part by part.
+
     Raises:
         InputError: nothing has this name, or the file cannot be imported.
     """
@@ -63,11 +65,11 @@ def listing(name: str) -> str:
         usual = "checked unless --property says otherwise" if _is_default(name) else "on demand"
         parts.append(_card(name, [("property", prop.summary), ("checked", usual)]))
     for kind, rows in _PARTS.values():
-        if name in rows:
-            parts.append(_card(name, [(kind, rows[name])]))
+        pieces = name.partition(":")[0].split("+")
+        parts += [_card(each, [(kind, rows[each])]) for each in pieces if each in rows]
     if not parts:
         every = [*protocol_names(), *property_names(), *(n for _, r in _PARTS.values() for n in r)]
-        raise unknown("name", name, every)
+        raise unknown("name", name, set(every))
     return "\n\n".join(parts)
 
 
