@@ -1415,7 +1415,7 @@ def explore_command(
     no_browser: bool,
     **values: Any,
 ) -> int:
-    """Walk through the state space by hand, on a web page of this machine.
+    """Step through the state space by hand, on a web page of this machine.
 
     The address names the state, so that it can be sent to somebody who runs the same command.
     Ctrl-C ends it.

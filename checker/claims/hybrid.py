@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from antecede.checker.claims.claim import (
     Cell,
     Claim,
@@ -191,50 +193,51 @@ MESSAGE_SPACE = (
         "need not travel (section 5.4).",
     ),
 )
+
+
+def keeps(
+    law: str, protocol: str, *, sizes: tuple[int, ...] = (2, 3), **options: Any
+) -> tuple[Evidence, Evidence]:
+    """Claim what a process keeps: with a message each, and for fewer actors with two."""
+    one = grows("state_integers", law, protocol, **options)
+    return one, grows("state_integers", law, protocol, messages=2, sizes=sizes, **options)
+
+
 PROCESS_SPACE = (
     cell(
         ROWS[3],
         "RST",
         "O(n²b)",
         "An RST process holds a matrix per message that waits, and its own.",
-        grows("state_integers", "n²(b+1)", "rst", factor=2),
-        grows("state_integers", "n²(b+1)", "rst", factor=2, messages=2, sizes=(2, 3)),
+        *keeps("n²(b+1)", "rst", factor=2),
     ),
     cell(
         ROWS[3],
         "KS",
         "O(n²b)",
         "A KS process holds at most of the order of n² integers per message that waits.",
-        grows("state_integers", "n²(b+1)", "ks", factor=3, network="fifo"),
-        grows(
-            "state_integers", "n²(b+1)", "ks", factor=3, messages=2, sizes=(2, 3), network="fifo"
-        ),
+        *keeps("n²(b+1)", "ks", factor=3, network="fifo"),
     ),
     cell(
         ROWS[3],
         "Newtop",
         "O(n+b)",
         "A Newtop process holds a clock per process and one per message that waits.",
-        grows("state_integers", "n+b", "newtop", factor=3, network="fifo"),
-        grows(
-            "state_integers", "n+b", "newtop", factor=3, messages=2, sizes=(2, 3), network="fifo"
-        ),
+        *keeps("n+b", "newtop", factor=3, network="fifo"),
     ),
     cell(
         ROWS[3],
         "MF",
         "O(b)",
         "An MF process holds a constant beside the messages that wait.",
-        grows("state_integers", "b+1", "mfss"),
-        grows("state_integers", "b+1", "mfss", messages=2, sizes=(2, 3)),
+        *keeps("b+1", "mfss"),
     ),
     cell(
         ROWS[3],
         "Cykas",
         "O(no+b)",
         "A Cykas process holds a bit vector per receiver and the messages that wait.",
-        grows("state_integers", "no+b", "cykas", factor=2),
-        grows("state_integers", "no+b", "cykas", factor=2, messages=2, sizes=(2, 3)),
+        *keeps("no+b", "cykas", factor=2),
     ),
     cell(
         ROWS[3],
@@ -242,8 +245,7 @@ PROCESS_SPACE = (
         "O(i+o+b+p+u)",
         "A process of Algorithm 1 holds a constant per peer, per message that waits or is "
         "unacknowledged, and per missing permit.",
-        grows("state_integers", "i+o+b", "hybrid-basic", factor=5),
-        grows("state_integers", "i+o+b", "hybrid-basic", factor=5, messages=2, sizes=(2,)),
+        *keeps("i+o+b", "hybrid-basic", factor=5, sizes=(2,)),
         note="b counts the unacknowledged messages u here; missing permits p are not counted "
         "apart, which only makes the bound tighter.",
     ),

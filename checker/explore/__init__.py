@@ -1,4 +1,4 @@
-"""A local web page to walk through the state space by hand.
+"""A local web page to step through the state space by hand.
 
 `tree` says where a path of numbers leads, `judgement` what the properties say there, `ahead` what a
 bounded search finds from there, `page` shows it, `site` answers requests, and `server` speaks HTTP.

@@ -27,7 +27,7 @@ from antecede.checker.spec import Spec, system_of
 Numbers: TypeAlias = tuple[int, ...]
 
 MOST_STEPS = 300
-"""The longest path; nobody walks further, and its diagram could not be read."""
+"""The longest path; nobody goes further, and its diagram could not be read."""
 
 REMEMBERED = 1024
 """How many paths are kept, so that a step does not replay all that came before it."""
