@@ -169,7 +169,12 @@ def test_kernels_are_compiled_in_the_background_for_the_next_start(tmp_path: Pat
     assert 0 == first.code
     assert "until then plain Python begins" in first.err
     assert "explored by" in first.out
-    with open(next(tmp_path.glob("antecede/kernels-*")) / "compiling", "rb") as lock:
+    deadline = time.monotonic() + 60
+    while not (locks := list(tmp_path.glob("antecede/kernels-*/compiling"))):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(5)  # until it has the lock
+    with open(locks[0], "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
     second = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
     assert "ompiling" not in second.err
