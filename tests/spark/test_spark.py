@@ -23,6 +23,7 @@ from pyspark import SparkContext, TaskContext
 from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Protocol, Step
+from antecede.checker.registry import property_named
 from antecede.checker.report.text import rounds_on_spark_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
@@ -183,6 +184,19 @@ def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
     assert 9 == result.counterexample.length
+
+
+@pytest.mark.parametrize("threshold", [1, 10**6])
+def test_ways_back_are_looked_for_on_the_graph_of_the_local_engine(
+    context: SparkContext, threshold: int
+) -> None:
+    system = evolve(
+        small("mfss", 2, 1, network="lossy"), properties=(property_named("can-deliver"),)
+    )
+    result, _ = on_spark(system, threshold)
+    assert result.counterexample is not None
+    assert 2 == result.counterexample.length
+    assert locally(system).statistics["graph"]["states"] == result.statistics["graph"]["states"]
 
 
 def symmetrically(system: System, threshold: int, **options: Any) -> tuple[Result, Any]:
