@@ -281,10 +281,10 @@ def test_on_request_without_a_program_is_rst() -> None:
 
 def test_the_explanation_says_who_waits_for_what() -> None:
     path = counterexample("mfss", 3, workload=RACE, properties=("finishes",))
-    assert "The run is over, but Bob waits for m" in explain(path).text
+    assert "The run is over, but Bob waits for x, while y" in explain(path).text
     assert "is first in its inbox" in explain(path).text
     path = counterexample("rst-on-request", 3, workload=AGAINST, properties=("finishes",))
-    assert "Carol waits for m3, which does not come" in explain(path).text
+    assert "Carol waits for z, which does not come" in explain(path).text
     stuck = text([receive("y"), send("x", 1)], [receive("x"), send("y", 0)], [])
     path = counterexample("mfss", 3, workload=stuck, properties=("finishes",))
     assert 0 == path.length
