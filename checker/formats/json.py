@@ -12,6 +12,7 @@ import platform
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
+from shlex import quote
 from typing import Any
 
 import attrs
@@ -30,7 +31,7 @@ from antecede.checker.paths.path import (
     replay_keys,
 )
 from antecede.checker.reading import json_in, text_in
-from antecede.checker.registry import protocol_names
+from antecede.checker.registry import PIPE, protocol_names
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Wording
 from antecede.checker.search import costs as measures
@@ -292,18 +293,23 @@ def misfit(file: str, trace: Trace, error: ReplayError) -> ReplayError:
 def trace_in_file(file: str, protocol: str | None = None) -> Trace:
     """Read a trace.
 
-    A protocol that is a file is Python code, and the trace may be somebody else's: the file is run
-    only if it was said which one.
+    A protocol that is a file is Python code, one that is a command is a program, and the trace may
+    be somebody else's: they are run only if it was said which.
 
     Args:
         file: the trace.
         protocol: what to replay it with, or None for the registered protocol that the trace names.
 
     Raises:
-        InputError: the file is not a trace, or its protocol is a file and none was given.
+        InputError: the file is not a trace, or its protocol, a file or program, was not given.
     """
     trace = trace_in(text_in(file, "the trace"), file)
     named = trace.spec.protocol
+    if protocol is None and named.startswith(PIPE):
+        raise InputError(
+            f"{file} is about the program {named[len(PIPE) :]!r}, and replaying it starts that "
+            f"program; if it is yours, or you know what it does, say so: --protocol {quote(named)}"
+        )
     if protocol is None and named not in protocol_names() and ".py" in named:
         found = _found_protocol(named, FilePath(file).parent)
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from antecede.checker.errors import InputError
+from antecede.cli import main
 from antecede.testing import check
 from antecede.testing.adapter import program
 
@@ -78,3 +80,21 @@ def test_a_step_that_is_none_is_told(answer: str, said: str) -> None:
     body = f"import sys\nfor line in sys.stdin: {said_to_start}"
     with pytest.raises(AssertionError, match=said):
         check(program((sys.executable, "-c", body)), actors=2, messages=1, engine="plain")
+
+
+def test_a_trace_starts_no_program_that_nobody_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The trace may be somebody else's, and the program anything."""
+    monkeypatch.chdir(tmp_path)
+    trace, mark = tmp_path / "trace.json", tmp_path / "started"
+    asked = ["--actors", "2", "--messages", "2", "--engine", "plain", "--quiet"]
+    assert main(["check", "unordered", *asked, "--trace", str(trace)]) == 1
+    found = json.loads(trace.read_text())
+    trace.write_text(
+        json.dumps(found).replace('"protocol": "unordered"', f'"protocol": "pipe:touch {mark}"')
+    )
+    capsys.readouterr()
+    assert main(["replay", str(trace)]) == 2
+    assert "replaying it starts that program" in capsys.readouterr().err
+    assert not mark.exists()
