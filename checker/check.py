@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from antecede.checker import interrupts, starvation
 from antecede.checker.amounts import counted
-from antecede.checker.engine import explorer_at_once, kernels_are_compiled
+from antecede.checker.engine import explorer_at_once, joint_in, kernels_are_compiled
 from antecede.checker.errors import (
     CapacityError,
     HandlerError,
@@ -179,6 +179,10 @@ def check(
     if system.workload.buffer is not None:
         starvation.refuse(options)
         options = starvation.method(system, options)
+    plainly: dict[str, Any] = {}
+    if options.engine == "local" and (joint := joint_in(system)):
+        options = evolve(options, engine="plain")
+        plainly = {"explored_plainly": f"{', '.join(joint)} is about all actors at once"}
     bounds = checked(bounds.over(spec.bounds))
     keep_running()
     try:
@@ -202,7 +206,7 @@ def check(
         result = evolve(result, counterexample=run)
     result = evolve(
         result,
-        statistics={**result.statistics, **_repeat(options)},
+        statistics={**result.statistics, **_repeat(options), **plainly},
         never=never_seen(system, result),
     )
     if minimised and result.counterexample is not None:

@@ -10,6 +10,7 @@ import attrs
 
 from antecede.checker.errors import InputError
 from antecede.checker.local.compiling import started
+from antecede.checker.model import What
 from antecede.checker.search.loop import Explorer
 from antecede.checker.search.meanwhile import Meanwhile
 from antecede.checker.search.options import Options
@@ -70,11 +71,21 @@ def _refuse(system: System, options: Options) -> None:
     if system.limits and options.engine != "plain":
         asked = ",".join(limit.text for limit in system.limits)
         raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
+    if options.engine != "plain" and (names := joint_in(system)):
+        raise InputError(
+            f"{', '.join(names)} is about all actors at once, and the tables of the "
+            f"{options.engine} engine are not; give --engine plain"
+        )
     if options.engine != "plain" and system.actors > MOST_ACTORS:
         raise InputError(
             f"actors is {system.actors}; the {options.engine} engine takes at most "
             f"{MOST_ACTORS}, the plain one any number (--engine plain)"
         )
+
+
+def joint_in(system: System) -> list[str]:
+    """Return the properties that are about the states of all actors at once: for plain Python."""
+    return [prop.name for prop in system.properties if prop.what is What.STATES]
 
 
 def explorer_at_once(system: System, options: Options, max_depth: int | None = None) -> Explorer:

@@ -143,6 +143,8 @@ class Protocol:
         on_request: (per actor, what its application asks for, in order) -> the protocol that
             delivers only what is asked for; only for protocols that can choose what to deliver.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
+        joint_invariants: name -> predicate on the states of all actors, a tuple, checked as
+            `invariant:NAME`, too; by plain Python only.
         at_rest: name -> predicate that every actor's state respects in a final state, where nothing
             can happen any more; `check --measures` tells which do not.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
@@ -164,6 +166,7 @@ class Protocol:
     network: str = "unordered"
     on_request: Callable[[tuple[tuple[Request, ...], ...]], Protocol] | None = None
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    joint_invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)
@@ -227,6 +230,8 @@ class What(Enum):
     """A `Delivery`."""
     STATE = "actors' states"
     """An actor's own state."""
+    STATES = "the states of all actors"
+    """The states of all actors at once, in order; by plain Python only."""
     UNDELIVERED = "undelivered messages"
     """The messages of one sender that are not delivered everywhere, in causal-send order."""
     ENDED = "ends of workloads"
@@ -254,6 +259,7 @@ class Where(Enum):
 _PLACES = {
     What.DELIVERY: (Where.EVERYWHERE, Where.SOMEWHERE),
     What.STATE: (Where.EVERYWHERE, Where.SOMEWHERE),
+    What.STATES: (Where.EVERYWHERE, Where.SOMEWHERE),
     What.UNDELIVERED: tuple(Where)[2:],
     What.ENDED: tuple(Where)[2:5],
 }

@@ -200,7 +200,9 @@ def default_properties(
     """
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
-    declared = () if protocol is None else protocol.invariants
+    declared: tuple[str, ...] = ()
+    if protocol is not None:
+        declared = (*protocol.invariants, *protocol.joint_invariants)
     return (*default, *(f"invariant:{name}" for name in declared))
 
 
@@ -212,13 +214,20 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
     """
     package = importlib.import_module("antecede.properties")
     kind, colon, declared = name.partition(":")
-    if colon and kind in package.DECLARED and protocol is not None:
-        choices = protocol.witnesses if kind == "witness" else protocol.invariants
+    if colon and kind in ("witness", "invariant") and protocol is not None:
+        joint = {} if kind == "witness" else protocol.joint_invariants
+        choices = protocol.witnesses if kind == "witness" else {**protocol.invariants, **joint}
+        if declared in joint and declared in protocol.invariants:
+            raise InputError(
+                f"the protocol {protocol.name!r} has two invariants {declared!r}, one of each "
+                "actor and one of all actors; give each a name of its own"
+            )
         if declared not in choices:
             if not choices:
                 raise InputError(f"the protocol {protocol.name!r} declares no {kind}")
             raise unknown(f"{kind} of {protocol.name}", declared, choices)
-        made: Property = load(package.DECLARED[kind])(declared, choices[declared])
+        maker = package.DECLARED["joint" if declared in joint else kind]
+        made: Property = load(maker)(declared, choices[declared])
         return made
     if name not in package.REGISTRY:
         raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))

@@ -179,7 +179,9 @@ def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
     """Return the system of a question about what fails, as a trace of a failing run asks it."""
     names = [name for name in spec.properties if name not in FAILURES]
     if PREDICATE_RETURNS in failures:
-        names += [f"invariant:{name}" for name in protocol.invariants]
+        names += [
+            f"invariant:{name}" for name in (*protocol.invariants, *protocol.joint_invariants)
+        ]
         names += [f"witness:{name}" for name in protocol.witnesses]
     system = system_of(evolve(spec, properties=tuple(names)), protocol)
     shown = deferring(system, told=True)

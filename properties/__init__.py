@@ -18,6 +18,7 @@ REGISTRY = {
 DECLARED = {
     "witness": "antecede.properties.declared:witness",
     "invariant": "antecede.properties.declared:invariant",
+    "joint": "antecede.properties.declared:joint",
 }
 
 DEFAULT = ("causal-delivery", "integrity", "all-delivered")

@@ -29,3 +29,14 @@ def invariant(name: str, predicate: Predicate) -> Property:
         where=Where.EVERYWHERE,
         predicate=predicate,
     )
+
+
+def joint(name: str, predicate: Predicate) -> Property:
+    """Return the property that the states of all actors together respect `predicate`."""
+    return Property(
+        name=f"invariant:{name}",
+        summary=f"safety: in every reachable state all actors together respect {name}",
+        what=What.STATES,
+        where=Where.EVERYWHERE,
+        predicate=predicate,
+    )

@@ -262,7 +262,7 @@ def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
     steps = () if path is None else path.steps
     handlers = [source_of(_handler(report.system.protocol, step)) for step in reversed(steps)]
     prop = next((p for p in report.system.properties if p.name == rule), None)
-    if not handlers and prop is not None and prop.what is What.STATE:
+    if not handlers and prop is not None and prop.what in (What.STATE, What.STATES):
         handlers.append(source_of(prop.predicate))
     handlers.append(source_of(report.system.protocol.causal_send))
     sources = [source for source in handlers if source is not None]

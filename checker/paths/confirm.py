@@ -36,7 +36,7 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     else:
         holds = holds_along(path, prop)
     if holds:
-        if system.oracle.number is not None and prop.what is What.STATE:
+        if system.oracle.number is not None and prop.what in (What.STATE, What.STATES):
             raise NumbersError(prop.name)
         raise ReplayError(
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "

@@ -102,6 +102,7 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
             for name, action in protocol.actions.items()
         },
         invariants=predicates("invariant", protocol.invariants),
+        joint_invariants=predicates("invariant", protocol.joint_invariants),
         witnesses=predicates("witness", protocol.witnesses),
     )
 

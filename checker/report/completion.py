@@ -74,6 +74,7 @@ def _properties(given: Sequence[str]) -> tuple[str, ...]:
         if protocol is not None:
             found += [f"witness:{each}" for each in protocol.witnesses]
             found += [f"invariant:{each}" for each in protocol.invariants]
+            found += [f"invariant:{each}" for each in protocol.joint_invariants]
     return tuple(found)
 
 

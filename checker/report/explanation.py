@@ -201,6 +201,21 @@ def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
     return listed(places) if places else ""
 
 
+def _joint_invariant(path: Path, prop: Property) -> Explanation | None:
+    """Show the first states of all actors that are not together as they should be."""
+    words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
+    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
+    for number, state in states:
+        if not prop.predicate(state.actors):
+            when = f"After step {number}" if number else "From the start"
+            details = (
+                f"{words.actor(i)} is {words.value(local)}" for i, local in enumerate(state.actors)
+            )
+            text = f"{when}, the states of the actors do not together respect {name}."
+            return Explanation(text, tuple(details))
+    return None
+
+
 def _invariant(path: Path, prop: Property) -> Explanation | None:
     """Name the first state that is not as it should be, or say what failed there."""
     words = Wording.of(path)
@@ -248,6 +263,7 @@ def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]
 _EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation | None]] = {
     (What.DELIVERY, Where.EVERYWHERE): _delivery,
     (What.STATE, Where.EVERYWHERE): _invariant,
+    (What.STATES, Where.EVERYWHERE): _joint_invariant,
     (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
     (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
     (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,

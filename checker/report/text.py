@@ -127,7 +127,14 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
     if (text := endless_text(report)) is not None:
         parts.append(text)
-    remarks = (symmetry_text, graph_text, rounds_on_spark_text, slowness_text, checkpoint_text)
+    remarks = (
+        plainly_text,
+        symmetry_text,
+        graph_text,
+        rounds_on_spark_text,
+        slowness_text,
+        checkpoint_text,
+    )
     parts += [text for remark in remarks if (text := remark(report.result))]
     if report.result.counterexample is not None:
         parts.append(path_text(report.result.counterexample))
@@ -204,7 +211,7 @@ def _properties(report: CheckReport) -> str:
     apart = [
         p
         for p in report.system.properties
-        if p.what is not What.STATE
+        if p.what not in (What.STATE, What.STATES)
         or p.sought
         or p.name in asked
         or verdicts[p.name] is Verdict.VIOLATED
@@ -293,6 +300,12 @@ def _seen(report: CheckReport) -> str:
 def _symmetry(result: Result) -> Mapping[str, Any]:
     found: Mapping[str, Any] = result.statistics.get("symmetry", {})
     return found
+
+
+def plainly_text(result: Result) -> str:
+    """Return why plain Python explored, where the local engine was to."""
+    reason = result.statistics.get("explored_plainly")
+    return wrapped(f"  Explored in plain Python: {reason}.", "  ") if reason else ""
 
 
 def symmetry_text(result: Result) -> str:

@@ -67,7 +67,8 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
 
         return judged
 
-    return evolve(prop, predicate=judging(prop.predicate)) if prop.what is What.STATE else prop
+    asked = prop.what in (What.STATE, What.STATES)
+    return evolve(prop, predicate=judging(prop.predicate)) if asked else prop
 
 
 def deferring(system: System, *, told: bool = False) -> System:
@@ -197,4 +198,9 @@ def _tolerant(prop: Property) -> Property:
     def but_raised(state: Any) -> bool:
         return not prop.sought if isinstance(state, Raised) else prop.predicate(state)
 
+    def but_any_raised(states: tuple[Any, ...]) -> bool:
+        return not prop.sought if failure_in(states) else prop.predicate(states)
+
+    if prop.what is What.STATES:
+        return evolve(prop, predicate=but_any_raised)
     return evolve(prop, predicate=but_raised) if prop.what is What.STATE else prop

@@ -34,7 +34,8 @@ _Step = TypeVar("_Step")
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
 
 # Python looks members of an Enum up slowly, and the plain searches ask in every state.
-_DELIVERY, _STATE, _SOMEWHERE = What.DELIVERY, What.STATE, Where.SOMEWHERE
+_DELIVERY, _STATE, _STATES = What.DELIVERY, What.STATE, What.STATES
+_SOMEWHERE = Where.SOMEWHERE
 
 
 def shown(prop: Property, things: Iterable[Any]) -> bool:
@@ -48,6 +49,8 @@ def things(system: System, prop: Property, state: State) -> Iterable[Any]:
     """Return what `prop` judges in a state, by actor."""
     if prop.what is What.STATE:
         return state.actors
+    if prop.what is What.STATES:
+        return (state.actors,)
     actors = range(system.actors)
     if prop.what is What.UNDELIVERED:
         return (undelivered(state, i) for i in actors)
@@ -70,7 +73,9 @@ def in_deliveries(prop: Property, deliveries: Iterable[Delivery | Glimpse]) -> b
 
 def in_state(prop: Property, state: State) -> bool:
     """Return whether a state shows `prop`, whatever happens before and after it."""
-    return prop.what is _STATE and shown(prop, state.actors)
+    if prop.what is _STATE:
+        return shown(prop, state.actors)
+    return prop.what is _STATES and shown(prop, (state.actors,))
 
 
 def at_end(system: System, prop: Property, state: State) -> bool:

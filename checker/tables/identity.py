@@ -97,7 +97,8 @@ def _modules_of(system: System) -> set[str]:
 def _functions(protocol: Protocol) -> list[Any]:
     handlers = [protocol.initial, protocol.causal_send, protocol.receive, protocol.timeout]
     handlers += [protocol.in_flight, *protocol.actions.values()]
-    return [*handlers, *protocol.invariants.values(), *protocol.witnesses.values()]
+    predicates = (protocol.invariants, protocol.joint_invariants, protocol.witnesses)
+    return [*handlers, *(each for declared in predicates for each in declared.values())]
 
 
 def _innermost(function: Any) -> Any:

@@ -92,6 +92,11 @@ def make_another(state: Member) -> Step | None:
     return Step(evolve(state, has_token=True, suspects=True))
 
 
+def at_most_one_token(members: tuple[Member, ...]) -> bool:
+    """No two members have the token."""
+    return sum(member.has_token for member in members) <= 1
+
+
 TOKEN_RING = Protocol(
     name="token-ring",
     summary="whoever has the token sends, and passes it on when all is acknowledged",
@@ -101,6 +106,7 @@ TOKEN_RING = Protocol(
     receive=receive,
     actions={"pass": pass_on},
     in_flight=in_flight,
+    joint_invariants={"one-token": at_most_one_token},
     witnesses={"waited": lambda state: bool(state.outbox)},
 )
 SUSPICIOUS = evolve(

@@ -1,0 +1,128 @@
+"""Invariants on the states of all actors at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from antecede.checker.check import check
+from antecede.checker.engine import explorer_for
+from antecede.checker.errors import InputError
+from antecede.checker.explore.judgement import judged
+from antecede.checker.formats.registry import FORMATS, trace_text
+from antecede.checker.model import Protocol
+from antecede.checker.registry import protocol_named
+from antecede.checker.report.text import path_text
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Verdict
+from antecede.checker.spec import Spec, load_spec, system_of
+from tests.conftest import ROOT, Command
+from tests.models import plan_of
+from tests.naive import Actor, State, successors
+
+FILE = ROOT / "specs/examples/token_ring.py"
+SUSPICIOUS = protocol_named(f"{FILE}:SUSPICIOUS")
+ONE_TOKEN = "invariant:one-token"
+
+
+def naive_depth(protocol: Protocol, actors: int, messages: int) -> int | None:
+    """Return after how many transitions of the reference checker two have the token."""
+    flying = protocol.in_flight
+    assert flying is not None
+    plan = plan_of("any", actors, messages)
+    rows = tuple(Actor(protocol.initial(i, actors), row) for i, row in enumerate(plan))
+    net = tuple((i, *send) for i in range(actors) for send in flying(i, actors))
+    level: set[Any] = {State(rows, net, frozenset())}
+    seen: set[Any] = set()
+    for depth in range(40):
+        if any(sum(a.local.has_token for a in s.actors) > 1 for s in level):
+            return depth
+        seen |= {(s.actors, frozenset(s.net)) for s in level}
+        after = {t for s in level for t, _ in successors(s, protocol, slice(3))}
+        level = {t for t in after if (t.actors, frozenset(t.net)) not in seen}
+    return None
+
+
+@pytest.mark.parametrize("how", ["breadth", "depth", "random"])
+def test_every_search_finds_the_second_token(how: str) -> None:
+    spec = Spec("ring", 3, 1, search=how, properties=(ONE_TOKEN,))
+    report = check(spec, Options(seed=1), protocol=SUSPICIOUS, minimised=True)
+    path = report.result.counterexample
+    assert Verdict.VIOLATED is report.result.verdict
+    assert path is not None
+    assert "plain" == report.options.engine
+    if how == "breadth":
+        assert naive_depth(SUSPICIOUS, 3, 1) == path.length == 2
+
+
+def test_one_token_holds_where_none_is_made_anew() -> None:
+    spec = load_spec(ROOT / "specs/examples/token-ring.toml")
+    assert ONE_TOKEN in spec.properties
+    assert check(spec).as_expected
+    assert naive_depth(protocol_named(f"{FILE}:TOKEN_RING"), 2, 1) is None
+
+
+def test_it_is_checked_unasked_and_the_report_says_how(antecede: Command) -> None:
+    found = antecede("check", f"{FILE}:SUSPICIOUS", "--actors", 3, "--messages", 1)
+    assert 1 == found.code
+    assert "Explored in plain Python: invariant:one-token is about all actors at once." in found.out
+    assert "do not together respect one-token" in found.out
+
+
+def test_the_counterexample_is_saved_and_replayed(antecede: Command, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    wanted = ["--actors", 3, "--messages", 1, "--property", ONE_TOKEN, "--trace", trace]
+    antecede("check", f"{FILE}:SUSPICIOUS", *wanted)
+    found = antecede("replay", trace, "--protocol", f"{FILE}:SUSPICIOUS")
+    assert 1 == found.code
+    assert "Alice is Member(successor=1, has_token=True" in found.out
+    assert "no longer violate" in antecede("replay", trace, "--protocol", _allowing(tmp_path)).out
+
+
+def _allowing(folder: Path) -> str:
+    """Return the protocol with an invariant that allows two tokens."""
+    text = FILE.read_text(encoding="utf-8").replace("for member in members) <= 1", "in ()) <= 2")
+    text = text.replace("sum(member.has_token in ()) <= 2", "len(members) == 3")
+    (folder / "allowing.py").write_text(text, encoding="utf-8")
+    return f"{folder / 'allowing.py'}:SUSPICIOUS"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_shows_the_violation(name: str) -> None:
+    result = check(Spec("ring", 3, 1, properties=(ONE_TOKEN,)), protocol=SUSPICIOUS).result
+    assert result.counterexample is not None
+    assert "make-another" in trace_text(result.counterexample, name)
+    assert "together" in path_text(result.counterexample)
+
+
+def test_the_page_of_explore_judges_it() -> None:
+    system = system_of(Spec("ring", 3, 1, properties=(ONE_TOKEN,)), SUSPICIOUS)
+    path = check(Spec("ring", 3, 1, properties=(ONE_TOKEN,)), protocol=SUSPICIOUS).result
+    assert path.counterexample is not None
+    (said,) = judged(path.counterexample, system, path.counterexample.last)
+    assert ("violated", 2) == (said.verdict, said.step)
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_the_compiled_engines_say_that_they_do_not_judge_it(engine: str) -> None:
+    system = system_of(Spec("ring", 3, 1, properties=(ONE_TOKEN,)), SUSPICIOUS)
+    with pytest.raises(InputError, match=r"is about all actors at once, .* give --engine plain"):
+        explorer_for(system, Options(engine=engine))
+
+
+def test_two_invariants_of_one_name_are_refused() -> None:
+    protocol = evolve(SUSPICIOUS, invariants={"one-token": lambda _state: True})
+    with pytest.raises(InputError, match="has two invariants 'one-token'"):
+        system_of(Spec("ring", 3, 1), protocol)
+
+
+def test_a_predicate_that_raises_is_the_protocols_error() -> None:
+    protocol = evolve(SUSPICIOUS, joint_invariants={"odd": lambda states: states.nothing})
+    result = check(Spec("ring", 3, 1), protocol=protocol).result
+    assert Verdict.ERROR is result.verdict
+    assert "invariant 'odd' of protocol 'token-ring-suspicious' raised AttributeError" in str(
+        result.error
+    )
