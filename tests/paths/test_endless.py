@@ -73,3 +73,27 @@ def _after(asked: System, *transitions: CausalSend) -> tuple[Transition, ...]:
     for transition in transitions:
         state = successor(asked, state, transition).state
     return enabled(asked, state)
+
+
+TURNS = "s01 r10 s02 r20 m20", "s10 r01 r01 s12 r21 r02 r20 s01 r10 r10 s02 r20 r12 r21"
+"""Causal-sends (m: marked) and receptions; each says who acts, and whom it is to or from."""
+
+
+def test_two_senders_who_take_turns_starve_the_third_on_fifo_channels() -> None:
+    """Hybrid paper, section 4.3: the eager send of each arrives before the YCT of the other."""
+    asked = system("cykas", "endless:1:[[1,2],[0,2],[0]]", network="fifo")
+    state, taken = initial_state(asked), list[Transition]()
+    for step in " ".join(TURNS).split():
+        taken.append(next(t for t in enabled(asked, state) if _is(t, step)))
+        state = successor(asked, state, taken[-1]).state
+    check_cycle(asked, taken[:5], taken[5:])
+    assert 14 == len(taken[5:])
+
+
+def _is(transition: Transition, step: str) -> bool:
+    what, actor, other = step[0], int(step[1]), int(step[2])
+    if isinstance(transition, CausalSend):
+        wanted = CausalSend(actor, (other,), marked=what == "m")
+        return what != "r" and transition == wanted
+    met = isinstance(transition, Receive) and (transition.dst, transition.src) == (actor, other)
+    return what == "r" and met
