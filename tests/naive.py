@@ -20,8 +20,7 @@ def judge(m: Message, log: Any) -> frozenset[str]:
 
 
 def remembered(s: State, channel: slice, history: str, judged: set[str]) -> Any:
-    """What a state is under an encoding of the history: two that agree on it are one."""
-    undelivered = {(m.sender, m.number) for m, _, _ in s.left}
+    undelivered = {(m.sender, m.number) for m, _, _ in s.left}  # two that agree are one state
     kept = undelivered if history == "knowledge" else {k for a in s.actors for k in a.knows}
     left = ((m, past & kept, d, judge(m, s.actors[d].log) & judged) for m, past, d in s.left)
     net = ((e[channel], tuple(x for x in s.net if x[channel] == e[channel])) for e in s.net)
@@ -48,14 +47,12 @@ def finish(s: State, i: int, a: Actor, step: Step) -> tuple[State, set[str]]:
 def successors(s: State, protocol: Protocol, channel: slice) -> Any:
     for i, a in enumerate(s.actors):
         for destinations in a.plan[0][0] if a.plan and not a.plan[0][1] else ():
-            m = Message(i, len(a.sent) + 1, destinations)
-            past = a.knows | {(i, m.number)}
+            m, past = Message(i, len(a.sent) + 1, destinations), a.knows | {(i, len(a.sent) + 1)}
             sender = a._replace(plan=a.plan[1:], knows=past, sent=(*a.sent, past))
             left = s.left | {(m, past, d) for d in destinations}
             yield finish(State(s.actors, s.net, left), i, sender, protocol.causal_send(a.local, m))
-        for done in (action(a.local) for action in protocol.actions.values()):
-            if done is not None and done != Step(a.local):
-                yield finish(s, i, a, done)
+        for act in protocol.actions.values():
+            yield from [finish(s, i, a, x) for x in [act(a.local)] if x and x != Step(a.local)]
     for at, (src, dst, packet) in enumerate(s.net):
         if s.net[at][channel] not in [e[channel] for e in s.net[:at]]:  # the first of its channel
             step = protocol.receive(s.actors[dst].local, src, packet)
@@ -63,14 +60,13 @@ def successors(s: State, protocol: Protocol, channel: slice) -> Any:
 
 
 def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
-    """Search by levels, to the end of the first where one of the properties is violated."""
     encoding = slice(2 if network == "fifo" else 3), history, {"causal-delivery", *properties}
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
     flying = protocol.in_flight or (lambda _actor, _actors: ())
     net = tuple((i, *send) for i in range(len(plan)) for send in flying(i, len(plan)))
     level, violation = [State(actors, net, frozenset())], dict[str, int]()
     seen, total, depth, finals = {remembered(level[0], *encoding): level[0]}, 1, 0, 0
-    while level and not violation:
+    while level and not violation:  # to the end of the level in which a violation was seen
         depth, states, level = depth + 1, level, []
         for s in states:
             after = list(successors(s, protocol, encoding[0]))
@@ -79,6 +75,5 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
             violation |= {p: depth - 1 for p in properties if not after and unfinished.get(p)}
             for t, broken in after:
                 violation |= dict.fromkeys(broken.intersection(properties), depth)
-                if seen.setdefault(remembered(t, *encoding), t) is t:
-                    level.append(t)
+                level += [t] if seen.setdefault(remembered(t, *encoding), t) is t else []
     return Counts(len(seen), total, depth + bool(level), finals, violation)
