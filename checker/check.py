@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from antecede.checker import interrupts, starvation
 from antecede.checker.amounts import counted
-from antecede.checker.engine import explorer_at_once, joint_in, kernels_are_compiled
+from antecede.checker.engine import explorer_at_once, kernels_are_compiled, only_plainly
 from antecede.checker.errors import (
     CapacityError,
     HandlerError,
@@ -180,9 +180,9 @@ def check(
         starvation.refuse(options)
         options = starvation.method(system, options)
     plainly: dict[str, Any] = {}
-    if options.engine == "local" and (joint := joint_in(system)):
+    if options.engine == "local" and (reason := only_plainly(system)):
         options = evolve(options, engine="plain")
-        plainly = {"explored_plainly": f"{', '.join(joint)} is about all actors at once"}
+        plainly = {"explored_plainly": reason}
     bounds = checked(bounds.over(spec.bounds))
     keep_running()
     try:

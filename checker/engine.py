@@ -15,6 +15,7 @@ from antecede.checker.search.loop import Explorer
 from antecede.checker.search.meanwhile import Meanwhile
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
+from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
 from antecede.checker.tables.cache import compiled_in, folder
@@ -71,10 +72,10 @@ def _refuse(system: System, options: Options) -> None:
     if system.limits and options.engine != "plain":
         asked = ",".join(limit.text for limit in system.limits)
         raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
-    if options.engine != "plain" and (names := joint_in(system)):
+    if options.engine != "plain" and (reason := only_plainly(system)):
         raise InputError(
-            f"{', '.join(names)} is about all actors at once, and the tables of the "
-            f"{options.engine} engine are not; give --engine plain"
+            f"{reason}, which the tables of the {options.engine} engine do not know; give "
+            "--engine plain"
         )
     if options.engine != "plain" and system.actors > MOST_ACTORS:
         raise InputError(
@@ -83,9 +84,13 @@ def _refuse(system: System, options: Options) -> None:
         )
 
 
-def joint_in(system: System) -> list[str]:
-    """Return the properties that are about the states of all actors at once: for plain Python."""
-    return [prop.name for prop in system.properties if prop.what is What.STATES]
+def only_plainly(system: System) -> str | None:
+    """Return why only plain Python can judge what is asked, or None."""
+    joint = [prop.name for prop in system.properties if prop.what is What.STATES]
+    if joint:
+        return f"{', '.join(joint)} is about all actors at once"
+    closer = [prop.name for prop in system.properties if looks_at_message(prop)]
+    return f"{', '.join(closer)} asks which message is delivered, or where" if closer else None
 
 
 def explorer_at_once(system: System, options: Options, max_depth: int | None = None) -> Explorer:

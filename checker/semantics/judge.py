@@ -121,6 +121,21 @@ def looks_at_order(prop: Property) -> bool:
     return False
 
 
+def looks_at_message(prop: Property) -> bool:
+    """Return whether the predicate asks which message is delivered, or where.
+
+    The tables of the compiled engines do not know that.
+    """
+    if prop.what is not What.DELIVERY:
+        return False
+    try:
+        for expected, known, overtaken in product((False, True), repeat=3):
+            in_deliveries(prop, (Glimpse(expected=expected, known=known, overtaken=overtaken),))
+    except Unknown:
+        return True
+    return False
+
+
 class Fault(Enum):
     """What a property minds about a delivery; the value is the name of the attribute."""
 

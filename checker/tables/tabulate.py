@@ -22,7 +22,7 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
 from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
-from antecede.checker.semantics.judge import ENDS, Glimpse, Unknown, in_deliveries
+from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries
 from antecede.checker.semantics.marked import is_over, may_mark, ordered
 from antecede.checker.semantics.transition import (
     initial_state,
@@ -555,11 +555,7 @@ class Tabulation(Components):
         )
 
     def _judge_deliveries(self) -> Words:
-        """Return, per judgement of a delivery, the bit set of properties that it shows.
-
-        Raises:
-            InputError: a property asks what the tables do not know; any answer might be wrong.
-        """
+        """Return, per judgement of a delivery, the bit set of properties that it shows."""
         found = []
         for judgement in range(8):
             delivery = Glimpse(
@@ -572,13 +568,7 @@ class Tabulation(Components):
 
 
 def _is_shown_by(delivery: Glimpse, prop: Property) -> bool:
-    try:
-        return in_deliveries(prop, (delivery,))
-    except Unknown:
-        raise InputError(
-            f"the property {prop.name!r} asks which message is delivered, or where, and the "
-            "tables of the compiled engines do not know that; use --engine plain"
-        ) from None
+    return in_deliveries(prop, (delivery,))
 
 
 _FILLERS = {

@@ -1,11 +1,11 @@
-"""A property of one's own that the tables cannot judge is refused, never answered wrongly."""
+"""A property of one's own that the tables cannot judge is judged by plain Python."""
 
 from __future__ import annotations
 
 import pytest
 from attrs import evolve
 
-from antecede.checker.engine import explorer_for
+from antecede.checker.engine import explorer_at_once, explorer_for, only_plainly
 from antecede.checker.errors import InputError
 from antecede.checker.model import Delivery, Property, What, Where
 from antecede.checker.search.loop import explore
@@ -38,5 +38,14 @@ def test_plain_python_judges_it(look: str) -> None:
 @pytest.mark.parametrize("search", ["breadth", "depth", "random"])
 def test_the_tables_refuse_it(look: str, search: str) -> None:
     system = asked(look)
-    with pytest.raises(InputError, match="'own' asks which message is delivered, or where"):
+    with pytest.raises(InputError, match="own asks which message is delivered, or where, which"):
         explore(system, explorer_for(system, Options(engine="local", search=search)))
+
+
+@pytest.mark.parametrize("look", ["message", "actor"])
+def test_a_check_learns_before_it_starts_that_only_plain_python_can_judge_it(look: str) -> None:
+    system = asked(look)
+    assert "own asks which message is delivered, or where" == only_plainly(system)
+    assert only_plainly(system_for(MFSS, 2, 2)) is None
+    with pytest.raises(InputError, match="give --engine plain"):
+        explorer_at_once(system, Options(engine="local"))
