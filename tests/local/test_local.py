@@ -16,6 +16,7 @@ from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.local import breadth as local
 from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.owners import Owner
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.loop import explore
@@ -498,7 +499,7 @@ def test_threads_that_are_done_take_over_rows_of_another(
     taken = set()
     expand = LocalBreadthFirst._expand
 
-    def watched(self: LocalBreadthFirst, owner: local.Owner) -> None:
+    def watched(self: LocalBreadthFirst, owner: Owner) -> None:
         taken.add((owner.number, owner.source))
         expand(self, owner)
 

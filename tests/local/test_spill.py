@@ -21,8 +21,9 @@ import pytest
 from antecede.checker import memory
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ProtocolError
-from antecede.checker.local import breadth as local
-from antecede.checker.local.breadth import VISITED, Level, LocalBreadthFirst
+from antecede.checker.local import owners
+from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.owners import VISITED, Level, repack_level
 from antecede.checker.model import Transition
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds, Options
@@ -213,14 +214,14 @@ def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """For in a file it may be larger than the memory."""
-    monkeypatch.setattr(local, "PIECE", 3)
+    monkeypatch.setattr(owners, "PIECE", 3)
     before = tuple(np.array(column) for column in ([0, 0], [0, 30], [(1 << 30) - 1] * 2))
     after = tuple(np.array(column) for column in ([0, 1], [0, 0], [(1 << 40) - 1] * 2))
     repacking = Repacking(before, after, old_words=1, new_words=2)
     level = Level(Arena(np.int64, 1 << 20, "frontiers", tmp_path), count)
     level.rows.ensure(count)
     level.rows.array[:count] = [row << 30 | 7 * row for row in range(count)]
-    local._repack_level(level, repacking)
+    repack_level(level, repacking)
     expected = [word for row in range(count) for word in (7 * row, row)]
     assert expected == level.rows.array[: 2 * count].tolist()
     level.rows.close()

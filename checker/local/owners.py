@@ -1,0 +1,262 @@
+"""What a thread of the fast engine owns, and what a search keeps beside it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from attrs import astuple, define, field
+
+from antecede.checker.local.course import Course
+from antecede.checker.search.result import Counts
+from antecede.checker.semantics.transition import System
+from antecede.checker.tables import kernels
+from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.checkpoint import Saved
+from antecede.checker.tables.grading import Weights
+from antecede.checker.tables.misses import Repacking
+from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.visited import NO_DEPTHS, Depths, Visited
+
+RECENT = 1 << 14
+"""Rows that a thread remembers having sent, so as not to send them again soon."""
+
+ROW_BITS = 4
+"""The least bits of a composite in a row, to begin with; fields fill their words anyway."""
+
+ARENAS = 3
+"""Per owner: the frontier, parents, places."""
+
+FURTHER = 3
+"""Per owner and level ahead: the frontier, the visited set, and the one it is packed into anew."""
+
+VISITED = "visited states"
+LEAST_SHARE = 1 << 9
+"""Rows that are worth being given to another thread."""
+
+PIECE = 1 << 20
+"""Rows that are packed anew at a time."""
+
+MOST_DEPTH = (1 << 16) - 2
+"""Where states are kept with their depths."""
+
+
+@define(eq=False)
+class Level:
+    """One owner's states of one level, in the order in which they were found.
+
+    Attributes:
+        rows: flat.
+        depths: of the states, once the level is complete; kept where levels are sums of weights.
+    """
+
+    rows: Arena
+    count: int = 0
+    depths: Arena | None = None
+
+    def record(self, words: int) -> dict[str, Any]:
+        """Return this as data."""
+        return {
+            "count": self.count,
+            "rows": self.rows.array[: self.count * words],
+            "depths": self.known_depths,
+        }
+
+    @property
+    def known_depths(self) -> Depths:
+        """The depths of its states; none where they are not kept."""
+        if self.depths is None:
+            return NO_DEPTHS
+        self.depths.ensure(self.count)
+        return self.depths.array[: self.count]
+
+    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
+        """Take over what another process recorded."""
+        self.count = int(record["count"])
+        saved.into(record["rows"], self.rows)
+        if self.depths is not None:
+            saved.into(record["depths"], self.depths)
+
+
+@define(eq=False)
+class Ahead:
+    """What one thread has of a level that is not complete yet.
+
+    Attributes:
+        visited: its share of the visited set.
+        following: the states that it found.
+    """
+
+    visited: Visited
+    following: Level
+
+
+@define(eq=False)
+class Owner:
+    """What one thread owns.
+
+    A state is in the share of the visited set that its hash says, and in the frontier of the thread
+    that found it, so that what was found together is expanded together.
+
+    Attributes:
+        level: its states of this level.
+        ahead: what it has of the next one; and, where transitions have weights, of those after it.
+        parents, places: arenas over all depths; of each state but the initial one, the index of its
+            parent in the level before (times the number of threads, plus the parent's owner), and
+            the place of the transition among those enabled there.
+        starts: where each depth begins in `parents`.
+        order: the rows of `out` to which its successors went, in the order of sending.
+        recent, recent_depths: see `kernels.Outbox` and `kernels.Weighing`.
+        source: the owner whose level it expands: its own, or one with more left to do.
+        todo: rows of that level to be tried again; control[TODO] counts them.
+    """
+
+    number: int
+    level: Level
+    ahead: list[Ahead]
+    parents: Arena
+    places: Arena
+    out: Words
+    sizes: Words
+    order: Words
+    recent: Words
+    recent_depths: Depths
+    postponed: Words
+    misses: Words
+    shown: Words
+    fired: Words
+    fresh_kinds: Words
+    control: Words
+    starts: list[int] = field(factory=lambda: [0])
+    todo: Words = field(init=False)
+    source: int = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Make room for every row that may be postponed."""
+        self.todo = np.empty(len(self.postponed), np.int64)
+        self.source = self.number
+
+    @property
+    def visited(self) -> Visited:
+        """Its share of the visited set of the next level."""
+        return self.ahead[0].visited
+
+    @property
+    def following(self) -> Level:
+        """Its states of the next level."""
+        return self.ahead[0].following
+
+    @property
+    def levels(self) -> list[Level]:
+        """The level that it expands and those that are open."""
+        return [self.level, *(ahead.following for ahead in self.ahead)]
+
+    def record(self, *, traces: bool) -> dict[str, Any]:
+        """Return this as data, between two chunks; what is in buffers then does not matter."""
+        kept = (self.starts[-1] + self.following.count) * traces
+        return {
+            "level": self.level.record(self.visited.width),
+            "ahead": [
+                (ahead.visited.record(), ahead.following.record(self.visited.width))
+                for ahead in self.ahead
+            ],
+            "parents": self.parents.array[:kept],
+            "places": self.places.array[:kept],
+            "shown": self.shown[: self.control[kernels.FOUND]],
+            "todo": self.todo[: self.control[kernels.TODO]],
+            "fired": self.fired,
+            "fresh_kinds": self.fresh_kinds,
+            "control": self.control,
+            "starts": self.starts,
+            "source": self.source,
+        }
+
+    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
+        """Take over what another process recorded."""
+        self.level.adopt(record["level"], saved)
+        for ahead, (visited, following) in zip(self.ahead, record["ahead"], strict=True):
+            ahead.visited.adopt(visited, saved)
+            ahead.following.adopt(following, saved)
+        saved.into(record["parents"], self.parents)
+        saved.into(record["places"], self.places)
+        for name in ("fired", "fresh_kinds", "control"):
+            getattr(self, name)[:] = saved.array(record[name])
+        self.starts, self.source = list(record["starts"]), int(record["source"])
+        shown, todo = saved.array(record["shown"]), saved.array(record["todo"])
+        self.shown[: len(shown)] = shown
+        self.todo = np.concatenate([todo, np.empty(len(self.postponed), np.int64)])
+
+    @property
+    def unfinished(self) -> bool:
+        """Some row of this level is not expanded yet."""
+        return bool(self.control[kernels.TODO] or self.fresh)
+
+    @property
+    def fresh(self) -> int:
+        """Rows of this level that were not tried yet."""
+        return int(self.control[kernels.END_FRESH] - self.control[kernels.AT_FRESH])
+
+
+@define(eq=False)
+class LocalCourse(Course):
+    """How far a search with the local engine has come.
+
+    Attributes:
+        weights: of the kinds of transitions that weigh more than 1; none if a level is a depth.
+            Otherwise the frontier counts all states that are not expanded.
+        block: entries that one thread may send to one owner in a chunk.
+        between_levels: no level is under way.
+        forgot: visited states were forgotten.
+        composites_kept, composites_dropped: see `LocalBreadthFirst._drop_composites`.
+        whole: the counts without symmetry, where a second search knows them.
+    """
+
+    weights: Weights = field(factory=dict)
+    block: int = 0
+    between_levels: bool = False
+    forgot: bool = False
+    composites_kept: int = 0
+    composites_dropped: int = 0
+    whole: Counts | None = None
+
+    @property
+    def open_levels(self) -> int:
+        """How many levels a transition can lead down."""
+        return max(self.weights.values(), default=1)
+
+    def record(self, system: System) -> dict[str, Any]:
+        """Return this as data."""
+        return {**super().record(system), "whole": self.whole and astuple(self.whole)}
+
+    @classmethod
+    def recorded(cls, system: System, record: dict[str, Any]) -> Self:
+        """Return what was recorded."""
+        whole = record["whole"] and Counts(*record["whole"])
+        return super().recorded(system, {**record, "whole": whole})
+
+
+def repack_level(level: Level, repacking: Repacking) -> None:
+    """Pack rows anew in place, the last first, for they only become longer."""
+    old, new = repacking.old_words, repacking.new_words
+    level.rows.ensure(level.count * new)
+    for end in range(level.count, 0, -PIECE):
+        start = max(end - PIECE, 0)
+        rows = repacking.apply(level.rows.array[start * old : end * old])
+        level.rows.array[start * new : end * new] = rows
+
+
+def forget_last(owner: Owner, expected: int) -> None:
+    """Let the level that is open last begin without states."""
+    owner.ahead[-1].visited.forget(expected)
+
+
+def mark(owner: Owner, geo: Words, marks: Any) -> None:
+    """Mark the composites that an owner's open levels refer to."""
+    for level in owner.levels:
+        kernels.mark_composites(level.rows.array, level.count, geo, marks)
+
+
+def renumber(owner: Owner, geo: Words, numbers: Words) -> None:
+    """Write the new numbers of composites into an owner's open levels."""
+    for level in owner.levels:
+        kernels.renumber(level.rows.array, level.count, geo, numbers)
