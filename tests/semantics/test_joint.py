@@ -13,10 +13,12 @@ from antecede.checker.engine import explorer_for
 from antecede.checker.errors import InputError
 from antecede.checker.explore.judgement import judged
 from antecede.checker.formats.registry import FORMATS, trace_text
-from antecede.checker.model import Protocol
+from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.text import path_text
+from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
+from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.spec import Spec, load_spec, system_of
 from tests.conftest import ROOT, Command
@@ -111,6 +113,17 @@ def test_the_compiled_engines_say_that_they_do_not_judge_it(engine: str) -> None
     system = system_of(Spec("ring", 3, 1, properties=(ONE_TOKEN,)), SUSPICIOUS)
     with pytest.raises(InputError, match=r"is about all actors at once, .* give --engine plain"):
         explorer_for(system, Options(engine=engine))
+
+
+def test_some_state_of_all_actors_may_be_looked_for() -> None:
+    def two(states: tuple[Any, ...]) -> bool:
+        return 2 == sum(int(state.has_token) for state in states)
+
+    sought = Property("two", "", What.STATES, Where.SOMEWHERE, two)
+    system = evolve(system_of(Spec("ring", 3, 1), SUSPICIOUS), properties=(sought,))
+    result = explore(system, BreadthFirst(system))
+    assert Verdict.HOLDS is result.verdict
+    assert 2 == result.shown["two"].length
 
 
 def test_two_invariants_of_one_name_are_refused() -> None:
