@@ -1165,7 +1165,7 @@ def audit_command(
     Parquet files; of several, each holds all events of its actors. A folder is one log in parts.
 
     Exit codes: 0 nothing is wrong, 1 something is, 2 a log cannot be read or has no causal-send, 3
-    nothing was delivered (with --unfinished).
+    nothing was delivered, and nothing is known to be missing.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))

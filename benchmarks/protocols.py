@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from antecede.checker.amounts import counted
 from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import AntecedeError, CapacityError
 from antecede.checker.formats import write_whole
@@ -120,11 +121,11 @@ def _cost(found: list[Measures]) -> str:
     controls = [each.control_packets for each in found]
     control = None if None in controls else max(c for c in controls if c is not None)
     return (
-        f"at most {max(each.packets_per_sender for each in found)} packets in transit per sender "
-        f"and {max(each.packets_per_pair for each in found)} per pair, {carried} integers of "
-        "control data beside a message, "
-        f"{'-' if control is None else control} control packets per message, "
-        f"{max(each.buffered for each in found)} messages held by one actor."
+        f"at most {counted(max(each.packets_per_sender for each in found), 'packet')} in transit "
+        f"per sender and {max(each.packets_per_pair for each in found)} per pair, "
+        f"{counted(carried, 'integer')} of control data beside a message, "
+        f"{'- control packets' if control is None else counted(control, 'control packet')} per "
+        f"message, {counted(max(each.buffered for each in found), 'message')} held by one actor."
     )
 
 

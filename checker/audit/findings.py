@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.audit.events import Event
 from antecede.checker.errors import InputError
 
@@ -80,6 +81,6 @@ def two_homes(actor: str, one: str, other: str, line: int) -> InputError:
 def no_sends(logs: Sequence[str], events: int) -> InputError:
     """Return the error for logs in which nothing is causal-sent."""
     return InputError(
-        f"{', '.join(logs)}: no causal-send in {events:,} events, so there is no order to judge; "
-        "does the log begin too late?"
+        f"{', '.join(logs)}: no causal-send in {counted(events, 'event')}, so there is no order to "
+        "judge; does the log begin too late?"
     )

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from antecede.checker.audit.events import DELIVER, EVENTS, SEND, Event
 from antecede.checker.audit.sources import Source
 from antecede.checker.errors import InputError
+from antecede.checker.report.prose import printable
 
 
 @frozen
@@ -42,6 +43,11 @@ class Fields:
 
 
 NAMES = ("actor", "event", "message", "to", "send", "deliver")
+
+WHAT_A_LINE_IS = "a line is an object with actor, event and message (or see --log-format)"
+
+MOST_SHOWN = 12
+"""So many fields of a record are named where the one that is asked for is not there."""
 
 
 def fields_from(text: str | None) -> Fields:
@@ -78,9 +84,12 @@ def object_events(source: Source, fields: Fields) -> Iterator[Event]:
 def object_event(log: str, number: int, line: str, fields: Fields) -> Event | None:
     """Return the event of one line; None if it is neither a causal-send nor a delivery."""
     where = f"{log}, line {number}"
-    found = parsed(where, line, "")
+    try:
+        found = parsed(where, line, "")
+    except InputError as error:
+        raise InputError(f"{error}; {WHAT_A_LINE_IS}") from None
     if not isinstance(found, dict):
-        raise InputError(f"{where}: a line is an object with actor, event and message")
+        raise InputError(f"{where}: {WHAT_A_LINE_IS}")
     return record_event(where, log, number, found, fields)
 
 
@@ -88,16 +97,16 @@ def record_event(
     where: str, log: str, number: int, found: Mapping[str, Any], fields: Fields
 ) -> Event | None:
     """Return the event that a record holds; None if it is neither a causal-send nor a delivery."""
-    said = _text(where, fields.event, _at(found, fields.event))
+    said = _text(where, "event", fields, found)
     if said not in (fields.send, fields.deliver):
         if fields.foreign:
             return None
         raise InputError(f"{where}: unknown event {said!r}; available: {', '.join(EVENTS)}")
     return Event(
         number,
-        _text(where, fields.actor, _at(found, fields.actor)),
+        _text(where, "actor", fields, found),
         SEND if said == fields.send else DELIVER,
-        _text(where, fields.message, _at(found, fields.message)),
+        _text(where, "message", fields, found),
         _destinations(where, fields.to, _at(found, fields.to)),
         log=log,
     )
@@ -112,10 +121,24 @@ def _at(record: Mapping[str, Any], name: str) -> Any:
     return _at(inner, rest) if isinstance(inner, dict) else None
 
 
-def _text(where: str, key: str, value: Any) -> str:
-    if not isinstance(value, str | int) or isinstance(value, bool):
+def _text(where: str, name: str, fields: Fields, found: Mapping[str, Any]) -> str:
+    """Return what a record says of its actor, event or message (`name`).
+
+    Raises:
+        InputError: it says nothing, or what is neither text nor number.
+    """
+    key: str = getattr(fields, name)
+    value = _at(found, key)
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value)
+    if value is not None or key in found or not found:
         raise InputError(f"{where}: {key!r} is {value!r}; give a text or a number")
-    return str(value)
+    there = ", ".join(printable(str(one)) for one in [*found][:MOST_SHOWN])
+    more = ", …" if len(found) > MOST_SHOWN else ""
+    raise InputError(
+        f"{where}: there is no field {key!r} among {there}{more}; say which of them is the {name}, "
+        f"as in --fields {name}=FIELD"
+    )
 
 
 def _destinations(where: str, key: str, to: Any) -> tuple[str, ...] | None:

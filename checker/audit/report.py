@@ -8,8 +8,10 @@ from typing import Any, TextIO
 
 from attrs import define, field
 
+from antecede.checker.amounts import counted
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.report.prose import printable
+from antecede.checker.report.text import wrapped
 
 PAUSE = 0.25
 """The live line is written again after this many seconds."""
@@ -65,13 +67,13 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     """Return an audit for people; at most `most` findings."""
     said = verdict(found, unfinished=unfinished)
     counts = (
-        f"{_count(found.events, 'event')} of {_count(found.actors, 'actor')}: "
-        f"{_count(found.causal_sends, 'causal-send')}, "
-        f"{_count(found.deliveries, 'delivery', 'deliveries')}"
+        f"{counted(found.events, 'event')} of {counted(found.actors, 'actor')}: "
+        f"{counted(found.causal_sends, 'causal-send')}, "
+        f"{counted(found.deliveries, 'delivery', 'deliveries')}"
     )
     lines = [f"{printable(', '.join(found.logs))}: {said}", ""]
     if said != VIOLATED:
-        return "\n".join([*lines, f"  {counts}; {_checked(found)}."])
+        return "\n".join([*lines, wrapped(f"  {counts}; {_checked(found)}.", "  ")])
     lines += [f"  {counts}.", ""]
     wrong = list(found.findings if unfinished else (*found.findings, *found.undelivered))
     for finding in wrong[:most]:
@@ -79,7 +81,7 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     if len(wrong) > most:
         lines.append(f"  … and {len(wrong) - most:,} more.")
     if unfinished and found.open:
-        lines += ["", f"  {_count(found.open, 'copy', 'copies')} not delivered so far."]
+        lines += ["", f"  {counted(found.open, 'copy', 'copies')} not delivered so far."]
     return "\n".join(lines)
 
 
@@ -89,9 +91,9 @@ def _checked(found: Audit) -> str:
         return "nothing was delivered, so there is no order to judge"
     parts = ["no delivery violates causal order"]
     if found.open:
-        parts.append(f"{_count(found.open, 'copy', 'copies')} not delivered so far")
+        parts.append(f"{counted(found.open, 'copy', 'copies')} not delivered so far")
     if found.unaddressed:
-        number = _count(found.unaddressed, "causal-send")
+        number = counted(found.unaddressed, "causal-send")
         names = "names" if found.unaddressed == 1 else "name"
         parts.append(
             f"{number} {names} no destinations, so that nothing can be said of what never arrived"
@@ -108,7 +110,7 @@ def _finding(finding: Finding, *, several: bool) -> list[str]:
     if finding.chain:
         lines.append(f"    {printable(' → '.join(finding.chain))}")
         lines.append(f"    {_places(finding, several=several)}")
-    return lines
+    return [wrapped(line, "    " if n == 0 else "      ") for n, line in enumerate(lines)]
 
 
 def _places(finding: Finding, *, several: bool) -> str:
@@ -122,10 +124,6 @@ def _places(finding: Finding, *, several: bool) -> str:
             f"{printable(str(name))} causal-sent in line {there[0]}, delivered in line {there[1]}"
         )
     return "; ".join(parts)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 @define(eq=False)

@@ -140,8 +140,11 @@ def test_agrees_with_vector_clocks_by_the_definition(
     ("line", "text"),
     [
         ("{", "line 2: no JSON"),
+        ("x y", "; a line is an object with actor, event and message"),
         ("[]", "line 2: a line is an object"),
-        ('{"actor": "a", "message": "m"}', "line 2: 'event' is None"),
+        ('{"actor": "a", "message": "m"}', "no field 'event' among actor, message; say"),
+        ('{"host": "a", "event": "deliver"}', "is the actor, as in --fields actor=FIELD"),
+        ('{"event": null}', "line 2: 'event' is None; give a text"),
         ('{"actor": "a", "event": "recv", "message": "m"}', "unknown event 'recv'; available: "),
         ('{"actor": "a", "event": "deliver", "message": null}', "'message' is None"),
         ('{"actor": "a", "event": "causal-send", "message": 1, "to": "b"}', "'to' is 'b'"),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.formats import write_whole
 from antecede.checker.registry import protocol_named
 from tests.mutants.mutant import (
@@ -94,7 +95,7 @@ class Judged:
 
 def found_by(outcome: Outcome) -> str:
     """Return a check and what it found."""
-    length = "" if outcome.length is None else f", {outcome.length} transitions"
+    length = "" if outcome.length is None else f", {counted(outcome.length, 'transition')}"
     return f"{label(outcome.spec)}: {outcome.found}{length}"
 
 
