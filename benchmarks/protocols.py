@@ -124,7 +124,7 @@ def _cost(found: list[Measures]) -> str:
         f"at most {counted(max(each.packets_per_sender for each in found), 'packet')} in transit "
         f"per sender and {max(each.packets_per_pair for each in found)} per pair, "
         f"{counted(carried, 'integer')} of control data beside a message, "
-        f"{'- control packets' if control is None else counted(control, 'control packet')} per "
+        f"{'-' if control is None else control} control packet{'' if control == 1 else 's'} per "
         f"message, {counted(max(each.buffered for each in found), 'message')} held by one actor."
     )
 
