@@ -249,7 +249,9 @@ class _Canvas:
     def _goes_right(self, flight: _Line, actor: int) -> bool:
         """Return whether a flight's line leaves (or meets) `actor` on its right side."""
         if flight.arrived is None:
-            return self.place[flight.dst] > self.place[actor]
+            to = self.place[flight.dst]
+            at = self.place[actor]
+            return to > at or (to == at < len(self.place) - 1)  # to oneself: where there is room
         return flight.gap >= self.place[actor]
 
     def _zones(self) -> tuple[list[int], list[int]]:

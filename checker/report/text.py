@@ -531,7 +531,9 @@ def _steps_text(steps: Sequence[int]) -> str:
 
 def never_text(result: Result) -> list[str]:
     """Return what never happened, in one line, if there is anything."""
-    return [wrapped(f"  Never seen: {listed(result.never)}.", "  ")] if result.never else []
+    if not result.never:
+        return []
+    return [wrapped(f"  In all that was explored, {listed(result.never)}.", "  ")]
 
 
 def steps_text(path: Path, explanation: Explanation) -> str:

@@ -9,8 +9,8 @@ import pytest
 from attrs import evolve, frozen
 
 from antecede.checker.check import CheckReport, check
-from antecede.checker.model import Message, Protocol
-from antecede.checker.paths.path import Path
+from antecede.checker.model import CausalSend, Message, Protocol
+from antecede.checker.paths.path import Path, replay
 from antecede.checker.report import text as report
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import explain
@@ -20,7 +20,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.values import message_in
-from antecede.checker.spec import Expectation, Spec, expected_verdict
+from antecede.checker.spec import Expectation, Spec, expected_verdict, system_of
 from tests.conftest import counterexample
 from tests.models import (
     DELIVERS_TWICE,
@@ -349,6 +349,17 @@ def test_the_diagram_shows_where_a_packet_is_lost() -> None:
     path = counterexample("unordered", 2, workload="script:[[1],[]]", network="lossy")
     assert lines(expected) == drawn(path)
     assert "Data(m1) from Alice to Bob is lost" == Wording.of(path).step(path.steps[1])
+
+
+@pytest.mark.parametrize(("actor", "row"), [(0, "  1    ●─Stamped(m1)┄▷"), (1, "◁┄Stamped(m1)─●")])
+def test_a_message_to_oneself_in_flight_leaves_on_the_side_where_there_is_room(
+    actor: int, row: str
+) -> None:
+    system = system_of(Spec("rst", actors=2, messages=1, workload="self"))
+    path = replay(system, (CausalSend(actor, (actor,)),))
+    (drawn_row,) = (line for line in diagram(path).lines if "Stamped" in line)
+    assert row in drawn_row
+    assert drawn_row.startswith("  1 ")
 
 
 def test_lines_of_a_deep_path_never_run_into_each_other() -> None:

@@ -1,0 +1,47 @@
+"""The page of findings: its commands find what it says, as far as two actors show it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import ROOT, Command
+
+PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+COMMAND = re.compile(r"^    antecede (check .*)$", re.MULTILINE)
+WORDS = {"two": 2, "three": 3}
+
+
+def lengths(text: str) -> set[int]:
+    """Return the lengths of counterexamples that a text names: 8 transitions, or after 4."""
+    found = re.findall(r"\b(\w+) transitions|\bafter (\d+)\b", " ".join(text.split()))
+    words = [one or other for one, other in found]
+    return {int(WORDS.get(word.lower(), word)) for word in words}
+
+
+def commands() -> Iterator[tuple[str, str, bool]]:
+    """Yield the commands for two actors, each with its section and whether it is of a repair."""
+    for section in PAGE.split("\n## ")[1:]:
+        wrong, _, repair = section.partition("**Repair:**")
+        for text, repairs in ((wrong, False), (repair, True)):
+            for command in COMMAND.findall(text):
+                if "--actors 2" in command:
+                    yield section, command, repairs
+
+
+@pytest.mark.parametrize(
+    ("section", "command", "repairs"), list(commands()), ids=[each[1] for each in commands()]
+)
+def test_a_finding_is_what_its_command_finds(
+    antecede: Command, section: str, command: str, repairs: bool
+) -> None:
+    ran = antecede(*shlex.split(command), "--engine", "plain")
+    if repairs:
+        assert (0, True) == (ran.code, "HOLDS" in ran.out)
+        return
+    assert 1 == ran.code
+    (length,) = re.findall(r"is violated after (\d+) transition", ran.out)
+    assert int(length) in lengths(section)
