@@ -180,7 +180,7 @@ def check(
         starvation.refuse(options)
         options = starvation.method(system, options)
     plainly: dict[str, Any] = {}
-    if options.engine == "local" and (reason := only_plainly(system)):
+    if options.engine == "local" and (reason := only_plainly(system, options)):
         options = evolve(options, engine="plain")
         plainly = {"explored_plainly": reason}
     bounds = checked(bounds.over(spec.bounds))

@@ -72,7 +72,7 @@ def _refuse(system: System, options: Options) -> None:
     if system.limits and options.engine != "plain":
         asked = ",".join(limit.text for limit in system.limits)
         raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
-    if options.engine != "plain" and (reason := only_plainly(system)):
+    if options.engine != "plain" and (reason := only_plainly(system, options)):
         raise InputError(
             f"{reason}, which the tables of the {options.engine} engine do not know; give "
             "--engine plain"
@@ -84,10 +84,10 @@ def _refuse(system: System, options: Options) -> None:
         )
 
 
-def only_plainly(system: System) -> str | None:
+def only_plainly(system: System, options: Options = Options()) -> str | None:
     """Return why only plain Python can judge what is asked, or None."""
     joint = [prop.name for prop in system.properties if prop.what is What.STATES]
-    if joint:
+    if joint and (options.engine, options.search) != ("local", "breadth"):
         return f"{', '.join(joint)} is about all actors at once"
     closer = [prop.name for prop in system.properties if looks_at_message(prop)]
     return f"{', '.join(closer)} asks which message is delivered, or where" if closer else None

@@ -144,7 +144,7 @@ class Protocol:
             delivers only what is asked for; only for protocols that can choose what to deliver.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
         joint_invariants: name -> predicate on the states of all actors, a tuple, checked as
-            `invariant:NAME`, too; by plain Python only.
+            `invariant:NAME`, too; on tables only breadth-first, by one machine.
         at_rest: name -> predicate that every actor's state respects in a final state, where nothing
             can happen any more; `check --measures` tells which do not.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
@@ -231,7 +231,7 @@ class What(Enum):
     STATE = "actors' states"
     """An actor's own state."""
     STATES = "the states of all actors"
-    """The states of all actors at once, in order; by plain Python only."""
+    """The states of all actors at once, in order; on tables only breadth-first, by one machine."""
     UNDELIVERED = "undelivered messages"
     """The messages of one sender that are not delivered everywhere, in causal-send order."""
     ENDED = "ends of workloads"

@@ -22,13 +22,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import CapacityError, ReplayError, UnsoundError
 from antecede.checker.local.graph import KeptGraph, figures_of
+from antecede.checker.local.joint import Joint
 from antecede.checker.local.owners import (
     ARENAS,
     FURTHER,
@@ -73,6 +74,10 @@ from antecede.checker.tables.symmetry import NotSymmetricError, figures, why_not
 from antecede.checker.tables.tabulate import SelfPacketError, Words
 from antecede.checker.tables.visited import Visited
 
+Showing: TypeAlias = tuple[Property, int, int]
+"""What is shown; the index of a state of the current level, times the number of threads, plus the
+owner; and the place of the transition from there that shows it, or -1 for the state itself."""
+
 UNFOUNDED = (NotSymmetricError, SelfPacketError, NotGradedError)
 """What is raised where something taken for granted turns out not to hold."""
 
@@ -85,12 +90,16 @@ class LocalBreadthFirst:
         weighs: levels may be sums of weights.
         tried: weights that were gone by; other ones turned out to be needed.
         kept: the graph of all states, where it was asked for.
+        joint: judges the properties of all actors' states at once.
+        unjudged: it has not judged all states of the current level.
     """
 
     system: System
     max_depth: int | None = None
     options: Options = Options()
     exhaustive: bool = True
+    joint: Joint = field(init=False)
+    unjudged: bool = False
     supply: Supply = field(init=False)
     owners: list[Owner] = field(init=False)
     arenas: Arenas = field(init=False)
@@ -160,6 +169,7 @@ class LocalBreadthFirst:
         self.tried = [self.course.weights]
         self.supply = self._new_supply(symmetric=state["symmetric"])
         self.supply.adopt(filled(state["supply"], saved.array))
+        self.joint, self.unjudged = Joint(self.supply), True
         self.owners = [self._owner(k, len(state["owners"])) for k in range(len(state["owners"]))]
         for owner, record in zip(self.owners, state["owners"], strict=True):
             owner.adopt(record, saved)
@@ -194,6 +204,7 @@ class LocalBreadthFirst:
                 self.supply = self._new_supply(symmetric=True)
             except NotSymmetricError as reason:
                 self.no_symmetry = str(reason)
+        self.joint, self.unjudged = Joint(self.supply), False
         self._begin()
 
     def _begin(self) -> None:
@@ -361,6 +372,10 @@ class LocalBreadthFirst:
         if self.max_depth is not None and self.course.deepest >= self.max_depth:
             self.course.truncated, self.course.frontier = True, 0
             return
+        if self.unjudged:
+            self._judge_level(tick)
+            if decided(self.system, self):
+                return
         self.course.between_levels = False
         known = bits_of(self.system, lambda prop: prop.name in self.found)
         for owner in self.owners:
@@ -373,6 +388,8 @@ class LocalBreadthFirst:
         self._collect(tick)
         self._next_level()
         if self.arenas.made:  # else a second search took the memory
+            self._judge_level(tick)
+        if self.arenas.made:
             self._drop()
         if any(o.control[kernels.DECREASED] for o in self.owners):
             raise UnsoundError(
@@ -704,39 +721,52 @@ class LocalBreadthFirst:
             self.weighs = False
             raise NotGradedError("depths need more than two bytes")
 
+    def _judge_level(self, tick: Callable[[], None]) -> None:
+        """Judge the states of the current level by what is asked of all actors at once."""
+        self.unjudged = True
+        levels = [(owner.level.rows.array, owner.level.count) for owner in self.owners]
+        found = self.joint.shown(levels, self.found, self.pool, partial(self._pause, tick))
+        self.unjudged = False
+        self._record(
+            [(prop, index * len(levels) + owner, -1) for prop, owner, index in found], tick
+        )
+
     def _collect(self, tick: Callable[[], None]) -> None:
-        """Trace back what this round showed, the shortest first."""
-        if self.course.weights:
-            self._collect_by_weight()
-            return
-        untraced = []
+        """Take note of what the kernels saw in this round."""
+        shown = []
         for owner in self.owners:
             for bits, link, place in owner.shown[: owner.control[kernels.FOUND]]:
-                index, source = divmod(int(link), len(self.owners))
-                for prop in in_bits(self.system, int(bits)):
-                    if self.options.traces:
-                        self._show(prop, source, index, int(place))
-                    else:
-                        untraced.append(prop)
+                known = in_bits(self.system, int(bits))
+                shown += [(prop, int(link), int(place)) for prop in known]
             owner.control[kernels.FOUND] = 0
+        self._record(shown, tick)
+
+    def _record(self, shown: list[Showing], tick: Callable[[], None]) -> None:
+        """Trace back what was shown, the shortest first."""
+        if self.course.weights:
+            self._record_by_weight(shown)
+            return
+        untraced = []
+        for prop, link, place in shown:
+            index, source = divmod(link, len(self.owners))
+            if self.options.traces:
+                self._show(prop, source, index, place)
+            else:
+                untraced.append(prop)
         # Of a witness it only matters that there is one; of a violation, how it comes about.
         self.course.found |= {p.name: Found(()) for p in untraced if p.sought}
         violated = {p.name for p in untraced if not p.sought}
         if violated:
             self._search_again(violated, tick)
 
-    def _collect_by_weight(self) -> None:
+    def _record_by_weight(self, shown: list[Showing]) -> None:
         """Take note of what was shown; begin again by depth if that decides the search.
 
         Then the search by depth is over sooner, its path is a shortest one and its counts exact. A
         witness alone decides nothing; that there is one is all that is known of it then.
         """
-        found = self.course.found
-        for owner in self.owners:
-            shown = int(np.bitwise_or.reduce(owner.shown[: owner.control[kernels.FOUND], 0]))
-            for prop in in_bits(self.system, shown):
-                found.setdefault(prop.name, Found(()))
-            owner.control[kernels.FOUND] = 0
+        for prop, _link, _place in shown:
+            self.course.found.setdefault(prop.name, Found(()))
         if decided(self.system, self):
             self.weighs = False
             raise NotGradedError("what is shown has its shortest run by depth")

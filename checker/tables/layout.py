@@ -315,6 +315,14 @@ class Layout:
             row[self.row_fields[0][actor]] |= number << int(self.row_fields[1][actor])
         return row
 
+    def composites(self, rows: Words) -> list[Words]:
+        """Return, per actor, the composites in flat rows."""
+        shaped = rows.reshape(-1, self.row_words)
+        return [
+            shaped[:, word] >> shift & mask
+            for word, shift, mask in zip(*self.row_fields, strict=True)
+        ]
+
     def geometry(self) -> Words:
         """Return the geometry array; see `checker.tables.kernels` for its places."""
         t, system = self.tabulation, self.tabulation.system

@@ -22,7 +22,7 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
 from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
-from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries
+from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark, ordered
 from antecede.checker.semantics.transition import (
     initial_state,
@@ -274,10 +274,8 @@ class Tabulation(Components):
 
     def initially_shown(self) -> int:
         """Return the bit set of properties that the initial state shows."""
-        bits = 0
-        for state in initial_state(self.system).actors:
-            bits |= self.shown(state)
-        return bits
+        state = initial_state(self.system)
+        return bits_of(self.system, lambda prop: in_state(prop, state))
 
     def _step_codes(self, actor: int, step: Step) -> list[int]:
         """Return the sends and deliveries of a step as the kernels read them."""
