@@ -12,7 +12,7 @@ from antecede.checker.model import Message, Property, Request, What, Where
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
 from antecede.checker.report.prose import Remarks, Wording, listed, loop_text, pending
-from antecede.checker.semantics.failing import Raised
+from antecede.checker.semantics.failing import PredicatesReturn, Raised
 from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains, field_names
 
@@ -207,6 +207,8 @@ def _joint_invariant(path: Path, prop: Property) -> Explanation | None:
     states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
     for number, state in states:
         if not prop.predicate(state.actors):
+            if isinstance(prop.predicate, PredicatesReturn):
+                return Explanation(f"There {prop.predicate.error(state.actors)}.")
             when = f"After step {number}" if number else "From the start"
             details = (
                 f"{words.actor(i)} is {words.value(local)}" for i, local in enumerate(state.actors)

@@ -55,4 +55,4 @@ def _told(system: System, path: Path) -> Path:
     """Return the path on a system whose marks say what went wrong."""
     found = replay(deferring(system, told=True), [step.transition for step in path.steps])
     failure = failure_in(found.last.actors)
-    return found if failure is None else evolve(found, violates=failure.violates)
+    return evolve(found, violates=path.violates if failure is None else failure.violates)

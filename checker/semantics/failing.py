@@ -82,8 +82,39 @@ def deferring(system: System, *, told: bool = False) -> System:
     return evolve(
         system,
         protocol=_Deferring(system, told).protocol(),
-        properties=(*map(_tolerant, system.properties), *map(failure_property, FAILURES)),
+        properties=(*map(_tolerant, system.properties), *_failures(system)),
     )
+
+
+@frozen
+class PredicatesReturn:
+    """The predicate of PREDICATE_RETURNS on the states of all actors.
+
+    Attributes:
+        joint: properties whose predicates are asked about all actors' states at once.
+    """
+
+    joint: tuple[Property, ...]
+
+    def __call__(self, states: tuple[Any, ...]) -> bool:
+        """Return whether every predicate returns."""
+        return self.error(states) is None
+
+    def error(self, states: tuple[Any, ...]) -> str | None:
+        """Return what a predicate raises, or None."""
+        failure = failure_in(states)
+        if failure is not None:
+            return failure.error if failure.violates == PREDICATE_RETURNS else None
+        return next(filter(None, (_raised_by(p, states) for p in self.joint)), None)
+
+
+def _failures(system: System) -> tuple[Property, ...]:
+    """Return FAILURES as properties of the deferring system of `system`."""
+    handler, predicate = map(failure_property, FAILURES)
+    joint = tuple(prop for prop in system.properties if prop.what is What.STATES)
+    if joint:
+        predicate = evolve(predicate, what=What.STATES, predicate=PredicatesReturn(joint))
+    return handler, predicate
 
 
 def failure_property(name: str) -> Property:
@@ -97,7 +128,7 @@ def failure_property(name: str) -> Property:
 
 def only_failures(system: System) -> System:
     """Return the deferring system in which nothing is judged but whether the protocol fails."""
-    return evolve(deferring(system), properties=tuple(map(failure_property, FAILURES)))
+    return evolve(deferring(system), properties=_failures(system))
 
 
 def failure_in(states: tuple[Any, ...]) -> Raised | None:
@@ -184,9 +215,13 @@ def judge_states(system: System, state: State) -> None:
 
 
 def _error_in(prop: Property, state: Any) -> str | None:
+    return _raised_by(prop, state) if prop.what is What.STATE else None
+
+
+def _raised_by(prop: Property, thing: Any) -> str | None:
+    """Return what the predicate of `prop` raises about one thing, or None."""
     try:
-        if prop.what is What.STATE:
-            prop.predicate(state)
+        prop.predicate(thing)
     except HandlerError as error:
         return str(error)
     return None

@@ -168,6 +168,55 @@ def test_predicate_that_raises_is_named_with_its_argument_and_a_run(
     assert (PREDICATE_RETURNS, 4) == (path.violates, path.length)
 
 
+@in_every_engine
+def test_predicate_on_all_actors_that_raises_is_named_with_a_run(engine: str, search: str) -> None:
+    report = checked(_at_odds(), engine, search, properties=("invariant:sum",))
+    error = str(report.result.error)
+    assert "invariant 'sum' of protocol 'failing' raised ValueError: three" in error
+    path = report.result.counterexample
+    assert path is not None
+    assert (PREDICATE_RETURNS, 6) == (path.violates, path.length)
+    text = check_text(report)
+    assert "The protocol fails in step 6:" in text
+    assert "There invariant 'sum' of protocol 'failing' raised ValueError: three" in text
+
+
+def _at_odds() -> Protocol:
+    def total(states: tuple[Seen, ...]) -> bool:
+        if sum(state.count for state in states) > 2:
+            raise ValueError("three")
+        return True
+
+    return evolve(fails_at(9, _asserts), joint_invariants={"sum": total})
+
+
+def test_run_to_a_predicate_on_all_actors_is_replayed_from_its_trace(tmp_path: FilePath) -> None:
+    source, trace = tmp_path / "mine.py", tmp_path / "t.json"
+    invariant = "joint_invariants={'two': lambda states: sum(states) < 2 or states.two}"
+    source.write_text(COUNTS.format(invariant))
+    command = ["check", str(source), "--actors", "3", "--messages", "1", "--trace", str(trace)]
+    assert 2 == main(command)
+    path, prop = replay_file(str(trace), str(source))
+    assert (PREDICATE_RETURNS, 4) == (prop, path.length)
+    assert prop == path.violates
+    source.write_text(COUNTS.format(invariant.replace("states.two", "True")))
+    path, prop = replay_file(str(trace), str(source))
+    assert (None, PREDICATE_RETURNS) == (path.violates, prop), "it is repaired"
+
+
+COUNTS = """
+from antecede import Protocol, Step
+
+def send(state, message):
+    return Step(state, sends=((message.receiver, message),))
+
+def receive(state, src, message):
+    return Step(state + 1, deliveries=(message,))
+
+COUNTS = Protocol("counts", "", "", lambda *_: 0, send, receive, {})
+"""
+
+
 def test_failing_run_is_saved_and_replayed(
     tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
 ) -> None:
