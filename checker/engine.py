@@ -73,9 +73,12 @@ def _refuse(system: System, options: Options) -> None:
         asked = ",".join(limit.text for limit in system.limits)
         raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
     if options.engine != "plain" and (reason := only_plainly(system, options)):
+        on_one_machine = attrs.evolve(options, engine="local")
+        other = "plain" if only_plainly(system, on_one_machine) else "local"
+        searching = "" if options.search == "breadth" else f" in {options.search}-first search"
         raise InputError(
-            f"{reason}, which the tables of the {options.engine} engine do not know; give "
-            "--engine plain"
+            f"{reason}, which the tables of the {options.engine} engine do not know{searching}; "
+            f"give --engine {other}"
         )
     if options.engine != "plain" and system.actors > MOST_ACTORS:
         raise InputError(

@@ -111,13 +111,14 @@ def on_hash(modulus: int, seed: int, *, symmetric: bool) -> Callable[[tuple[Any,
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     drawn=random_systems(),
-    modulus=st.sampled_from([2, 5, 40]),
+    modulus=st.sampled_from([3, 40, 300]),
     seed=st.integers(0, 1000),
     symmetric=st.booleans(),
+    alone=st.booleans(),
     history=st.sampled_from(["knowledge", "full"]),
 )
 def test_random_predicates_are_judged_alike_on_random_systems(
-    drawn: RandomSystem, modulus: int, seed: int, symmetric: bool, history: str
+    drawn: RandomSystem, modulus: int, seed: int, symmetric: bool, alone: bool, history: str
 ) -> None:
     respects = on_hash(modulus, seed, symmetric=symmetric)
     shows = on_hash(modulus, seed + 1, symmetric=symmetric)
@@ -130,12 +131,12 @@ def test_random_predicates_are_judged_alike_on_random_systems(
         history=history,
         clock_at=drawn.clock_at,
     )
+    others = () if alone else system.properties
     sought = seeking(lambda cells: not shows(cells))
-    assert_all_agree(asked(system, *system.properties, respecting(respects), sought))
+    assert_all_agree(asked(system, *others, respecting(respects), sought))
 
 
 def test_a_predicate_that_tells_actors_apart_ends_symmetry() -> None:
-    """Actor 0 is the first to deliver only in some of the states with one representative."""
     own = respecting(lambda states: states[0] == states[1] or states[1] != states[2])
     system = asked(system_for(MFSS, 3, 1), own)
     result = by_tables(system, threads=1)
@@ -145,7 +146,7 @@ def test_a_predicate_that_tells_actors_apart_ends_symmetry() -> None:
 
 
 def test_symmetry_stays_on_where_every_name_is_judged_alike() -> None:
-    own = respecting(lambda states: len(set(map(repr, states))) > 0)
+    own = respecting(lambda states: sum(len(repr(state)) for state in states) < 10_000)
     result = by_tables(asked(system_for(MFSS, 3, 1), own), threads=1)
     assert Verdict.HOLDS is result.verdict
     assert result.statistics["symmetry"]["on"]
