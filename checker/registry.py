@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import importlib.util
 import sys
@@ -92,12 +93,15 @@ def resolved(
         return found[name]
     if name and hasattr(module, name):
         other = type(getattr(module, name)).__name__
-        raise InputError(f"{name!r} in {path} is a {other}; give {kind.wanted}")
+        article = "an" if other[0] in "aeiouAEIOU" else "a"
+        raise InputError(f"{name!r} in {path} is {article} {other}; give {kind.wanted}")
     if name:
         raise unknown(f"object in {path}", name, found)
     if len(found) == 1:
         return next(iter(found.values()))
-    choices = ", ".join(f"{path}:{key}" for key in found) or "none is defined there"
+    if not found:
+        raise InputError(f"{path} defines no {kind.name}; give {kind.wanted}")
+    choices = ", ".join(f"{path}:{key}" for key in found)
     raise InputError(f"say which {kind.name} of {path} is meant; available: {choices}")
 
 
@@ -110,6 +114,15 @@ def _file_meant(reference: str) -> str | None:
     return None
 
 
+def _other_files(path: Path) -> str:
+    """Return what to give in place of a file that is not there."""
+    others = [other.name for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, sorted(others), n=1)
+    if near:
+        return f"did you mean {str(path.parent / near[0])!r}?"
+    return "give FILE.py:OBJECT or a protocol name"
+
+
 def import_file(path: Path) -> ModuleType:
     """Return a user's Python file as a module.
 
@@ -118,7 +131,7 @@ def import_file(path: Path) -> ModuleType:
         ProtocolError: it cannot be imported.
     """
     if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}; give FILE.py:OBJECT or a protocol name")
+        raise InputError(f"there is no file {str(path)!r}; {_other_files(path)}")
     spec = importlib.util.spec_from_file_location(f"user_protocol_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -153,7 +166,8 @@ def protocols_in(reference: str) -> dict[str, Protocol]:
     found = _defined_in(import_file(Path(path)))
     if not found:
         raise InputError(f"{path} defines no protocol, that is, no antecede.Protocol")
-    return {f"{path}:{key}": _adapted(each) for key, each in found.items()}
+    named = {path if len(found) == 1 else f"{path}:{key}": each for key, each in found.items()}
+    return {key: _adapted(each) for key, each in named.items()}
 
 
 def _defined_in(module: ModuleType) -> Mapping[str, Any]:

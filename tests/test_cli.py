@@ -138,7 +138,11 @@ WRONG = [
     (("check", "cykass"), "unknown protocol 'cykass'; did you mean 'cykas'?"),
     (("check", "specs/smal"), "there is no file or folder 'specs/smal'"),
     (("check", "none.toml"), "cannot read the spec 'none.toml': No such file"),
-    (("check", "none.py:P"), "there is no file 'none.py'"),
+    (("check", "none.py:P"), "there is no file 'none.py'; give FILE.py:OBJECT or a protocol name"),
+    (
+        ("check", str(ROOT / "protocols" / "mffs.py")),
+        f"did you mean '{ROOT / 'protocols' / 'mfss.py'}'?",
+    ),
     (("check", "mfss", "--actors", "1"), "actors is 1; give at least 2"),
     (
         ("check", "mfss", "--actors", "two"),

@@ -146,9 +146,17 @@ def test_a_file_is_listed_with_its_protocols(antecede: Command, tmp_path: Path) 
     assert 0 == ran.code
     assert "mine.py:MFSS\n" in ran.out
     assert "antecede check mine.py:OTHER" in ran.out
+    (tmp_path / "one.py").write_text(source)
+    assert "antecede check one.py\n" in antecede("list", "one.py", cwd=tmp_path).out
     ran = antecede("list", "none.py", cwd=tmp_path)
     assert (2, "") == (ran.code, ran.out)
     assert "none.py defines no protocol" in ran.err
+
+
+def test_actions_and_invariants_across_actors_are_listed(antecede: Command) -> None:
+    out = antecede("list", str(ROOT / "specs" / "examples" / "token_ring.py")).out
+    assert re.search("actions +pass, make-another\\n", out)
+    assert re.search("invariants +one-token\\n", out)
 
 
 def test_an_unknown_name_is_listed_with_its_neighbour(antecede: Command) -> None:

@@ -17,7 +17,7 @@ from antecede.checker.prove.picture import happening, picture
 from antecede.checker.prove.vocabulary import Model
 
 SCHEMA = "antecede/proof/1"
-WIDTH = 88
+WIDTH = 80
 
 
 def wrapped(text: str, indent: str = "") -> str:

@@ -98,8 +98,13 @@ def _declared(protocol: Protocol) -> list[tuple[str, str]]:
     found = [("source", protocol.source)]
     if protocol.network != "unordered":
         found.append(("network it needs", protocol.network))
-    names = [(k, getattr(protocol, k)) for k in ("witnesses", "invariants", "measures")]
-    return [*found, *((kind, ", ".join(each)) for kind, each in names if each)]
+    names = {
+        "actions": protocol.actions,
+        "witnesses": protocol.witnesses,
+        "invariants": (*protocol.invariants, *protocol.joint_invariants),
+        "measures": protocol.measures,
+    }
+    return [*found, *((kind, ", ".join(each)) for kind, each in names.items() if each)]
 
 
 def _property_rows() -> list[tuple[str, str]]:

@@ -95,7 +95,7 @@ def test_where_nothing_is_found_beyond_the_bounds_the_test_is_incomplete(tmp_pat
             "    def causal_send(self, message): ...\n    def receive(self, out, src, packet): ...",
             "Node.causal_send(out, message) is what the checker calls",
         ),
-        ("x = 1", "none is defined there"),
+        ("x = 1", "defines no protocol; give an antecede.Protocol, or a class with"),
     ],
 )
 def test_an_adapter_that_lacks_something_is_refused_in_a_sentence(
@@ -107,4 +107,4 @@ def test_an_adapter_that_lacks_something_is_refused_in_a_sentence(
 
 def test_what_is_no_adapter_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", adapter(tmp_path, "x = 1") + ":x"]) == 2
-    assert "is a int; give an antecede.Protocol, or a class with" in capsys.readouterr().err
+    assert "is an int; give an antecede.Protocol, or a class with" in capsys.readouterr().err
