@@ -46,6 +46,7 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     """Return the error for a name that is not one of `choices`, with the nearest one suggested."""
     names = sorted(choices)
     near = difflib.get_close_matches(value, names, n=1)
+    near = near or [name for name in names if len(value) > 2 and name.startswith(value)]
     hint = f"; did you mean {near[0]!r}?" if near else ";"
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
 

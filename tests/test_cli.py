@@ -158,7 +158,10 @@ WRONG = [
     (("check", "mfss", "--workload", "eny"), "unknown workload 'eny'; did you mean 'any'?"),
     (("check", "mfss", "--workload", "script:[[1]]"), "3 actors, 1 list"),
     (("check", "mfss", "--workload", "script:[["), "needs a JSON list after the colon"),
-    (("check", "mfss", "--property", "causal"), "unknown property 'causal'"),
+    (
+        ("check", "mfss", "--property", "causal"),
+        "unknown property 'causal'; did you mean 'causal-delivery'?",
+    ),
     (("check", "mfss", "--property", ""), "'--property': it names nothing; give a name"),
     (("check", "mfss", "--property", " , "), "'--property': it names nothing; give a name"),
     (

@@ -15,7 +15,7 @@ from antecede.checker.registry import protocol_names
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Expectation, Spec, load_spec, overridden, system_of
+from antecede.checker.spec import KEYS, Expectation, Spec, load_spec, overridden, system_of
 from antecede.checker.targets import targets_of
 from antecede.protocols.cykas import Eager, Normal
 from antecede.protocols.cykas_secret_mode import CykasSecretMode
@@ -140,6 +140,14 @@ def test_exhibit_comes_out_as_expected(file: Path) -> None:
     report = checked(file)
     assert () == report.differences
     assert report.as_expected
+
+
+def test_every_key_of_a_spec_is_documented() -> None:
+    page = (ROOT / "docs" / "specs.md").read_text(encoding="utf-8")
+    table = page.partition("| key | value |")[2].partition("\n\n")[0]
+    cells = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| `")]
+    named = {key for cell in cells for key in re.findall(r"`(\w+)`", cell)}
+    assert {*KEYS, "title"} == named
 
 
 def test_the_museum_lists_its_specs_with_what_they_expect() -> None:
@@ -303,7 +311,7 @@ WRONG = [
     ("messages = 2", 'workload = "some"', "unknown workload 'some'"),
     ("messages = 2", 'workload = { kind = "scrip" }', "did you mean 'script'?"),
     ("messages = 2", 'workload = { kind = "script", send = [] }', "did you mean 'sends'?"),
-    ("messages = 2", 'workload = { kind = "script", sends = [[1]] }', "2 actors, 1 lists"),
+    ("messages = 2", 'workload = { kind = "script", sends = [[1]] }', "2 actors, 1 list"),
     ("messages = 2", 'workload = { kind = "script", sends = [[1],[1]] }', "sends to itself"),
     ("messages = 2", "messages = ", "is not valid TOML"),
 ]
