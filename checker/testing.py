@@ -55,6 +55,7 @@ def check(
         AssertionError: the check did not come out as expected, or came to no verdict.
         InputError: a name or number cannot be used.
     """
+    __tracebackhide__ = True
     name = protocol if isinstance(protocol, str) else protocol.name
     wanted = Expectation(expected_verdict(expect), counterexample_length, violates)
     parts = [taken(values, kind) for kind in (Spec, Options, Bounds)]
@@ -74,6 +75,7 @@ def check(
 
 def check_spec(file: str) -> Result:
     """Check a spec; fail the test with the report if it does not come out as expected."""
+    __tracebackhide__ = True
     return expected(checks.check(load_spec(Path(file))))
 
 
@@ -83,6 +85,8 @@ def expected(report: CheckReport) -> Result:
     Raises:
         AssertionError: it did not; its text is the report.
     """
+    __tracebackhide__ = True  # pytest then shows the line of the test, and none of ours
     if report.exit_code:
-        raise AssertionError("\n" + "\n".join([*report.differences, "", check_text(report)]))
+        differences = [*report.differences, ""] if report.differences else []
+        raise AssertionError("\n".join([*differences, check_text(report)]))
     return report.result

@@ -29,6 +29,22 @@ def test_a_protocol_that_does_not_hold_fails_with_the_explanation() -> None:
         check("unordered", actors=2, engine="plain")
 
 
+def test_a_failed_assertion_shows_the_line_of_the_test_and_what_was_found(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        """
+        from antecede import check
+
+        def test_broken():
+            check("unordered", actors=2, engine="plain")
+        """
+    )
+    shown = pytester.runpytest_subprocess("-p", "no:cacheprovider").stdout.str()
+    assert "checker/testing.py" not in shown
+    assert "E       AssertionError: expected HOLDS, found VIOLATED\n" in shown
+
+
 def test_an_expected_violation_passes_and_an_unexpected_length_does_not() -> None:
     values: dict[str, Any] = {"actors": 2, "expect": "violated", "engine": "plain"}
     check("unordered", counterexample_length=4, violates="causal-delivery", **values)
