@@ -109,13 +109,29 @@ class Growth:
 
 
 @frozen
+class Kept:
+    """A search under a bound on a declared measure: how great it gets in runs of any length.
+
+    Attributes:
+        spec: what to search; its last bound is on this measure.
+        relation: AT_MOST: no actor's measure ever exceeds the value; REACHES: some actor's comes
+            to it.
+        quick: smaller bounds, for `--quick`.
+    """
+
+    spec: Spec
+    relation: Relation
+    quick: Size | None = None
+
+
+@frozen
 class Unchecked:
     """Nothing that was checked decides the claim; says why."""
 
     reason: str
 
 
-Evidence: TypeAlias = Check | Measured | ControlPackets | AtRest | Growth | Unchecked
+Evidence: TypeAlias = Check | Measured | ControlPackets | AtRest | Growth | Kept | Unchecked
 
 LAWS: Mapping[str, Callable[[int, Measures], int]] = MappingProxyType(
     {
@@ -263,3 +279,19 @@ def grows(
 ) -> Growth:
     """Return the evidence that a measure grows no faster than a law."""
     return Growth(_spec(protocol, (2, messages), values), name, law, factor, sizes)
+
+
+def comes_to(value: int, name: str, protocol: str, size: Size = (3, 1), **values: Any) -> Kept:
+    """Return the evidence that in some run what an actor keeps, a declared measure, is so much."""
+    return Kept(_bounded(value, name, protocol, size, values), Relation.REACHES)
+
+
+def never_exceeds(value: int, name: str, protocol: str, size: Size = (3, 1), **values: Any) -> Kept:
+    """Return the evidence that what an actor keeps, a declared measure, is never more than that."""
+    return Kept(_bounded(value + 1, name, protocol, size, values), Relation.AT_MOST)
+
+
+def _bounded(bound: int, name: str, protocol: str, size: Size, values: Mapping[str, Any]) -> Spec:
+    """Ask for safety alone, which every search judges; its verdict is not what is wanted."""
+    asked = {"properties": ("causal-delivery",), "bound": (f"{name}={bound}",), **values}
+    return _spec(protocol, size, asked)

@@ -167,7 +167,21 @@ SOURCE = Source(
                 at_rest("cykas", "normal-mode"),
                 holds("cykas", properties=("invariant:mode-counts",)),
             ),
-            "For finite workloads.",
+            "For finite workloads; the next claim is about those without end.",
+        ),
+        Claim(
+            "cykas-3-5-endless",
+            "Lemma 3.5, where applications never stop",
+            "MODE is 0 in the end.",
+            (
+                holds(
+                    "cykas",
+                    (3, 1),
+                    properties=("no-starvation",),
+                    workload="endless:1:[[1,2],[2],[0]]",
+                ),
+            ),
+            "Carol sends one message in that run, so that nothing but MODE can hold it back.",
         ),
         Claim(
             "cykas-reliable",

@@ -10,14 +10,17 @@ from antecede.checker.claims.claim import (
     Evidence,
     Source,
     at_most,
+    comes_to,
     control_packets,
     exactly,
     grows,
     holds,
+    never_exceeds,
     proved,
     reaches,
     violated,
 )
+from antecede.checker.search.options import Bounds
 
 CAUSAL, INTEGRITY, DELIVERED = "causal-delivery", "integrity", "all-delivered"
 SAFETY = (CAUSAL, INTEGRITY)
@@ -40,6 +43,12 @@ TWO, THREE = "script:[[1,1],[]]", "script:[[1,1,1],[]]"
 
 ONE_BUSY = "endless:1:[[1,2],[2],[0]]"
 """Alice goes on sending to Bob and Carol; Carol wants to send to Alice."""
+
+TWO_BUSY = "endless:1:[[1,2],[0,2],[0]]"
+"""Alice and Bob go on sending to each other and to Carol; Carol wants to send to Alice."""
+
+ONE_SENDS = "endless:1:[[1,2],[],[]]"
+"""Alice alone sends, and goes on; each message is delivered before she causal-sends the next."""
 
 
 def cell(
@@ -428,6 +437,33 @@ OWN = (
         ),
     ),
     Claim(
+        "hybrid-cykas-starvation",
+        "Section 4.3, the liveness problem of Cykas",
+        "Two processes that go on sending eagerly to a third, and take turns, keep it in secret "
+        "mode for ever, even where channels keep their order.",
+        (
+            violated(
+                "cykas",
+                "no-starvation",
+                network="fifo",
+                workload=TWO_BUSY,
+                bound=("mode=3", "eager-sent=2"),
+            ),
+        ),
+        "Each also sends to the other, so that an ACK is always missing. The bounds keep the "
+        "search small; a lasso within them is a run of the whole.",
+    ),
+    Claim(
+        "hybrid-cykas-space",
+        "Section 4.3, third weak point of Cykas",
+        "What a Cykas process keeps for its eager sends grows with the number of its receivers: a "
+        "bit vector for each.",
+        (never_exceeds(2, "eager-sent", "cykas", network="fifo", workload=ONE_SENDS),),
+        "Read as a bound for runs of any length: there is a vector for each eager send whose YCT "
+        "is due (Cykas paper, section 2.2.1), so while one ACK is late there is one more with "
+        "every message to another receiver, though each was delivered before the next.",
+    ),
+    Claim(
         "hybrid-cykas-yct",
         "Section 4.3, second weak point of Cykas",
         "A YCT that comes twice is counted twice, so Cykas does not suit a network that repeats.",
@@ -501,6 +537,22 @@ OWN = (
         ),
         "From every state a way leads to where everything is delivered; that a fair network "
         "takes it is not checked.",
+    ),
+    Claim(
+        "hybrid-5-3-window",
+        "Section 5.5.2, the proof of Lemma 5.3",
+        "A message stays in the unacked buffer until it and all earlier ones are acknowledged.",
+        (
+            comes_to(
+                3,
+                "unacked",
+                "hybrid-basic",
+                workload=ONE_SENDS,
+                bounds=Bounds(max_states=2_000),
+            ),
+        ),
+        "So the buffer is unbounded in a run without end: while the oldest ACK is late it grows "
+        "with every message, though each was delivered before the next.",
     ),
     Claim(
         "hybrid-algorithm-1",

@@ -20,6 +20,7 @@ from antecede.checker.claims.claim import (
     ControlPackets,
     Evidence,
     Growth,
+    Kept,
     Measured,
     Relation,
     Ruling,
@@ -30,6 +31,8 @@ from antecede.checker.claims.claim import (
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.model import Protocol
 from antecede.checker.registry import protocol_named
+from antecede.checker.report.prose import length_text
+from antecede.checker.report.text import growth_line
 from antecede.checker.search.costs import Measures, measure
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
@@ -46,7 +49,7 @@ class Finding:
         ruling: what it alone says of the claim.
         command: what to run to see it again; empty if nothing was run.
         text: what was found.
-        report: of the check, if it found a counterexample.
+        report: of the check, if it found a counterexample, or a run to a bound.
         seconds: how long it took.
     """
 
@@ -104,7 +107,7 @@ class Judge:
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None
     named: Named = protocol_named
     interrupted: bool = False
-    _reports: dict[Question, CheckReport] = field(factory=dict)
+    _reports: dict[tuple[Question, tuple[str, ...]], CheckReport] = field(factory=dict)
     _measures: dict[Question, Measures | str] = field(factory=dict)
 
     def judged(self, source: Source) -> Iterator[Judged]:
@@ -131,7 +134,10 @@ class Judge:
 
     def _run(self, evidence: Evidence) -> Finding:
         if isinstance(evidence, Check):
-            return self._check(self._sized(evidence.spec, evidence.quick))
+            return _judged_check(self._report(self._sized(evidence.spec, evidence.quick)))
+        if isinstance(evidence, Kept):
+            report = self._report(self._sized(evidence.spec, evidence.quick))
+            return _judged_kept(report, evidence.relation)
         if isinstance(evidence, Growth):
             return self._growth(evidence)
         assert not isinstance(evidence, Unchecked)
@@ -148,8 +154,8 @@ class Judge:
             return spec
         return evolve(spec, actors=quick[0], messages=quick[1])
 
-    def _check(self, spec: Spec) -> Finding:
-        key = as_asked(spec)
+    def _report(self, spec: Spec) -> CheckReport:
+        key = (as_asked(spec), spec.bound)
         if key not in self._reports:
             self._reports[key] = check(
                 spec,
@@ -162,7 +168,7 @@ class Judge:
         known = self._reports[key]
         report = evolve(known, spec=spec, differences=differences(spec, known.result))
         self.interrupted = self.interrupted or report.interrupted
-        return _judged_check(report)
+        return report
 
     def _growth(self, evidence: Growth) -> Finding:
         """Measure for every size; what exceeds the law may do so by a constant, so it is open."""
@@ -227,9 +233,25 @@ def _judged_check(report: CheckReport) -> Finding:
             return Finding(Ruling.UNDECIDED, command, text)
         return Finding(as_claimed, command, f"HOLDS ({counted(counts.unique_states, 'state')})")
     names = [name for name, verdict in result.properties.items() if verdict is Verdict.VIOLATED]
-    length = "" if path is None else f" after {counted(path.length, 'transition')}"
+    length = "" if path is None else f" after {length_text(path)}"
     text = f"{', '.join(names)} VIOLATED{length}"
     return Finding(as_claimed, command, text, report if path is not None else None)
+
+
+def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
+    """Compare what a search under a bound came to with what the claim implies."""
+    result, command = report.result, command_of(report.spec)
+    bound = report.spec.bound[-1]
+    run = next((growth for growth in result.grown if growth.limit.text == bound), None)
+    if run is not None:
+        ruling = Ruling.REFUTED if relation is Relation.AT_MOST else Ruling.CONFIRMED
+        return Finding(ruling, command, growth_line(run), report)
+    if result.verdict is Verdict.HOLDS:
+        ruling = Ruling.CONFIRMED if relation is Relation.AT_MOST else Ruling.UNDECIDED
+        states = counted(result.counts.unique_states, "state")
+        return Finding(ruling, command, f"nobody comes to {bound} ({states})")
+    reason = result.stopped_by or result.error or result.verdict
+    return Finding(Ruling.UNDECIDED, command, f"{bound} was not seen: {reason}")
 
 
 def _compared(evidence: Measured | ControlPackets | AtRest, found: Measures) -> tuple[Ruling, str]:
@@ -270,6 +292,9 @@ def command_of(spec: Spec, *, measures: bool = False) -> str:
     """Return the command that runs a check again."""
     asked = evolve(spec, properties=()) if measures else spec
     words = ["antecede", "check", spec.protocol, *chain.from_iterable(options_of(asked))]
+    words += chain.from_iterable(("--bound", bound) for bound in spec.bound)
+    if spec.bounds.max_states is not None:
+        words += ["--max-states", str(spec.bounds.max_states)]
     if measures:
         words.append("--measures")
     elif spec.expect.verdict is Verdict.VIOLATED:

@@ -30,6 +30,18 @@ SOURCE = Source(
             (holds("rst"), holds("rst", (4, 1))),
         ),
         Claim(
+            "matrix-endless",
+            "The protocol, where applications never stop",
+            "Messages are delivered in causal order, and all of them are.",
+            (
+                holds("rst", (3, 1), workload="endless:1"),
+                holds("rst", (3, 1), workload="endless:2:[[1,2],[2],[0]]", quick=None),
+            ),
+            "For every number of messages, of which each actor has at most one, or two, "
+            "undelivered: what everybody has passed is subtracted from the counters "
+            "(docs/liveness.md).",
+        ),
+        Claim(
             "matrix-footnote-1",
             "Footnote 1",
             "A protocol for causal broadcast is safe for messages to one receiver, but not live.",

@@ -77,6 +77,23 @@ SOURCE = Source(
             ),
         ),
         Claim(
+            "mf-endless",
+            "Proposition 1 and section 3.3, where applications never stop",
+            "Every computation is causally ordered, and no post is delayed for ever.",
+            (
+                holds(
+                    "mfss",
+                    (3, 1),
+                    quick=(2, 1),
+                    properties=("causal-delivery", "integrity"),
+                    workload="endless:2",
+                ),
+                holds("mfss", (3, 1), properties=("no-starvation",), workload="endless:1"),
+            ),
+            "For every number of messages, of which each process has at most two, or one, "
+            "undelivered. Events are scheduled fairly, as the section assumes.",
+        ),
+        Claim(
             "mf-reliable",
             "Section 3.2, the assumption",
             "Liveness needs reliable messages.",

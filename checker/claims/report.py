@@ -81,7 +81,7 @@ def save(found: Iterable[Judged], folder: Path) -> dict[Finding, Saved]:
         shown = [f for f in judged.findings if f.report is not None]
         for number, finding in enumerate(shown, 1):
             assert finding.report is not None
-            path = finding.report.result.counterexample
+            path = finding.report.run
             assert path is not None
             try:
                 folder.mkdir(exist_ok=True)

@@ -87,6 +87,23 @@ SOURCE = Source(
             "the nodes these are all. " + proved("tree"),
         ),
         Claim(
+            "tree-endless",
+            "Theorem 4.1 and Lemma 4.3, where applications never stop",
+            "Messages are delivered in causal order, and all of them are.",
+            (
+                holds("tree", (3, 1), network="fifo", workload="endless:1"),
+                holds(
+                    "tree",
+                    (3, 1),
+                    quick=None,
+                    network="fifo",
+                    workload="endless:2:[[1,2],[2],[0]]",
+                ),
+            ),
+            "For every number of messages, of which each actor has at most one, or two, "
+            "undelivered.",
+        ),
+        Claim(
             "tree-lemma-4-3",
             "Definition 3.5 and Lemma 4.3",
             "A message is received once, and where it was sent; all of them are.",

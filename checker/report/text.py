@@ -507,18 +507,29 @@ def run_text(start: str, path: Path) -> str:
 
 def growth_text(growth: Growth) -> str:
     """Return the run in which a measure comes to its limit, and what was late meanwhile."""
+    why = f"It grows in {_steps_text(growth.steps)}{_late_text(growth)}."
+    return "\n\n".join([run_text(_growth_head(growth), growth.path), wrapped(why)])
+
+
+def growth_line(growth: Growth) -> str:
+    """Return in one line who comes to the limit, how soon, and what was late meanwhile."""
+    return f"{_growth_head(growth)} {length_text(growth.path)}{_late_text(growth)}"
+
+
+def _growth_head(growth: Growth) -> str:
+    who = Wording.of(growth.path).actor(growth.actor)
+    return f"{growth.limit.name} of {who} comes to {growth.limit.bound} after"
+
+
+def _late_text(growth: Growth) -> str:
     words = Wording.of(growth.path)
-    who = words.actor(growth.actor)
     late = [
         f"{words.value(flight.packet)} from {words.actor(flight.src)} to {words.actor(flight.dst)} "
         f"({f'sent in step {flight.since}' if flight.since else 'in flight from the start'})"
         for flight in growth.late
     ]
-    when = f"It grows in {_steps_text(growth.steps)}"
     verb = "is" if len(late) == 1 else "are"
-    why = f"{when}, while {listed(late)} {verb} late." if late else f"{when}; nothing is late."
-    head = f"{growth.limit.name} of {who} comes to {growth.limit.bound} after"
-    return "\n\n".join([run_text(head, growth.path), wrapped(why)])
+    return f", while {listed(late)} {verb} late" if late else "; nothing is late"
 
 
 def _steps_text(steps: Sequence[int]) -> str:
