@@ -7,9 +7,7 @@ import pytest
 from antecede.checker.model import Protocol
 from tests.models import COLLECTS
 from tests.semantics.test_internal import GREETS_AND_COLLECTS, WRONG_ORDER, system
-from tests.spark.test_spark import context, found, locally, on_spark
-
-__all__ = ["context"]
+from tests.spark.common import found, locally, on_spark
 
 
 @pytest.mark.usefixtures("context")

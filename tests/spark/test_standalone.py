@@ -16,7 +16,7 @@ from antecede.checker.spark.cluster import on_this_machine
 from benchmarks.standalone import Standalone, standalone
 from tests.conftest import ROOT, in_a_process
 from tests.local.test_local import small
-from tests.spark.test_spark import locally
+from tests.spark.common import locally
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,7 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
 from tests.semantics.test_values import UNTOLD, Other, Outer, sends_first
-from tests.spark.test_spark import context, found, locally, on_spark
-
-__all__ = ["context"]
+from tests.spark.common import found, locally, on_spark
 
 
 def system(one: Any, other: Any) -> System:

@@ -1,0 +1,18 @@
+"""A Spark context for the tests of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark import SparkContext
+
+from antecede.checker.spark.cluster import Cluster
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[SparkContext]:
+    """One Spark context for most tests; the engine uses one that runs."""
+    cluster = Cluster.start("local[2,4]")
+    yield cluster.sc
+    cluster.stop()
