@@ -171,6 +171,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow  # test_standalone kills a worker with all its executors
 def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "kill.py").write_text(KILL)
     done = subprocess.run(

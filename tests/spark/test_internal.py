@@ -14,4 +14,4 @@ from tests.spark.common import found, locally, on_spark
 @pytest.mark.parametrize("protocol", [COLLECTS, GREETS_AND_COLLECTS, WRONG_ORDER])
 def test_spark_finds_what_the_local_engine_finds(protocol: Protocol) -> None:
     asked = system(protocol, 2, 2, network="fifo")
-    assert found(locally(asked)) == found(on_spark(asked)[0])
+    assert found(locally(asked)) == found(on_spark(asked, 10)[0])

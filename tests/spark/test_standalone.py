@@ -43,7 +43,7 @@ def test_a_check_finds_what_the_local_engine_finds(cluster: Standalone, tmp_path
 
 def test_a_violation_has_the_same_length(cluster: Standalone, tmp_path: Path) -> None:
     asked = ("check", "cykas-secret-mode", "--history", "clocks", "--expect", "violated")
-    options = ("--engine", "spark", "--master", cluster.master, "--spark-threshold", "500")
+    options = ("--engine", "spark", "--master", cluster.master, "--spark-threshold", "3000")
     ran = in_a_process(*asked, *options, "--json", "-", cwd=tmp_path)
     assert 0 == ran.code, ran.err
     assert 9 == json.loads(ran.out)["counterexample"]["length"]

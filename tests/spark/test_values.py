@@ -28,8 +28,8 @@ def test_packets_that_equality_does_not_tell_are_refused_on_spark(pair: Any) -> 
 
 @pytest.mark.usefixtures("context")
 def test_packets_of_two_classes_with_one_name_are_two_on_spark() -> None:
-    of_classes, _ = on_spark(system(Outer.Ack(), Other.Ack()))
-    of_texts, _ = on_spark(system("one", "other"))
+    of_classes, _ = on_spark(system(Outer.Ack(), Other.Ack()), 10)
+    of_texts, _ = on_spark(system("one", "other"), 10)
     assert found(of_texts) == found(locally(system("one", "other")))
     assert found(of_texts)[:4] == found(of_classes)[:4], "the kinds of packets have other names"
     assert Verdict.HOLDS is of_classes.verdict
