@@ -117,7 +117,7 @@ def _file_meant(reference: str) -> str | None:
 def _other_files(path: Path) -> str:
     """Return what to give in place of a file that is not there."""
     others = [other.name for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, sorted(others), n=1)
+    near = difflib.get_close_matches(path.name, sorted(others), n=1, cutoff=0.75)
     if near:
         return f"did you mean {str(path.parent / near[0])!r}?"
     return "give FILE.py:OBJECT or a protocol name"

@@ -101,7 +101,10 @@ def record_event(
     if said not in (fields.send, fields.deliver):
         if fields.foreign:
             return None
-        raise InputError(f"{where}: unknown event {said!r}; available: {', '.join(EVENTS)}")
+        raise InputError(
+            f"{where}: unknown event {said!r}; available: {', '.join(EVENTS)}, or what --fields "
+            "send=WORD,deliver=WORD says the log calls these"
+        )
     return Event(
         number,
         _text(where, "actor", fields, found),

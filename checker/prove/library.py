@@ -19,7 +19,11 @@ def _models_in(module: ModuleType) -> Mapping[str, Model]:
     return {key: value for key, value in vars(module).items() if isinstance(value, Model)}
 
 
-MODELS = Kind("model", "an antecede.checker.prove.vocabulary.Model", _models_in)
+MODELS = Kind(
+    "model",
+    "an antecede.checker.prove.vocabulary.Model, as docs/proofs.md has it at its end",
+    _models_in,
+)
 
 
 def model_names() -> tuple[str, ...]:

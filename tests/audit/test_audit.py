@@ -146,6 +146,7 @@ def test_agrees_with_vector_clocks_by_the_definition(
         ('{"host": "a", "event": "deliver"}', "is the actor, as in --fields actor=FIELD"),
         ('{"event": null}', "line 2: 'event' is None; give a text"),
         ('{"actor": "a", "event": "recv", "message": "m"}', "unknown event 'recv'; available: "),
+        ('{"actor": "a", "event": "recv", "message": "m"}', "--fields send=WORD,deliver=WORD"),
         ('{"actor": "a", "event": "deliver", "message": null}', "'message' is None"),
         ('{"actor": "a", "event": "causal-send", "message": 1, "to": "b"}', "'to' is 'b'"),
     ],
