@@ -84,7 +84,7 @@ def text(model: Model, found: Linked) -> str:
     return "\n".join(
         [
             f"{model.protocol}: LINKED to the Python within {size}",
-            f"  {explored}",
+            wrapped(explored, "  "),
             wrapped(
                 "In each of these states every conjunct is true and the relations give the "
                 "Python's state; each transition is the declared sequence of abstract actions. "
