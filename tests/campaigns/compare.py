@@ -92,7 +92,7 @@ def searched(
         )
     except Exception as error:  # whatever an engine raises, it is a finding
         return {"raised": f"{type(error).__name__}: {error}"}
-    if report.result.verdict is Verdict.INCOMPLETE and report.result.stopped_by:
+    if report.result.stopped_by:  # even if a violation was found: its level was not counted whole
         return None
     if report.result.verdict is Verdict.ERROR:  # where it was met differs between searches
         return {"refused": True}
