@@ -19,7 +19,7 @@ Point: TypeAlias = tuple[float, float]
 Size: TypeAlias = tuple[float, float]
 """Width and height."""
 
-SWEEPS = 12
+DROPS_BEHIND = 12
 GAP = 18.0
 """Pixels between two neighbours of a row."""
 INCH = 72.0
@@ -84,7 +84,7 @@ def in_rows(
             near[a].append(b)
             near[b].append(a)
     x = {state: float(at) for row in ordered for at, state in enumerate(row)}
-    for sweep in range(SWEEPS):
+    for sweep in range(DROPS_BEHIND):
         upwards = sweep % 2
         for row in reversed(ordered) if upwards else ordered:
             pull = {s: _pull(s, near[s], depths, x, upwards=bool(upwards)) for s in row}

@@ -422,7 +422,7 @@ class LocalBreadthFirst:
             self._drop_composites()
         elif least is None or visited <= least or not (self.graded or weights):
             if self.options.sweep_line:
-                self._sweep()
+                self._drop_behind()
         elif not self.graded and weights:
             if self.course.frontier and not decided(self.system, self):
                 self._go_by(weights)
@@ -456,7 +456,7 @@ class LocalBreadthFirst:
         course.composites_kept = int(layout.counts.sum())
         course.composites_dropped += had - course.composites_kept
 
-    def _sweep(self) -> None:
+    def _drop_behind(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""
         tables, most = self.supply.tables, len(self.owners[0].visited.tally)
         least = min(
@@ -465,7 +465,7 @@ class LocalBreadthFirst:
             )
             for o in self.owners
         )
-        self._each(lambda owner: owner.visited.sweep(tables, least))
+        self._each(lambda owner: owner.visited.drop_behind(tables, least))
 
     def _each(self, work: Callable[[Owner], None]) -> None:
         """Do some work for every owner, on its thread; NumPy's warnings are per thread."""

@@ -205,7 +205,7 @@ class Composites:
         geo[kernels.DEC_STRIDE] = self.room * words
         geo[kernels.REN_STRIDE] = self.room
         geo[kernels.PERMUTATIONS] = len(self.tables.perms) // actors
-        geo[kernels.SWEEPS] = geo[kernels.AUDITS] = 0
+        geo[kernels.DROPS_BEHIND] = geo[kernels.CHECKS_PROGRESS] = 0
         self.tables = self.tables._replace(geo=geo)
 
     @property

@@ -38,8 +38,8 @@ class Visited:
         width: words per slot, as many as a row has.
         arena: an empty one, for the slots.
         states: how many are in it now.
-        dropped: how many were in it and are no longer, see `sweep` and `forget`.
-        tally: per progress, how many of its states have it; kept only for `sweep`.
+        dropped: how many were in it and are no longer, see `drop_behind` and `forget`.
+        tally: per progress, how many of its states have it; kept only for `drop_behind`.
         depths: an empty arena, for the least depth at which each state was met; or None.
         capacity: slots that are homes; TAIL more follow.
     """
@@ -165,7 +165,7 @@ class Visited:
             self.depths.release(self.capacity + TAIL)
         self.slots[: (self.capacity + TAIL) * self.width] = -1
 
-    def sweep(self, tables: kernels.Tables, least: int) -> None:
+    def drop_behind(self, tables: kernels.Tables, least: int) -> None:
         """Drop the states with less progress than `least`, which can never be met again.
 
         Does nothing where that frees too little to be worth a pass over the whole set.
@@ -175,7 +175,7 @@ class Visited:
             return
         kept = self.states - useless
         new = min(self.capacity, max(int(kept / (0.8 * HIGHEST_LOAD)), SMALLEST))
-        dropped = kernels.sweep(
+        dropped = kernels.drop_behind(
             self.slots, TAIL, self.capacity, new, tables.geo, tables.progress, least
         )
         self.states -= dropped

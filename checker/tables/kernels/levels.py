@@ -7,8 +7,9 @@ import numpy as np
 from antecede.checker.tables.kernels.geometry import (
     AHEAD,
     AT_FRESH,
-    AUDITS,
+    CHECKS_PROGRESS,
     DECREASED,
+    DROPS_BEHIND,
     END_FRESH,
     FINALS,
     FIRED,
@@ -27,7 +28,6 @@ from antecede.checker.tables.kernels.geometry import (
     POSTPONED,
     ROW_WORDS,
     SETTLED,
-    SWEEPS,
     TODO,
 )
 from antecede.checker.tables.kernels.hashing import (
@@ -79,7 +79,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         told: what Python is told; of `control`, FIRED and FINALS are added to; FULL is set to the
             number of successors of a row if that is more than the outbox, or a place, has room
             for; KNOWN is the bit set of properties not to report any more; DECREASED counts
-            successors with less progress, if geo[AUDITS].
+            successors with less progress, if geo[CHECKS_PROGRESS].
     """
     rows, todo, postponed = borrow(rows), borrow(todo), borrow(told.postponed)
     misses, control, shown, fired = (
@@ -178,7 +178,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
                 sizes[owner] += 1
                 order[sent] = owner
                 sent += 1
-            if geo[AUDITS]:
+            if geo[CHECKS_PROGRESS]:
                 least = progress_of(rows, at, geo, tables.progress)
                 for e in range(count):
                     if progress_of(block, e * stride, geo, tables.progress) < least:
@@ -235,7 +235,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
         depths: uint16, per slot the least depth with which its row was sent; or no elements.
         figures: int64 [capacity, states, limit of states, words per slot, end of the slots];
             states are updated.
-        tally: per progress, how many states have it; updated if geo[SWEEPS].
+        tally: per progress, how many states have it; updated if geo[DROPS_BEHIND].
 
     Returns:
         0 when all is inserted, 1 when the visited set must grow.
@@ -276,7 +276,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
                 continue
             figures[1] += 1
             source[at + row_words] |= NEW
-            if geo[SWEEPS]:
+            if geo[DROPS_BEHIND]:
                 tally[progress_of(source, at, geo, progress)] += 1
         start[0], start[1] = thread + 1, 0
     return 0

@@ -55,7 +55,7 @@ def count_progress(slots, total, geo, progress, tally):
 
 
 @kernel
-def sweep(slots, tail, old, new, geo, progress, least):
+def drop_behind(slots, tail, old, new, geo, progress, least):
     """Drop the states of an exact visited set whose progress is below `least`, in place.
 
     The set shrinks from `old` to `new` slots. Homes move to the left with fewer slots, so working
