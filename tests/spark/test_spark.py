@@ -172,7 +172,7 @@ def symmetrically(system: System, threshold: int, **options: Any) -> tuple[Resul
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options", "threshold"),
     [
-        ("mfss", 3, 2, {}, 200),
+        ("mfss", 3, 2, {}, 50),
         ("cykas", 3, 1, {"history": "clocks"}, 1),
         ("cykas", 2, 2, {"history": "clocks"}, 8),
         ("unordered", 3, 1, {"history": "clocks"}, 8),
