@@ -142,7 +142,7 @@ def test_where_weights_say_so_states_are_forgotten_by_their_sum_and_keep_their_l
 def test_a_search_goes_by_weight_once_it_is_large() -> None:
     system = small("cykas", 3, 3, **SCRIPT)
     counts = plainly(system).counts
-    for forget, weighed in ((100, True), (10_000, False), (None, False)):
+    for forget, weighed in ((10, True), (10_000, False), (None, False)):
         result = explore(system, explorer(system, forget_from=forget))
         assert weighed == ("weights" in result.statistics)
         assert counts == result.counts
