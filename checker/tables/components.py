@@ -92,6 +92,7 @@ class Components:
         channels, channel_of: (source, destination) of each channel, and the number of each.
         sequences: per column of records of an actor, how many are numbered.
         steps: what `receive` returned for (actor, state, source, packet).
+        judged: what `shown` returned; many table entries lead to the same state.
         calls: how often the protocol was called.
     """
 
@@ -112,6 +113,7 @@ class Components:
     records: Interner = field(init=False)
     sequences: dict[int, int] = field(factory=dict)
     steps: dict[Hashable, Step] = field(factory=dict)
+    judged: dict[Any, int] = field(factory=dict)
     calls: int = 0
 
     def __attrs_post_init__(self) -> None:
@@ -179,7 +181,12 @@ class Components:
 
     def shown(self, state: Any) -> int:
         """Return the bit set of invariants that `state` violates and witnesses that it shows."""
-        return bits_of(self.system, lambda prop: prop.what is What.STATE and shown(prop, (state,)))
+        bits = self.judged.get(state)
+        if bits is None:
+            bits = self.judged[state] = bits_of(
+                self.system, lambda prop: prop.what is What.STATE and shown(prop, (state,))
+            )
+        return bits
 
     def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
         """Call `receive` once per distinct argument, whatever else is in the channel."""
