@@ -375,7 +375,8 @@ def statistics_text(result: Result) -> str:
         parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
     depths = found.pop("states_per_depth", [])
     rounds = found.pop("rounds", [])
-    found.pop("symmetry", None)
+    for told_before in ("symmetry", "explored_plainly"):
+        found.pop(told_before, None)
     if "python_seconds" in found and result.seconds:
         spent = found["python_seconds"]
         found["python_seconds"] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
