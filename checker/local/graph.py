@@ -12,12 +12,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from attrs import define, field
 
 from antecede.checker.errors import CapacityError, ReplayError
+from antecede.checker.local.owners import Owner
 from antecede.checker.model import Property, What
 from antecede.checker.search.recovery import first_lost
 from antecede.checker.tables import kernels
@@ -25,7 +26,6 @@ from antecede.checker.tables.arena import Arena, Arenas
 from antecede.checker.tables.misses import Supply, wrapping
 from antecede.checker.tables.symmetry import NotSymmetricError
 from antecede.checker.tables.tabulate import Words
-from antecede.checker.tables.visited import Visited
 
 MOST_STATES = (1 << 32) - 2
 """A state's number has 32 bits."""
@@ -35,21 +35,6 @@ MOST_PROPERTIES = 8
 
 PIECE = 1 << 22
 """Edges that are looked through at a time."""
-
-
-class Owner(Protocol):
-    """What a thread of the search owns, of which the graph uses this."""
-
-    number: int
-    out: Words
-    sizes: Words
-    order: Words
-    recent: Words
-    fired: Words
-
-    @property
-    def visited(self) -> Visited:
-        """Its share of the visited set."""
 
 
 @define(eq=False)
