@@ -133,7 +133,7 @@ class KeptGraph:
         self.first.ensure(1)
         self.first.array[0] = 0
         self.marks.ensure(1)
-        numbers = composites_of(row, self.supply)
+        numbers = np.concatenate(self.supply.layout.composites(row))
         here = self._wanted.reshape(len(numbers), -1)[np.arange(len(numbers)), numbers]
         self.marks.array[0] = np.bitwise_and.reduce(here)
         for owner, offset in zip(self.owners, self._offsets(), strict=True):
@@ -323,12 +323,6 @@ class _Work:
     end: int
     control: Words = field(factory=lambda: np.zeros(kernels.CONTROL_SIZE, np.int64))
     found: Words = field(factory=lambda: np.empty((0, 0), np.int64))
-
-
-def composites_of(row: Words, supply: Supply) -> Words:
-    """Return the composite of each actor in a row."""
-    words, shifts, masks = (np.asarray(part) for part in supply.layout.row_fields)
-    return row[words] >> shifts & masks
 
 
 def wanted_composites(supply: Supply, props: tuple[Property, ...]) -> Any:
