@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import CapacityError
 from antecede.checker.model import Property, State, What, Where
 from antecede.checker.paths.path import Path, first_shown
 from antecede.checker.semantics.judge import ENDS
@@ -79,14 +78,10 @@ def _not_at_end(prop: Property, over: bool) -> str:
 
 
 def _recovery(prop: Property, system: System, state: State) -> Judgement:
-    def tick(states: int) -> None:
-        if states > MOST_STATES:
-            raise CapacityError(f"more than {MOST_STATES:,} states")
-
-    try:
-        back = recovers(system, state, prop, tick)
-    except CapacityError as limit:
-        return Judgement(prop, OPEN, f"not known here: {limit} would have to be looked at")
+    back = recovers(system, state, prop, MOST_STATES)
+    if back is None:
+        too_many = f"more than {MOST_STATES:,} states would have to be looked at"
+        return Judgement(prop, OPEN, f"not known here: {too_many}")
     able, unable = _REACHED[prop.what]
     if back:
         return Judgement(prop, FINE, f"{able} from here")

@@ -264,7 +264,7 @@ def _step(system: System, state: State, number: int, transition: Transition) -> 
 def holds_along(path: Path, prop: Property) -> bool:
     """Return whether `path` respects `prop` (if it is sought: does not show it)."""
     if prop.where is Where.FROM_EVERYWHERE_ON:
-        return recovers(path.system, path.last, prop)
+        return bool(recovers(path.system, path.last, prop))
     if prop.where is Where.ON_FAIR_RUNS:
         transitions = [step.transition for step in path.steps]
         return path.loop is None or not goes_round(
