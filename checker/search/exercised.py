@@ -25,7 +25,8 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
     fired: Mapping[str, Any] | None = result.statistics.get("transitions")
     if fired is None or not _exhausted(system, result):
         return ()
-    happened = {kind.partition(" ")[0] for kind, count in fired.items() if count["total"]}
+    taken = {kind for kind, count in fired.items() if count["total"]}
+    happened = {kind.partition(" ")[0] for kind in taken}
     candidates = {
         "causal-send": "nobody causal-sends a message",
         "receive": "no packet is received",
@@ -34,12 +35,12 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
     }
     found = [said for kind, said in candidates.items() if said and kind not in happened]
     for name in system.protocol.actions:
-        if not fired.get(f"{Internal.kind} {name}", {"total": 0})["total"]:
+        if f"{Internal.kind} {name}" not in taken:
             found.append(f"nobody takes the action {name}")
     if "causal-send" in happened:
         found += [f"nobody causal-sends {name}" for name in _unsent(system, result)]
     if "receive" in happened:
-        found += _unreceived(system, {kind for kind, count in fired.items() if count["total"]})
+        found += _unreceived(system, taken)
     if not result.counts.final_states and system.workload.buffer is None:
         found.append("no run comes to an end")
     return tuple(found)
@@ -59,12 +60,12 @@ def _unsent(system: System, result: Result) -> list[str]:
     return [name for row, sent in zip(named, most, strict=False) for name in row[sent:]]
 
 
-def _unreceived(system: System, happened: Collection[str]) -> list[str]:
+def _unreceived(system: System, taken: Collection[str]) -> list[str]:
     """Say which packets are never received that the protocol's handler knows."""
     names = [
         known.__name__
         for known in handled(system.protocol.receive)
-        if not any(f"receive {each.__name__}" in happened for each in _with_subclasses(known))
+        if not any(f"receive {each.__name__}" in taken for each in _with_subclasses(known))
     ]
     if system.network.duplicates:  # a reception that changes nothing is no transition there
         return [f"no reception of {name} changes anything" for name in names]
