@@ -46,15 +46,11 @@ def shown(prop: Property, things: Iterable[Any]) -> bool:
 
 
 def things(system: System, prop: Property, state: State) -> Iterable[Any]:
-    """Return what `prop` judges in a state, by actor."""
-    if prop.what is What.STATE:
-        return state.actors
-    if prop.what is What.STATES:
-        return (state.actors,)
+    """Return what `prop` judges of what is left to do in a state, by actor."""
     actors = range(system.actors)
     if prop.what is What.UNDELIVERED:
         return (undelivered(state, i) for i in actors)
-    assert prop.what is What.ENDED, "a delivery is not in a state"
+    assert prop.what is What.ENDED, "nothing else is judged there"
     return (system.workload.ended(i, state.workload[i]) for i in actors)
 
 
@@ -113,12 +109,7 @@ def looks_at_order(prop: Property) -> bool:
     It must where the predicate asks, or may ask, for that: as a pure function it does so for some
     delivery of which it knows the rest, or else never.
     """
-    try:
-        for expected, known in product((False, True), repeat=2):
-            in_deliveries(prop, (Glimpse(expected=expected, known=known),))
-    except Unknown:
-        return True
-    return False
+    return _asks_beyond(prop, "expected", "known")
 
 
 def looks_at_message(prop: Property) -> bool:
@@ -126,11 +117,14 @@ def looks_at_message(prop: Property) -> bool:
 
     The tables of the compiled engines do not know that.
     """
-    if prop.what is not What.DELIVERY:
-        return False
+    return _asks_beyond(prop, "expected", "known", "overtaken")
+
+
+def _asks_beyond(prop: Property, *known: str) -> bool:
+    """Return whether the predicate asks more of some delivery than these attributes."""
     try:
-        for expected, known, overtaken in product((False, True), repeat=3):
-            in_deliveries(prop, (Glimpse(expected=expected, known=known, overtaken=overtaken),))
+        for values in product((False, True), repeat=len(known)):
+            in_deliveries(prop, (Glimpse(**dict(zip(known, values, strict=True))),))
     except Unknown:
         return True
     return False
