@@ -107,6 +107,7 @@ Measure: TypeAlias = Callable[[LocalState], int]
 Action: TypeAlias = Callable[[LocalState], Step | None]
 
 
+# One per type of value: mypy does not infer what a generic converter of a field takes.
 def _frozen_mapping(value: Mapping[str, Predicate]) -> Mapping[str, Predicate]:
     return MappingProxyType(dict(value))
 
@@ -265,6 +266,9 @@ _PLACES = {
 }
 """Where each thing can be judged, by every engine."""
 
+# Python looks members of an Enum up slowly, and searches ask in every state whether one is sought.
+_SOUGHT = (Where.SOMEWHERE, Where.AT_SOME_FINAL_STATE)
+
 
 def _unasked(_thing: Any) -> bool:
     raise TypeError("a property of fair runs asks no predicate")
@@ -310,7 +314,7 @@ class Property:
     @property
     def sought(self) -> bool:
         """It holds if some state or delivery shows it, and no path violates it."""
-        return self.where in (Where.SOMEWHERE, Where.AT_SOME_FINAL_STATE)
+        return self.where in _SOUGHT
 
     @property
     def final(self) -> bool:
