@@ -22,7 +22,7 @@ from antecede.checker.tables.arena import Arenas, reserve_bytes
 from antecede.checker.tables.layout import pack_widths, spread
 from antecede.checker.tables.misses import MISSES, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
-from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, TAIL, Visited
+from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, Visited
 
 NOTHING = np.empty(0, np.int64)
 
@@ -445,7 +445,7 @@ def unseen(flat: Words, links: Words, words: int, held: Iterable[Words]) -> tupl
     """
     few = new_set(words)
     flat, links = inserted(few, flat, links)
-    marks = np.zeros(few.capacity + TAIL, np.int8)
+    marks = np.zeros(few.slot_count, np.int8)
     figures = few.figures()
     for rows in held:
         kernels.mark(rows, words, few.slots, figures, marks)

@@ -55,7 +55,7 @@ class Visited:
     def __attrs_post_init__(self) -> None:
         """Start small and empty."""
         self._ensure(self.capacity)
-        self.slots[: (self.capacity + TAIL) * self.width] = -1
+        self.slots[: self.slot_count * self.width] = -1
 
     def _ensure(self, capacity: int) -> None:
         self.arena.ensure((capacity + TAIL) * self.width)
@@ -86,7 +86,7 @@ class Visited:
     def bytes(self) -> int:
         """Memory in use."""
         kept = 0 if self.depths is None else 2
-        return (self.capacity + TAIL) * (self.width * 8 + kept)
+        return self.slot_count * (self.width * 8 + kept)
 
     def grow(self) -> None:
         """Spread over more slots.
@@ -151,8 +151,7 @@ class Visited:
     def recount(self, tables: kernels.Tables) -> None:
         """Make `tally` anew, for a set that was filled by other means."""
         self.tally[:] = 0
-        total = self.capacity + TAIL
-        kernels.count_progress(self.slots, total, tables.geo, tables.progress, self.tally)
+        kernels.count_progress(self.slots, self.slot_count, tables.geo, tables.progress, self.tally)
 
     def forget(self, expected: int) -> None:
         """Drop all states, and make room for as many as are expected, but for no more than now."""
@@ -160,10 +159,10 @@ class Visited:
         self.tally[:] = 0
         wanted = max(int(expected / HIGHEST_LOAD), SMALLEST)
         self.capacity = min(self.capacity, wanted)
-        self.arena.release((self.capacity + TAIL) * self.width)
+        self.arena.release(self.slot_count * self.width)
         if self.depths is not None:
-            self.depths.release(self.capacity + TAIL)
-        self.slots[: (self.capacity + TAIL) * self.width] = -1
+            self.depths.release(self.slot_count)
+        self.slots[: self.slot_count * self.width] = -1
 
     def drop_behind(self, tables: kernels.Tables, least: int) -> None:
         """Drop the states with less progress than `least`, which can never be met again.
@@ -186,12 +185,12 @@ class Visited:
 
     def figures(self) -> Words:
         """Return what `kernels.insert` needs to know of the set."""
-        figures = [self.capacity, self.states, self.limit, self.width, self.capacity + TAIL]
+        figures = [self.capacity, self.states, self.limit, self.width, self.slot_count]
         return np.array(figures, np.int64)
 
     def parts(self) -> Iterator[Any]:
         """Yield the occupied slots in parts of shape (n, width)."""
-        used = self.slots[: (self.capacity + TAIL) * self.width].reshape(-1, self.width)
+        used = self.slots[: self.slot_count * self.width].reshape(-1, self.width)
         for at in range(0, len(used), 1 << 20):
             part = used[at : at + (1 << 20)]
             yield part[part[:, 0] != -1]
@@ -203,8 +202,8 @@ class Visited:
             "dropped": self.dropped,
             "capacity": self.capacity,
             "tally": self.tally,
-            "slots": self.slots[: (self.capacity + TAIL) * self.width],
-            "depths": self.slot_depths[: self.capacity + TAIL],
+            "slots": self.slots[: self.slot_count * self.width],
+            "depths": self.slot_depths[: self.slot_count],
         }
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:
@@ -215,7 +214,7 @@ class Visited:
         """
         self.states, self.dropped = int(record["states"]), int(record["dropped"])
         self.capacity, self.tally = int(record["capacity"]), saved.array(record["tally"])
-        if saved.into(record["slots"], self.arena) != (self.capacity + TAIL) * self.width:
+        if saved.into(record["slots"], self.arena) != self.slot_count * self.width:
             raise ValueError("the visited set does not have its size")
         if self.depths is not None:
             saved.into(record["depths"], self.depths)
