@@ -26,11 +26,6 @@ MODELS = Kind(
 )
 
 
-def model_names() -> tuple[str, ...]:
-    """Return the names of the protocols that have a model, in their registry's order."""
-    return tuple(importlib.import_module("antecede.protocols").PROOFS)
-
-
 def model_named(reference: str) -> Model:
     """Return a registered model, or the one that FILE.py:OBJECT defines.
 

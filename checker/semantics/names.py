@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.semantics.workload import Workload
 from antecede.checker.settings import shown
@@ -106,7 +107,7 @@ def fitted(names: Names, actors: int, workload: Workload) -> Names:
     """
     if names.actors and len(names.actors) != actors:
         raise InputError(
-            f"names.actors has {_count(len(names.actors), 'name')} and there are {actors} actors; "
+            f"names.actors has {counted(len(names.actors), 'name')} and there are {actors} actors; "
             "name all of them, or none"
         )
     if workload.sends is not None:
@@ -127,14 +128,14 @@ def _check_count(rows: tuple[tuple[str, ...], ...], actors: int, workload: Workl
         )
     if len(rows) != actors:
         raise InputError(
-            f"names.messages has {_count(len(rows), 'list')} and there are {actors} actors; "
+            f"names.messages has {counted(len(rows), 'list')} and there are {actors} actors; "
             "give one list of names per actor"
         )
     for actor, row in enumerate(rows):
         if len(row) != (most := _sent_by(workload, actor)):
             raise InputError(
-                f"names.messages of actor {actor} has {_count(len(row), 'name')}, and the actor "
-                f"causal-sends {_count(most, 'message')}; name all of them, or leave out messages"
+                f"names.messages of actor {actor} has {counted(len(row), 'name')}, and the actor "
+                f"causal-sends {counted(most, 'message')}; name all of them, or leave out messages"
             )
 
 
@@ -144,7 +145,3 @@ def _sent_by(workload: Workload, actor: int) -> int:
     while choices := workload.choices(actor, position):
         position = workload.after_send(actor, position, choices[0])
     return workload.sent(position)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
