@@ -25,7 +25,7 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
 from antecede.checker.settings import whole_number
-from antecede.checker.spec import Spec, overridden, system_of
+from antecede.checker.spec import Spec, overridden
 from antecede.checker.targets import targets_of
 
 SPECS = Path(antecede.__file__).parent / "specs" / "table1"
@@ -102,8 +102,7 @@ def specs(values: Mapping[str, Any], histories: Sequence[str]) -> list[Spec]:
 
 def _of_the_paper(spec: Spec) -> Spec:
     """Leave out what is sought: smaller bounds than the paper's need not show it."""
-    properties = system_of(spec).properties
-    names = tuple(prop.name for prop in properties if not prop.sought)
+    names = tuple(prop.name for prop in spec.system.properties if not prop.sought)
     return evolve(spec, file=None, properties=names if spec.properties else ())
 
 

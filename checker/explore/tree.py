@@ -22,7 +22,7 @@ from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.spec import Spec, system_of
+from antecede.checker.spec import Spec
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -68,7 +68,7 @@ class Tree:
 
     @system.default
     def _described(self) -> System:
-        system = system_of(self.spec)
+        system = self.spec.system
         return system if self.spec.properties else with_witnesses(system)
 
     @_at.default

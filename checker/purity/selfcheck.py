@@ -30,7 +30,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from antecede.checker.errors import HandlerError, ProtocolError, unknown
-from antecede.checker.model import Predicate, Protocol, Step
+from antecede.checker.model import Protocol, Step
 from antecede.checker.purity.usable import copied, difference, hash_fault, text_of, unusable
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World, top_package
 from antecede.checker.semantics.values import Values, canonical
@@ -85,25 +85,16 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
     memory = _Memory(protocol)
     budget = math.inf if mode == "all" else limit
 
-    def predicates(kind: str, given: Mapping[str, Predicate]) -> dict[str, Predicate]:
-        return {
-            name: _Watch(memory, predicate, kind, name, budget) for name, predicate in given.items()
-        }
+    def each(kind: str, given: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+        return {name: _Watch(memory, one, kind, name, budget) for name, one in given.items()}
 
-    handlers: dict[str, Any] = {
-        name: _Watch(memory, handler, "handler", name, budget)
-        for name, handler in _handlers(protocol).items()
-    }
     return attrs.evolve(
         protocol,
-        **handlers,
-        actions={
-            name: _Watch(memory, action, "action", name, budget)
-            for name, action in protocol.actions.items()
-        },
-        invariants=predicates("invariant", protocol.invariants),
-        joint_invariants=predicates("invariant", protocol.joint_invariants),
-        witnesses=predicates("witness", protocol.witnesses),
+        **each("handler", _handlers(protocol)),
+        actions=each("action", protocol.actions),
+        invariants=each("invariant", protocol.invariants),
+        joint_invariants=each("invariant", protocol.joint_invariants),
+        witnesses=each("witness", protocol.witnesses),
     )
 
 
