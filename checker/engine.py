@@ -69,10 +69,12 @@ def _refuse(system: System, options: Options) -> None:
         raise InputError("the visited set is to be spilled, and there is no folder; give --spill")
     if options.engine == "spark" and options.search != "breadth":
         raise InputError(f"--engine spark searches breadth-first; this is {options.search}-first")
-    if system.limits and options.engine != "plain":
+    if options.engine == "plain":
+        return
+    if system.limits:
         asked = ",".join(limit.text for limit in system.limits)
         raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
-    if options.engine != "plain" and (reason := only_plainly(system, options)):
+    if reason := only_plainly(system, options):
         on_one_machine = attrs.evolve(options, engine="local")
         other = "plain" if only_plainly(system, on_one_machine) else "local"
         searching = "" if options.search == "breadth" else f" in {options.search}-first search"
@@ -80,7 +82,7 @@ def _refuse(system: System, options: Options) -> None:
             f"{reason}, which the tables of the {options.engine} engine do not know{searching}; "
             f"give --engine {other}"
         )
-    if options.engine != "plain" and system.actors > MOST_ACTORS:
+    if system.actors > MOST_ACTORS:
         raise InputError(
             f"actors is {system.actors}; the {options.engine} engine takes at most "
             f"{MOST_ACTORS}, the plain one any number (--engine plain)"
