@@ -75,12 +75,10 @@ def _refuse(system: System, options: Options) -> None:
         asked = ",".join(limit.text for limit in system.limits)
         raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
     if reason := only_plainly(system, options):
-        on_one_machine = attrs.evolve(options, engine="local")
-        other = "plain" if only_plainly(system, on_one_machine) else "local"
         searching = "" if options.search == "breadth" else f" in {options.search}-first search"
         raise InputError(
             f"{reason}, which the tables of the {options.engine} engine do not know{searching}; "
-            f"give --engine {other}"
+            "give --engine plain"
         )
     if system.actors > MOST_ACTORS:
         raise InputError(
@@ -92,7 +90,7 @@ def _refuse(system: System, options: Options) -> None:
 def only_plainly(system: System, options: Options = Options()) -> str | None:
     """Return why only plain Python can judge what is asked, or None."""
     joint = [prop.name for prop in system.properties if prop.what is What.STATES]
-    if joint and (options.engine, options.search) != ("local", "breadth"):
+    if joint and options.search != "breadth":
         return f"{', '.join(joint)} is about all actors at once"
     closer = [prop.name for prop in system.properties if looks_at_message(prop)]
     return f"{', '.join(closer)} asks which message is delivered, or where" if closer else None

@@ -145,7 +145,7 @@ class Protocol:
             delivers only what is asked for; only for protocols that can choose what to deliver.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
         joint_invariants: name -> predicate on the states of all actors, a tuple, checked as
-            `invariant:NAME`, too; on tables only breadth-first, by one machine.
+            `invariant:NAME`, too; on tables only breadth-first.
         at_rest: name -> predicate that every actor's state respects in a final state, where nothing
             can happen any more; `check --measures` tells which do not.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.

@@ -380,7 +380,7 @@ class LocalBreadthFirst:
             self.course.truncated, self.course.frontier = True, 0
             return
         if self.unjudged:
-            self._judge_level(tick)
+            self.judge_level(tick)
             if decided(self.system, self):
                 return
         self.course.between_levels = False
@@ -395,7 +395,7 @@ class LocalBreadthFirst:
         self._collect(tick)
         self._next_level()
         if self.arenas.made:  # else a second search took the memory
-            self._judge_level(tick)
+            self.judge_level(tick)
         if self.arenas.made:
             self._drop()
         if any(o.control[kernels.DECREASED] for o in self.owners):
@@ -730,7 +730,7 @@ class LocalBreadthFirst:
             self.weighs = False
             raise NotGradedError("depths need more than two bytes")
 
-    def _judge_level(self, tick: Callable[[], None]) -> None:
+    def judge_level(self, tick: Callable[[], None]) -> None:
         """Judge the states of the current level by what is asked of all actors at once."""
         self.unjudged = True
         levels = [(owner.level.rows.array, owner.level.count) for owner in self.owners]

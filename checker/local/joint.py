@@ -69,17 +69,21 @@ class Joint:
             NotSymmetricError: a property is shown by some states of an orbit and not by others.
             ProtocolError: a predicate raises.
         """
-        asked = [p for p in self.supply.system.properties if p.what is What.STATES]
-        asked = [p for p in asked if p.name not in found]
+        asked = self.asked(found)
         if not asked:
             return []
         shows: dict[str, tuple[Property, int, int]] = {}
         met = pool.map(lambda level: self._unjudged(*level), levels)
         for owner, combinations in enumerate(met):
             for combination, index in combinations.items():
-                for prop in self._judge(combination, asked, pause):
+                for prop in self.judge(combination, asked, pause):
                     shows.setdefault(prop.name, (prop, owner, index))
         return list(shows.values())
+
+    def asked(self, found: Container[str]) -> list[Property]:
+        """Return the properties of all actors' states that are not among those found already."""
+        states = (p for p in self.supply.system.properties if p.what is What.STATES)
+        return [prop for prop in states if prop.name not in found]
 
     def _unjudged(self, rows: Words, count: int) -> dict[Combination, int]:
         """Return the combinations that were not judged yet, with the index of the first row."""
@@ -89,10 +93,15 @@ class Joint:
                 met.setdefault(combination, index)
         return met
 
-    def _judge(
+    def judge(
         self, combination: Combination, asked: list[Property], pause: Callable[[], None]
     ) -> list[Property]:
-        """Return which of the properties a combination shows that was not judged before."""
+        """Return which of the properties a combination shows that was not judged before.
+
+        Raises:
+            NotSymmetricError: a property is shown by some states of an orbit and not by others.
+            ProtocolError: a predicate raises.
+        """
         if combination in self.judged:
             return []
         orbit = self._orbit(combination)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from antecede.checker.local.course import Course
 from antecede.checker.local.graph import KeptGraph, figures_of
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.places import transitions_at
-from antecede.checker.search.loop import Found, Stop
+from antecede.checker.search.loop import Found, Stop, decided
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
@@ -329,6 +329,10 @@ class SparkBreadthFirst:
             return
         with failing_clearly():
             if not self.on_cluster:
+                if self.local.unjudged:  # what a checkpoint has
+                    self.local.judge_level(tick)
+                    if decided(self.system, self):
+                        return
                 self._between = False
                 self._hand_over(tick)
                 self._between = True
@@ -435,6 +439,7 @@ class SparkBreadthFirst:
         totals = Totals()
         links: list[list[Words]] = [[] for _ in range(self.course.owners)]
         shown: list[tuple[int, int, int, int]] = []
+        met: list[tuple[int, Words]] = []
         jobs, sent, advances, expanding, merging = 0, 0, True, 0.0, 0.0
         while True:
             codec = self.tables.own.codec
@@ -451,6 +456,7 @@ class SparkBreadthFirst:
                 shown += [(bits, p, index, at) for bits, index, at in report.expanded.shown]
             for p, merged in sorted(second.items()):
                 new += merged.new
+                met.append((p, merged.combinations))
                 links[p].append(from_file(merged.links))
                 if self.options.traces:
                     check_links(merged.new, links[p][-1])
@@ -461,7 +467,9 @@ class SparkBreadthFirst:
             if waiting:
                 keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
                 self.tables.learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
-            if not waiting or (not shown and self._expand_here(waiting, codec, totals)):
+            # A property of all actors is asked when all states of the level are known to be new.
+            here = not (shown or self.local.joint.asked(self.found))
+            if not waiting or (here and self._expand_here(waiting, codec, totals)):
                 break  # else a second job expands what the first one postponed
         course, own = self.course, self.tables.own
         course.unique += new
@@ -486,6 +494,7 @@ class SparkBreadthFirst:
         )
         if course.frontier:
             course.levels.append(course.frontier)
+        self._judge(met, tick)
         if not course.graded:
             stragglers = [
                 own.progress(rows).min() for rows, _ in course.stragglers.values() if len(rows)
@@ -621,6 +630,7 @@ class SparkBreadthFirst:
             least=self.course.least,
             folder=None if isinstance(self._partitions, DriverPartitions) else self._folder,
             stragglers=self.course.stragglers,
+            joint=bool(self.local.joint.asked(self.found)),
         )
 
     def _taken(self, task: int) -> dict[int, Any]:
@@ -637,21 +647,43 @@ class SparkBreadthFirst:
 
     # Counterexamples.
 
+    def _judge(self, met: list[tuple[int, Words]], tick: Callable[[], None]) -> None:
+        """Judge the level that this round found by what is asked of all actors at once.
+
+        Args:
+            met: partitions, each with combinations of states in it; see `checker.spark.joint`.
+            tick: called now and then; it may raise.
+        """
+        joint, shows = self.local.joint, dict[str, tuple[Property, int, int, int]]()
+        asked = joint.asked(self.found)
+        for number, found in met:
+            for index, *combination in found.tolist():
+                for prop in joint.judge(tuple(combination), asked, tick):
+                    shows.setdefault(prop.name, (prop, number, index, -1))
+        self._record(list(shows.values()))
+
     def _collect(self, shown: list[tuple[int, int, int, int]]) -> None:
-        """Trace back what this round showed, the shortest first."""
+        """Record what the kernels saw in this round, the shortest first."""
+        self._record(
+            (prop, number, index, place)
+            for bits, number, index, place in sorted(shown, key=lambda s: (s[3] >= 0, *s[1:]))
+            for prop in in_bits(self.system, bits)
+        )
+
+    def _record(self, shown: Iterable[tuple[Property, int, int, int]]) -> None:
+        """Trace back what is shown for the first time."""
         untraced = set()
-        for bits, number, index, place in sorted(shown, key=lambda s: (s[3] >= 0, *s[1:])):
-            for prop in in_bits(self.system, bits):
-                if prop.name in self.found:
-                    continue
-                if prop.sought:  # that there is one is all that matters
-                    self.course.found[prop.name] = Found(())
-                elif self.options.traces:
-                    places = self._places_to(number, index)
-                    found = self._path([*places, place] if place >= 0 else places, prop)
-                    self.course.found[prop.name] = Found(found)
-                else:
-                    untraced.add(prop.name)
+        for prop, number, index, place in shown:
+            if prop.name in self.found:
+                continue
+            if prop.sought:  # that there is one is all that matters
+                self.course.found[prop.name] = Found(())
+            elif self.options.traces:
+                places = self._places_to(number, index)
+                found = self._path([*places, place] if place >= 0 else places, prop)
+                self.course.found[prop.name] = Found(found)
+            else:
+                untraced.add(prop.name)
         if untraced:
             self._search_again(untraced)
 

@@ -100,6 +100,23 @@ class Codec:
         widths = np.array(used * actors, np.int64)
         return cls(widths, -(-int(widths.sum()) // kernels.FLAT_BITS), columns)
 
+    @property
+    def actors(self) -> int:
+        """How many there are."""
+        return len(self.widths) // pack_widths(list(self.col_widths))[0]
+
+    def unpacked(self, flat: Words) -> Words:
+        """Return the local words of flat rows, of shape (rows, actors, words of an actor)."""
+        local = np.empty((len(flat) // self.words, len(self.widths)), np.int64)
+        kernels.unpack_rows(flat, self.words, self.widths, local)
+        return local.reshape(len(local), self.actors, len(self.widths) // self.actors)
+
+    def column(self, local: Words, number: int) -> Words:
+        """Return a column of unpacked local words, of shape (rows, actors)."""
+        _, word, shift = pack_widths(list(self.col_widths))
+        mask = (1 << self.col_widths[number]) - 1
+        return np.asarray(local[:, :, word[number]] >> shift[number] & mask, np.int64)
+
 
 @define(eq=False)
 class Composites:
@@ -626,17 +643,11 @@ def widened(flat: Words, before: Codec, after: Codec) -> Words:
     """Return flat rows with wider columns."""
     if before.col_widths == after.col_widths:
         return flat
-    old_count, old_word, old_shift = pack_widths(list(before.col_widths))
-    new_count, new_word, new_shift = pack_widths(list(after.col_widths))
-    rows = len(flat) // before.words
-    old = np.empty((rows, len(before.widths)), np.int64)
-    kernels.unpack_rows(flat, before.words, before.widths, old)
-    actors = old.shape[1] // old_count
-    new = np.zeros((len(old), actors * new_count), np.int64)
-    for actor in range(actors):
-        for k, width in enumerate(before.col_widths):
-            value = old[:, actor * old_count + old_word[k]] >> old_shift[k] & (1 << width) - 1
-            new[:, actor * new_count + new_word[k]] |= value << new_shift[k]
-    packed = np.empty(rows * after.words, np.int64)
-    kernels.pack_rows(new, after.widths, after.words, packed)
+    old = before.unpacked(flat)
+    count, word, shift = pack_widths(list(after.col_widths))
+    new = np.zeros((len(old), before.actors, count), np.int64)
+    for k in range(len(before.col_widths)):
+        new[:, :, word[k]] |= before.column(old, k) << shift[k]
+    packed = np.empty(len(new) * after.words, np.int64)
+    kernels.pack_rows(new.reshape(len(new), len(after.widths)), after.widths, after.words, packed)
     return packed

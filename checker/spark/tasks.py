@@ -14,6 +14,7 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import ClusterError
 from antecede.checker.spark.conservation import Held
+from antecede.checker.spark.joint import combinations
 from antecede.checker.spark.rows import (
     NOTHING,
     Codec,
@@ -137,6 +138,7 @@ class Job:
         folder: where tasks put what they send, if all of them are on this machine.
         stragglers: per partition, states that belong to what follows, too, if they are new, with
             their links: the driver expanded their parents, which had missed table entries.
+        joint: something is asked of all actors' states at once.
     """
 
     run: str
@@ -149,6 +151,7 @@ class Job:
     least: int
     folder: str | None
     stragglers: dict[int, tuple[Words, Words]]
+    joint: bool = False
 
     @property
     def starts_anew(self) -> bool:
@@ -191,6 +194,8 @@ class MergeReport:
         visited: states of earlier depths in it.
         least: the least progress among the following ones.
         preview: some of the following states, for the driver to find out what they will miss.
+        combinations: of actors' states among the new states, with their indices in the next depth;
+            see `checker.spark.joint`. There are none where nothing is asked of them.
         seconds: at work.
     """
 
@@ -203,6 +208,7 @@ class MergeReport:
     visited: int
     least: int
     preview: Words
+    combinations: Words
     seconds: float
 
     @property
@@ -419,6 +425,7 @@ def merge_task(
         now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
         with wrapping():
             following, links, received = _merged(now, sent, own, graded=job.graded)
+        before = len(now.following)
         now = evolve(now, following=following)
         name = f"{job.number}-links-{number}"
         report = MergeReport(
@@ -431,6 +438,9 @@ def merge_task(
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
             least=_least(following, own) if not job.graded else 0,
             preview=_preview(following.reshape(-1, words), job.owners),
+            combinations=combinations(
+                following[before:] if job.joint else NOTHING, own.codec, before // words
+            ),
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 1, number): report})

@@ -269,7 +269,7 @@ def at_most_one_or_raise(states: tuple[Any, ...]) -> bool:
 
 @pytest.mark.parametrize(
     ("engine", "search", "judges"),
-    [("local", "breadth", True), ("local", "depth", False), ("spark", "breadth", False)],
+    [("local", "breadth", True), ("local", "depth", False), ("spark", "breadth", True)],
 )
 def test_breadth_first_search_alone_judges_it(engine: str, search: str, judges: bool) -> None:
     system = asked(system_for(MFSS, 2, 1), respecting(lambda _states: True))
