@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -109,14 +110,16 @@ def _file_meant(reference: str) -> str | None:
     """Return how a file is named whose ending was forgotten, if there is one: g4:A is g4.py:A."""
     stem, colon, name = reference.partition(":")
     for ending in (".py", ".toml"):
-        if stem and Path(f"{stem}{ending}").is_file() and (ending == ".py" or not colon):
+        if stem and os.path.isfile(f"{stem}{ending}") and (ending == ".py" or not colon):
             return f"{stem}{ending}{colon}{name}"
     return None
 
 
 def _other_files(path: Path) -> str:
     """Return what to give in place of a file that is not there."""
-    others = [other.name for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
+    others = (
+        [other.name for other in path.parent.glob("*.py")] if os.path.isdir(path.parent) else []
+    )
     near = difflib.get_close_matches(path.name, sorted(others), n=1, cutoff=0.75)
     if near:
         return f"did you mean {str(path.parent / near[0])!r}?"
@@ -130,7 +133,7 @@ def import_file(path: Path) -> ModuleType:
         InputError: there is no such file.
         ProtocolError: it cannot be imported.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"there is no file {str(path)!r}; {_other_files(path)}")
     spec = importlib.util.spec_from_file_location(f"user_protocol_{path.stem}", path)
     assert spec is not None

@@ -6,6 +6,7 @@ that is no spec, such as `pyproject.toml`, is left alone.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -62,7 +63,7 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
     found: dict[str, Spec | Refused] = {}
     others: list[Path] = []
     for name in names:
-        if not Path(name).is_dir():
+        if not os.path.isdir(name):
             found.setdefault(name, _read(name, given or {}))
             continue
         files = sorted(_toml_files(Path(name)))
@@ -72,7 +73,7 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
             raise InputError(f"there is no spec (*.toml with a protocol) in the folder {name!r}")
         for file in specs:
             found.setdefault(str(file), _read(str(file), given or {}))
-    many = len(found) > 1 or any(Path(name).is_dir() for name in names)
+    many = len(found) > 1 or any(map(os.path.isdir, names))
     return Targets(tuple(found.values()), tuple(dict.fromkeys(others)), many)
 
 

@@ -32,6 +32,16 @@ def test_an_argument_that_is_no_text_is_refused(
     assert said in ran.err
 
 
+@pytest.mark.parametrize("ending", ["", ".py", ".toml", ".json"])
+@pytest.mark.parametrize("command", ["check", "audit", "simulate", "prove", "list", "explore"])
+def test_a_name_too_long_for_a_file_is_refused(
+    command: str, ending: str, antecede: Command
+) -> None:
+    ran = antecede(command, "x" * 300 + ending)
+    assert 2 == ran.code
+    assert "x" * 300 in ran.err
+
+
 @pytest.mark.parametrize("target", ["x" * 5_000, "no/such/folder/x"])
 def test_a_file_that_cannot_be_written_is_said(target: str, antecede: Command) -> None:
     ran = antecede("check", "mfss", "--actors", "2", "--messages", "1", "--json", target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -136,7 +137,7 @@ def parts_of(name: str) -> tuple[str, ...]:
         InputError: it is an empty folder.
     """
     folder = Path(name)
-    if name == STANDARD_INPUT or not folder.is_dir():
+    if name == STANDARD_INPUT or not os.path.isdir(name):
         return (name,)
     found = sorted(each for each in folder.iterdir() if each.name[0] not in "._" and each.is_file())
     if not found:

@@ -37,7 +37,7 @@ def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
 
 
 def _spec(target: str) -> Spec:
-    if FilePath(target).is_dir():
+    if os.path.isdir(target):
         raise InputError(f"{target!r} is a folder; give one spec, protocol or trace to explore")
     return load_spec(FilePath(target)) if target.endswith(".toml") else Spec(protocol=target)
 

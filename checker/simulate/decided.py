@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def decided_by(files: Sequence[str]) -> list[Decided]:
     """
     rows: dict[tuple[Any, ...], Row] = {}
     for name in files:
-        if not Path(name).is_file():
+        if not os.path.isfile(name):
             raise InputError(
                 f"there is no file {name!r}; make rows with antecede simulate --figure"
             )

@@ -122,6 +122,9 @@ LONG = ("claims", "table")
 UNBOUNDED = ("prove", "simulate")
 """They have no bound that could be given, and may rightly take minutes."""
 
+ENDINGS = ("nothing.toml", *("x" * 300 + ending for ending in ("", ".py", ".toml", ".json")))
+"""Names of files that are not there; for most of them there cannot be one."""
+
 NUMBERED = ("--actors", "--messages", "--bounds", "--max-memory")
 _INT, _FLOAT = click.types.IntParamType, click.types.FloatParamType
 
@@ -139,7 +142,7 @@ def command_lines(chance: random.Random) -> Iterator[list[str]]:
             line += _option(option, chance)
         if any(isinstance(p, click.Argument) for p in command.params):
             known = () if name in UNBOUNDED else ("mfss", "cykas", "unordered")
-            line.append(chance.choice((*known, *TEXTS[:8], "nothing.toml")))
+            line.append(chance.choice((*known, *TEXTS[:8], *ENDINGS)))
         if name in ("check", "sweep", "table"):
             line += SMALL
         if name == "sweep":
