@@ -97,7 +97,7 @@ def _option(known: Setting) -> Callable[[Any], Any]:
     """Return the option that sets a setting."""
     option, several = known.option, known.kind is tuple
     if known.kind is bool:
-        no = f"/--no-{option[2:]}" if known.default else ""
+        no = "" if known.default is False else f"/--no-{option[2:]}"
         return click.option(option + no, is_flag=True, default=known.default, help=_help(known))
     return click.option(
         "--property" if known.name == "properties" else option,

@@ -132,7 +132,6 @@ class LocalBreadthFirst:
             threads = self.options.threads or int(saved.about.get("threads", threads))
         self.pool = ThreadPoolExecutor(threads)
         self.options = evolve(self.options, threads=threads)
-        self.no_symmetry = None if self.options.symmetry else "not asked for"
         self.self_channels |= self.system.workload.self_sends
         self.arenas = self._new_arenas()
         try:
@@ -205,7 +204,7 @@ class LocalBreadthFirst:
         self.course = LocalCourse(block=self.options.block, weights=weights or {})
         self.supply = self._new_supply(symmetric=False)
         if self.no_symmetry is None:
-            self.no_symmetry = why_not(self.supply.tabulation)
+            self.no_symmetry = why_not(self.supply.tabulation, self.options.symmetry)
         if self.no_symmetry is None:
             try:
                 self.supply = self._new_supply(symmetric=True)

@@ -38,11 +38,12 @@ class Options:
     threads: int | None = setting(
         None, int, "For --engine local.", least=1, most=1024, otherwise="one per core"
     )
-    symmetry: bool = setting(
-        True,
+    symmetry: bool | None = setting(
+        None,
         bool,
         "Breadth-first, not for --engine plain: keep one of the states that differ only in the "
         "actors' names, where the protocol and workload turn out to be symmetric.",
+        otherwise="on, but off under --history full",
     )
     memory: str = setting(
         "auto",

@@ -74,8 +74,8 @@ class SharedTables:
             permutations = len(tabulation.symmetry.group) - 1
         while permutations:
             keys = [NOTHING]
-            for where, interner in _columns(tabulation, actors):
-                since, upto = self._renamed.get(where, 0), len(interner.values)
+            for where, upto in _columns(tabulation, actors):
+                since = self._renamed.get(where, 0)
                 self._renamed[where] = upto
                 numbers = np.arange(since, upto)
                 for p in range(permutations):
@@ -110,8 +110,8 @@ class SharedTables:
                     return
 
 
-def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, Any]]:
-    """Yield the columns that renamings are about, with their values.
+def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, int]]:
+    """Yield the columns that renamings are about, and how many values each has.
 
     A column is given as in the keys of RENAME: column << 4 | actor.
     """
@@ -126,4 +126,7 @@ def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, Any]]:
         for place, channel in enumerate(outgoing):
             found[kernels.CHANNELS + place] = tabulation.contents[channel]
         for column, interner in found.items():
-            yield column << 4 | actor, interner
+            yield column << 4 | actor, len(interner.values)
+        for column in (kernels.RECORDED, kernels.STAMPS) if tabulation.full else ():
+            where = column << 4 | actor
+            yield where, tabulation.sequences.get(where, 1)

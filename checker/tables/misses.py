@@ -13,6 +13,7 @@ from antecede.checker.errors import CapacityError
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
 from antecede.checker.tables.layout import Layout, repack
+from antecede.checker.tables.sequences import RenamedSequences
 from antecede.checker.tables.symmetry import Symmetry
 from antecede.checker.tables.tabulate import Tabulation, Words
 
@@ -85,7 +86,9 @@ class Supply:
         """Number the components of the initial state."""
         self.tabulation = Tabulation(self.system, self.self_channels)
         if self.symmetric:
-            self.tabulation.symmetry = Symmetry(self.tabulation)
+            symmetry = self.tabulation.symmetry = Symmetry(self.tabulation)
+            if self.tabulation.full:
+                self.tabulation.renamed = RenamedSequences(symmetry)
         columns = self.tabulation.start()
         self.layout = Layout(self.tabulation, self.row_bits, self.sweep_line, self.check_progress)
         with wrapping():

@@ -63,15 +63,22 @@ def _renamed(actor: int, p: Permutation) -> int:
     return p[actor] if 0 <= actor < len(p) else actor
 
 
-def why_not(components: Components) -> str | None:
-    """Return why the system has no usable symmetry, as far as that shows in advance."""
+def why_not(components: Components, asked: bool | None) -> str | None:
+    """Return why symmetry is not used, as far as that shows in advance.
+
+    Args:
+        components: of the system.
+        asked: whether symmetry is to be used; None if nothing was said.
+    """
+    if asked is False:
+        return "not asked for"
     system = components.system
     if not system.workload.symmetric:
         return f"the workload {system.workload.kind} names actors"
     if system.network.budget is not None:
         return "the losses are counted for all actors together"
-    if components.full:
-        return "the full history is meant to count every state"
+    if components.full and asked is None:
+        return "the full history is meant to visit every state; --symmetry turns it on"
     return None
 
 
@@ -281,6 +288,18 @@ class Symmetry:
         masks = isinstance(ghost.knows, int)
         heard = self._renamed_mask(ghost.heard, p) if masks else ghost.heard
         return evolve(ghost, knows=self._renamed_stamp(ghost.knows, p), heard=heard)
+
+    def renamed_record(self, record: Any, p: Permutation) -> Any:
+        """Return a record of the `full` history with all actors renamed.
+
+        It is that of a message sent, ("sent", number, stamp), or delivered, (sender, stamp).
+        """
+        if record is None:
+            return None
+        *what, stamp = record
+        if len(what) == 1:
+            what = [_renamed(what[0], p)]
+        return (*what, self._renamed_stamp(stamp, p))
 
     def renamed_pending(self, pending: tuple[Pending, ...], p: Permutation) -> tuple[Pending, ...]:
         """Return one actor's undelivered messages with all actors renamed."""

@@ -32,6 +32,7 @@ from antecede.checker.semantics.workload import ARM, most_sent
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Components, bits_of
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
+from antecede.checker.tables.sequences import RenamedSequences
 from antecede.checker.tables.symmetry import Symmetry
 
 Words = np.ndarray[Any, np.dtype[np.int64]]
@@ -63,6 +64,7 @@ class Tabulation(Components):
         asked: the keys of every `fill` that came to its end: the tables are made from them again.
         filled: what `fill` stored, keys and values; kept where somebody else wants it, too.
         symmetry: learns renamings along with the tables; None without symmetry.
+        renamed: the renamings of sequences; None without symmetry, and where there are none.
         grading: learns along with the tables whether every state has one depth only.
         seconds: spent in `fill`.
     """
@@ -77,6 +79,7 @@ class Tabulation(Components):
     code: Words = field(init=False)
     used_code: int = 0
     symmetry: Symmetry | None = None
+    renamed: RenamedSequences | None = None
     grading: Grading = field(factory=Grading)
     seconds: float = 0.0
 
@@ -109,17 +112,20 @@ class Tabulation(Components):
             CapacityError: too many distinct values.
         """
         started = time.perf_counter()
-        keys = np.unique(keys)
-        kinds = keys >> (kernels.COLUMN_BITS + 2 * kernels.NUMBER_BITS)
+        keys = self._with_renamings(np.unique(keys))
+        kinds = _kinds(keys)
         recorded = kinds == kernels.RECORD
         values = np.empty(len(keys), np.int64)
         self._fill_records(keys, recorded, values)
-        for k in np.flatnonzero(~recorded):
+        renamed = self._rename_records(keys, kinds, values)
+        for k in np.flatnonzero(~recorded & ~renamed):
             values[k] = self._value(int(keys[k]))
             if kernels.SEND <= kinds[k] <= kernels.LOSE:
                 self._note_choices(int(keys[k]), int(values[k]))
         self._reserve(len(keys))
         kernels.store(self.table, keys, values)
+        if self.renamed is not None and recorded.any():
+            self.renamed.learn(keys[recorded], values[recorded], self.table)
         self.entries += len(keys)
         self.asked.append(keys)
         if self.filled is not None:
@@ -195,6 +201,24 @@ class Tabulation(Components):
                 )
             values[places] = known + np.arange(len(places))
             self.sequences[int(column)] = known + len(places)
+
+    def _with_renamings(self, keys: Words) -> Words:
+        """Return keys with those of the renamings of the new sequences among them."""
+        if self.renamed is None:
+            return keys
+        recorded = _kinds(keys) == kernels.RECORD
+        if not recorded.any():
+            return keys
+        return np.concatenate([keys[~recorded], self.renamed.closed(keys[recorded], self.table)])
+
+    def _rename_records(self, keys: Words, kinds: Words, values: Words) -> Any:
+        """Rename sequences; return which keys ask for that."""
+        column = (keys & (kernels.NUMBER_LIMIT - 1)) >> 4
+        of_sequences = (column == kernels.RECORDED) | (column == kernels.STAMPS)
+        chosen = (kinds == kernels.RENAME) & of_sequences
+        if self.renamed is not None and chosen.any():
+            values[chosen] = self.renamed.renamed(keys[chosen])
+        return chosen
 
     def _value(self, key: int) -> int:
         y = key & (kernels.NUMBER_LIMIT - 1)
@@ -563,6 +587,10 @@ class Tabulation(Components):
             )
             found.append(bits_of(self.system, partial(_is_shown_by, delivery)))
         return np.array(found, np.int64)
+
+
+def _kinds(keys: Words) -> Words:
+    return keys >> (kernels.COLUMN_BITS + 2 * kernels.NUMBER_BITS)
 
 
 def _is_shown_by(delivery: Glimpse, prop: Property) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.registry import protocol_named
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst
@@ -162,3 +163,41 @@ def test_a_run_of_representatives_that_is_no_run_begins_the_search_again(
 
     assert "no run of the system" in result.statistics["symmetry"]["reason"]
     assert found(plainly(system)) == found(result)
+
+
+def _in_full(name: str, actors: int, messages: int, **asked: Any) -> System:
+    spec = Spec(name, actors, messages, history="full", **asked)
+    return system_of(spec, protocol_named(name))
+
+
+def test_the_full_history_is_reduced_only_where_that_is_asked_for() -> None:
+    unasked = searched(_in_full("mfss", 2, 1), symmetry=None).statistics["symmetry"]
+
+    assert not unasked["on"]
+    assert "--symmetry turns it on" in unasked["reason"]
+    assert searched(_in_full("mfss", 2, 1), symmetry=True).statistics["symmetry"]["on"]
+
+
+@pytest.mark.parametrize(
+    ("sends", "clock_at"), [("joint", "causal-send"), ("split", "network-send")]
+)
+@pytest.mark.parametrize(("name", "actors", "messages"), [("cykas", 3, 1), ("mfss", 2, 2)])
+def test_orbits_of_the_full_history_count_every_state(
+    name: str, actors: int, messages: int, sends: str, clock_at: str
+) -> None:
+    system = _in_full(name, actors, messages, sends=sends, clock_at=clock_at)
+
+    result = searched(system, symmetry=True)
+
+    assert result.statistics["symmetry"]["on"]
+    assert searched(system).counts == result.unreduced
+    assert result.unreduced is not None
+    assert result.counts.unique_states < result.unreduced.unique_states
+
+
+def test_a_record_that_is_not_renamed_shows_in_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: deliveries by actor 0 and by actor 1 are recorded alike."""
+    monkeypatch.setattr(Symmetry, "renamed_record", lambda _self, record, _p: record)
+    system = _in_full("mfss", 3, 1)
+
+    assert searched(system).counts != searched(system, symmetry=True).unreduced

@@ -52,6 +52,13 @@ def look_up(table, key, misses, control):
 
 
 @kernel
+def find_all(table, keys, values):
+    """Write the value of every key, or -1, to `values`."""
+    for k in range(keys.shape[0]):
+        values[k] = find(table, keys[k])
+
+
+@kernel
 def store(table, keys, values):
     """Put new keys with their values into `table`, which has room for them."""
     mask = (table.shape[0] >> 1) - 1

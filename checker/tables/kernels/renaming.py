@@ -22,6 +22,7 @@ from antecede.checker.tables.kernels.geometry import (
     COMPOSE,
     CONTROL_SIZE,
     DEC_STRIDE,
+    FULL_HISTORY,
     LOSSES,
     MISSED,
     MISSES,
@@ -35,6 +36,7 @@ from antecede.checker.tables.kernels.geometry import (
     ROW_SHIFT,
     ROW_WORD,
     ROW_WORDS,
+    STAMPS,
     WORDS,
 )
 from antecede.checker.tables.kernels.hashing import (
@@ -232,7 +234,7 @@ def rename_composites(geo, table, cons, dec, ren, perms, records, misses, contro
             loc[target * words + k] = 0
         complete = True
         for column in range(geo[COLUMN_COUNT]):
-            if RECORDED <= column <= LOSSES:
+            if column == LOSSES or (RECORDED <= column <= STAMPS and not geo[FULL_HISTORY]):
                 continue
             into = column
             if column >= CHANNELS:

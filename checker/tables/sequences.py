@@ -1,0 +1,117 @@
+"""The sequences of records of the `full` history, renamed.
+
+A sequence is made by appending a record to a shorter one, and has a number. Its renamings are made
+with it: each is the renaming of the shorter one with the renamed record. So a set of sequences that
+is closed under renaming stays closed, and every sequence knows the numbers of its renamings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.tables import kernels
+from antecede.checker.tables.symmetry import Symmetry
+
+Words = np.ndarray[Any, np.dtype[np.int64]]
+Numbers = np.ndarray[Any, np.dtype[np.int32]]
+
+_LIMIT = kernels.NUMBER_LIMIT - 1
+
+
+@define(eq=False)
+class RenamedSequences:
+    """The renamings of all sequences of records.
+
+    Attributes:
+        symmetry: what is renamed how.
+        images: per column and actor, as in a key of RECORD: of sequence n at [n, k] its number
+            after renaming by group[k]; 4 bytes a sequence and permutation.
+        records: of record n at [n, k] its number after renaming by group[k].
+    """
+
+    symmetry: Symmetry
+    images: dict[int, Numbers] = field(factory=dict)
+    records: Words = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Start without records."""
+        self.records = np.empty((0, len(self.symmetry.group)), np.int64)
+
+    def closed(self, keys: Words, table: Words) -> Words:
+        """Return keys of RECORD and those of all renamings, as far as `table` lacks them."""
+        wanted = np.unique(self._renamed_keys(keys))
+        missing: Words = wanted[_values(table, wanted) == -1]
+        return missing
+
+    def learn(self, keys: Words, values: Words, table: Words) -> None:
+        """Take note of the renamings of new sequences.
+
+        Args:
+            keys: of RECORD, with those of all renamings.
+            values: of these keys.
+            table: holds them.
+        """
+        numbers = _values(table, self._renamed_keys(keys).ravel())
+        by_key = numbers.reshape(len(self.symmetry.group), -1).T
+        columns = _columns(keys)
+        for column in np.unique(columns):
+            chosen = columns == column
+            self._room(int(column), int(values[chosen].max()))[values[chosen]] = by_key[chosen]
+
+    def renamed(self, keys: Words) -> Words:
+        """Return the values of keys of RENAME whose columns hold sequences."""
+        permutation, where = _columns(keys) + 1, keys & _LIMIT
+        numbers = keys >> kernels.NUMBER_BITS & _LIMIT
+        found = np.empty(len(keys), np.int64)
+        for column in np.unique(where):
+            chosen = where == column
+            images = self._room(int(column), 0)
+            found[chosen] = images[numbers[chosen], permutation[chosen]]
+        return found
+
+    def _room(self, column: int, number: int) -> Numbers:
+        """Return the renamings of one column's sequences, with room for a number."""
+        known = self.images.get(column)
+        if known is None or number >= len(known):
+            larger = np.zeros((max(2 * number, 64), len(self.symmetry.group)), np.int32)
+            larger[: 0 if known is None else len(known)] = larger[:0] if known is None else known
+            known = self.images[column] = larger
+        return known
+
+    def _renamed_keys(self, keys: Words) -> Words:
+        """Return, per permutation, the keys of the renamed sequences; of shape (group, keys)."""
+        before, records = keys >> kernels.NUMBER_BITS & _LIMIT, keys & _LIMIT
+        columns, group = _columns(keys), self.symmetry.group
+        images = np.zeros((len(keys), len(group)), np.int64)
+        for column in np.unique(columns):
+            chosen = columns == column
+            images[chosen] = self._room(int(column), 0)[before[chosen]]
+        appended = self._renamed_records()[records]
+        actors, column = np.array(group)[:, columns & 0xF], columns & 0xF0
+        shifted = (kernels.RECORD << kernels.COLUMN_BITS | column | actors) << kernels.NUMBER_BITS
+        renamed: Words = (shifted | images.T) << kernels.NUMBER_BITS | appended.T
+        return renamed
+
+    def _renamed_records(self) -> Words:
+        """Return the renamings of all records; those of new ones are new records, too."""
+        symmetry, known = self.symmetry, self.symmetry.components.records
+        rows = [
+            [known.number(symmetry.renamed_record(value, p)) for p in symmetry.group]
+            for value in known.values[len(self.records) :]
+        ]
+        if rows:
+            self.records = np.concatenate([self.records, np.array(rows, np.int64)])
+        return self.records if len(self.records) == len(known.values) else self._renamed_records()
+
+
+def _columns(keys: Words) -> Words:
+    return keys >> 2 * kernels.NUMBER_BITS & 0xFF
+
+
+def _values(table: Words, keys: Words) -> Words:
+    values = np.empty(len(keys), np.int64)
+    kernels.find_all(table, keys, values)
+    return values
