@@ -444,21 +444,22 @@ class LocalBreadthFirst:
     def _drop_composites(self) -> None:
         """Drop the composites that no state of the new level has, where there are no other states.
 
-        Under `full` there is a composite for every ten states or so.
+        Under `full` there is a composite for every ten states or so. With symmetry the least of a
+        state's renamings may be another one when composites that were dropped are met again; a
+        path could not be traced back.
         """
         layout, course = self.supply.layout, self.course
         had = int(layout.counts.sum())
         least = max(self.options.collect_from, 2 * course.composites_kept)
-        if self.supply.symmetric or had < least:
+        if had < least or (self.supply.symmetric and self._traces):
             return
         geo, marks = self.supply.tables.geo, np.zeros(len(layout.counts) * layout.room, np.bool_)
         self._each(lambda o: mark(o, geo, marks))
         self._read_depths()
-        numbers = layout.keep(marks)
+        numbers = self.supply.keep(marks)
         self._each(lambda o: renumber(o, geo, numbers))
         for owner in self.owners:
             owner.recent[:] = -1
-        self.supply.refresh()
         if self.course.weights:
             self._fill_visited()
         course.composites_kept = int(layout.counts.sum())

@@ -231,17 +231,19 @@ class Layout:
             self._rebuild_cons(capacity)
 
     def keep(self, marks: Any) -> Words:
-        """Forget composites; those that are kept are numbered anew.
+        """Forget composites; those that are kept are numbered anew, in the same order.
 
         Args:
-            marks: which ones to keep; of composite g of actor i at i * (its length // actors) + g.
+            marks: which ones to keep, and with them their renamings; of composite g of actor i at
+                i * (its length // actors) + g.
 
         Returns:
             The new numbers, at the places of the old ones.
         """
         actors, words = len(self.counts), self.words
-        marks, old = marks.reshape(actors, -1), self.dec.reshape(actors, -1)
+        marks, old = self._closed(marks.reshape(actors, -1)), self.dec.reshape(actors, -1)
         numbers = np.cumsum(marks, axis=1, dtype=np.int64) - 1
+        renamed = self._renumbered(marks, numbers)
         self.counts = marks.sum(axis=1, dtype=np.int64)
         most = 2 * max(int(self.counts.max()), 128)
         self.dec = np.zeros(actors * most * words, np.int64)
@@ -250,7 +252,30 @@ class Layout:
             at = actor * most * words
             self.dec[at : at + len(rows) * words] = rows.ravel()
         self._begin_anew(most)
+        for place, images in renamed.items():
+            self.ren.reshape(-1, actors, most)[place][: len(images)] = images
         return numbers.ravel()
+
+    @property
+    def _renamings(self) -> Any:
+        """The renamings of composites, per permutation and actor."""
+        return self.ren.reshape(-1, len(self.counts), self.room)
+
+    def _closed(self, marks: Any) -> Any:
+        """Return marks of composites and of their renamings, of shape (actors, room)."""
+        closed = marks.copy()
+        for p, targets in enumerate(self.perms.reshape(-1, len(self.counts))):
+            for actor, target in enumerate(targets):
+                closed[target, self._renamings[p, actor, : marks.shape[1]][marks[actor]]] = True
+        return closed
+
+    def _renumbered(self, marks: Any, numbers: Words) -> dict[tuple[int, int], Any]:
+        """Return, per permutation and actor, the new numbers of the renamings of what is marked."""
+        return {
+            (p, actor): numbers[target, self._renamings[p, actor, : marks.shape[1]][marks[actor]]]
+            for p, targets in enumerate(self.perms.reshape(-1, len(self.counts)))
+            for actor, target in enumerate(targets)
+        }
 
     def record(self) -> dict[str, Any]:
         """Return, as data, the composites and how they are packed; see `adopt`."""

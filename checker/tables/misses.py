@@ -162,6 +162,13 @@ class Supply:
         if not self.layout.columns_fit:
             self.layout.widen_columns()
 
+    def keep(self, marks: Any) -> Words:
+        """Forget composites that are in no row any more, see `Layout.keep`."""
+        numbers = self.layout.keep(marks)
+        self.renamed = self.layout.counts.copy()
+        self.refresh()
+        return numbers
+
     def figures(self, fired: Words, fresh_kinds: Words) -> dict[str, Any]:
         """Return figures of the tables and of the transitions taken, by name.
 

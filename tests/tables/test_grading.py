@@ -421,6 +421,25 @@ def test_composites_that_are_out_of_use_are_dropped(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "messages", "history"),
+    [
+        ("mfss", 1, "full"),
+        ("cykas", 2, "knowledge"),
+        pytest.param("cykas", 2, "full", marks=pytest.mark.slow),
+    ],
+)
+def test_composites_are_dropped_with_all_their_renamings(
+    name: str, messages: int, history: str
+) -> None:
+    system = small(name, 3, messages, history=history)
+    search = explorer(system, symmetry=True, traces=False, collect_from=1, threads=2)
+    result = explore(system, search)
+    assert searched(system).counts == result.unreduced
+    assert result.statistics["symmetry"]["on"]
+    assert result.statistics["dropped_composites"] > 0
+
+
 def test_composites_stay_where_states_may_be_met_again() -> None:
     for options in ({"symmetry": True}, {"forget_from": None}):
         result = explore(
