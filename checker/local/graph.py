@@ -309,7 +309,7 @@ class KeptGraph:
         }
 
 
-def figures_of(graph: KeptGraph | None) -> dict[str, Any]:
+def graph_figures(graph: KeptGraph | None) -> dict[str, Any]:
     """Return the figures of a graph among those of a search, if there is one."""
     return {} if graph is None else {"graph": graph.figures_by_name()}
 

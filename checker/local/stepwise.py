@@ -20,7 +20,7 @@ from attrs import define, evolve, field
 from antecede.checker.amounts import counted
 from antecede.checker.errors import ProtocolError
 from antecede.checker.local.breadth import lost_anew
-from antecede.checker.local.graph import KeptGraph, figures_of
+from antecede.checker.local.graph import KeptGraph, graph_figures
 from antecede.checker.model import Property
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found
@@ -146,7 +146,7 @@ class Stepwise:
         """Return further figures, by name."""
         visited = self.visited
         return {
-            **figures_of(self.kept),
+            **graph_figures(self.kept),
             "threads": 1,
             "visited_bytes_per_state": visited.bytes / max(visited.states, 1),
             "load_factor": visited.states / visited.capacity,

@@ -24,9 +24,11 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.local.breadth import UNFOUNDED, LocalBreadthFirst, lost_anew
+from antecede.checker.local.breadth import LocalBreadthFirst, lost_anew
 from antecede.checker.local.course import Course
-from antecede.checker.local.graph import KeptGraph, figures_of
+from antecede.checker.local.granted import UNFOUNDED
+from antecede.checker.local.graph import KeptGraph, graph_figures
+from antecede.checker.local.unrenaming import Unrenaming
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop, decided
@@ -249,7 +251,9 @@ class SparkBreadthFirst:
     def _symmetry_figures(self) -> dict[str, Any]:
         course, symmetry = self.course, self.local.supply.tabulation.symmetry
         expanded = sum(course.levels) - course.frontier
-        return figures(symmetry, self.local.no_symmetry, int(course.totals.orbits[0]), expanded)
+        return figures(
+            symmetry, self.local.granted.no_symmetry, int(course.totals.orbits[0]), expanded
+        )
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
@@ -288,7 +292,7 @@ class SparkBreadthFirst:
             "python_seconds": tabulation.seconds,
             **tabulation.met,
             "states_per_depth": list(self.course.levels),
-            **figures_of(self.kept),
+            **graph_figures(self.kept),
             "transitions": {
                 kind: {"total": int(self.course.totals.kinds[k])}
                 for k, kind in enumerate(tabulation.kinds)
@@ -349,11 +353,11 @@ class SparkBreadthFirst:
         orbits = slice(kernels.ORBIT_STATES, kernels.ORBIT_FINALS + 1)
         self.course = ClusterCourse(
             found=dict(local.found),
-            levels=list(local.levels),
+            levels=list(local.course.levels),
             frontier=local.frontier,
             owners=options.partitions or max(self.cluster.sc.defaultParallelism, 1),
-            handed_over_at=len(local.levels),
-            graded=local.graded and local.options.forget is not None,
+            handed_over_at=len(local.course.levels),
+            graded=local.expansion.graded and local.options.forget is not None,
             unique=counts.unique_states,
             totals=Totals(
                 fired=counts.total_states - 1,
@@ -396,7 +400,7 @@ class SparkBreadthFirst:
             if not self.course.graded:
                 self.course.least = int(self.tables.own.progress(following).min())
                 progress = self.tables.own.progress(old)
-        local.forget_states()
+        local.expansion.forget_states()
         words, all_links = self.tables.own.codec.words, np.concatenate(links)
         following, old = following.reshape(-1, words), old.reshape(-1, words)
         columns = self.tables.own.codec.col_widths
@@ -712,7 +716,7 @@ class SparkBreadthFirst:
             number = link >> PLACE_BITS + INDEX_BITS
         handed = np.concatenate(self.course.links[0][number])
         index, owner = divmod(int(handed[index]), len(self.local.owners))
-        return [*self.local._places_to(owner, index), *reversed(places)]
+        return [*self.local.expansion.places_to(owner, index), *reversed(places)]
 
     def _path(self, places: list[int], prop: Property) -> tuple[Transition, ...]:
         """Return the path with transitions at these places, in original names."""
@@ -720,10 +724,10 @@ class SparkBreadthFirst:
             return transitions_at(self.system, places)
         self.local.supply.refresh()  # the tables have grown here since
         with wrapping():
-            return self.local.unrenamed(places, prop, self._kept)
+            return Unrenaming(self.local.expansion).run(places, prop, self._kept)
 
     def _kept(self, number: int, row: Words) -> Words:
-        """Return what the search went on from; see `LocalBreadthFirst.unrenamed`."""
+        """Return what the search went on from; see `Unrenaming.run`."""
         if number + 1 < self.course.handed_over_at:
             return row
         tables = self.local.supply.tables

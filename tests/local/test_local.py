@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ReplayError
-from antecede.checker.local import breadth as local
+from antecede.checker.local import expansion
 from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.expansion import Expansion
 from antecede.checker.local.owners import Owner
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import property_named, protocol_named
@@ -334,7 +335,7 @@ def test_rows_that_become_too_narrow_are_packed_anew(
     monkeypatch.setattr(
         "antecede.checker.tables.layout.spread", lambda needs: [max(n, 1) for n in needs]
     )
-    monkeypatch.setattr("antecede.checker.local.breadth.ROW_BITS", bits)
+    monkeypatch.setattr("antecede.checker.local.granted.ROW_BITS", bits)
     system = small("mfss", 3, 1, history="full")
     result = searched(system, symmetry=symmetry, threads=2)
     assert Counts(1_267, 2_611, 10, 68) == (result.unreduced or result.counts)
@@ -495,15 +496,15 @@ def test_one_visited_set_tells_how_full_it_is() -> None:
 def test_threads_that_are_done_take_over_rows_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(local, "LEAST_SHARE", 1)
+    monkeypatch.setattr(expansion, "LEAST_SHARE", 1)
     taken = set()
-    expand = LocalBreadthFirst._expand
+    expand = Expansion._expand
 
-    def watched(self: LocalBreadthFirst, owner: Owner) -> None:
+    def watched(self: Expansion, owner: Owner) -> None:
         taken.add((owner.number, owner.source))
         expand(self, owner)
 
-    monkeypatch.setattr(LocalBreadthFirst, "_expand", watched)
+    monkeypatch.setattr(Expansion, "_expand", watched)
     options = method(threads=3, block=64, symmetry=False)
     explorer = LocalBreadthFirst(small("cykas-secret-mode", 3, 2), options=options)
     shared = explore(explorer.system, explorer)

@@ -23,6 +23,7 @@ from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ProtocolError
 from antecede.checker.local import owners
 from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.expansion import Expansion
 from antecede.checker.local.owners import VISITED, Level, repack_level
 from antecede.checker.model import Transition
 from antecede.checker.search.loop import Progress, Stop, explore
@@ -272,7 +273,7 @@ def test_files_are_gone_however_a_search_ends(spilled: Path, end: str) -> None:
 def test_files_are_gone_when_the_protocol_fails_at_the_start(
     spilled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LocalBreadthFirst, "_insert_initial", bad_step)
+    monkeypatch.setattr(Expansion, "begin", bad_step)
     with pytest.raises(ValueError, match="seeded"):
         checked(system(), spill=spilled)
     assert [] == open_files_in(spilled)
@@ -531,6 +532,6 @@ def test_a_protocol_that_fails_still_ends_in_an_error(
 
     asked = system("mfss", 2, 1)
     explorer = LocalBreadthFirst(asked, options=method(threads=1, spill=spilled))
-    monkeypatch.setattr(LocalBreadthFirst, "_fill", fail)
+    monkeypatch.setattr(Expansion, "_fill", fail)
     assert Verdict.ERROR is explore(asked, explorer).verdict
     assert [] == open_files_in(spilled)

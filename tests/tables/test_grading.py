@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from antecede.checker.engine import explorer_for
 from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.weighed import WeighedExpansion
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
@@ -152,7 +153,7 @@ def test_what_is_violated_is_found_again_by_depth() -> None:
     system = small("cykas-secret-mode", 3, 2)
     search = explorer(system, threads=2)
     result = explore(system, search)
-    assert search.tried
+    assert search.granted.tried
     assert "weights" not in result.statistics
     assert found(plainly(system)) == found(result)
     assert result.counterexample is not None
@@ -170,15 +171,15 @@ def test_levels_by_weight_survive_dropped_composites() -> None:
 
 def test_levels_by_weight_survive_wider_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     repacked = []
-    really = LocalBreadthFirst._repack
+    really = WeighedExpansion._repack
 
-    def noted(self: LocalBreadthFirst, repacking: Any) -> None:
+    def noted(self: WeighedExpansion, repacking: Any) -> None:
         repacked.append(dict(self.course.weights))
         really(self, repacking)
 
-    monkeypatch.setattr(LocalBreadthFirst, "_repack", noted)
+    monkeypatch.setattr(WeighedExpansion, "_repack", noted)
     monkeypatch.setattr("antecede.checker.tables.layout.WORD_BITS", 9)
-    monkeypatch.setattr("antecede.checker.local.breadth.ROW_BITS", 1)
+    monkeypatch.setattr("antecede.checker.local.granted.ROW_BITS", 1)
     system = small("cykas", 3, 3, **SCRIPT)
     result = explore(system, explorer(system, threads=2))
     assert {"receive Normal": 2} in repacked
@@ -200,15 +201,15 @@ def test_depths_that_are_not_lowered_would_be_noticed(monkeypatch: pytest.Monkey
     """The seeded bug: a state keeps the sum of weights along one of its paths for its depth."""
     system = small("cykas", 3, 3, **SCRIPT)
     search = explorer(system)
-    really = LocalBreadthFirst._count_depths
+    really = WeighedExpansion._count_depths
     sums = iter(range(1, 1_000))
 
-    def wrongly(self: LocalBreadthFirst) -> None:
+    def wrongly(self: WeighedExpansion) -> None:
         for owner in self.owners:
             owner.level.known_depths[:] = next(sums)
         really(self)
 
-    monkeypatch.setattr(LocalBreadthFirst, "_count_depths", wrongly)
+    monkeypatch.setattr(WeighedExpansion, "_count_depths", wrongly)
     assert plainly(system).counts.depth < explore(system, search).counts.depth
 
 
