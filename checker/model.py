@@ -149,6 +149,8 @@ class Protocol:
         at_rest: name -> predicate that every actor's state respects in a final state, where nothing
             can happen any more; `check --measures` tells which do not.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
+        joint_witnesses: name -> predicate on the states of all actors, a tuple, searched for as
+            `witness:NAME`, too.
         measures: name -> how much of something an actor's state holds, for what may grow without
             end: `--bound NAME=N` stops a search where it comes to N.
         normal: how to write a global state without the counters that everybody has passed; it makes
@@ -170,6 +172,7 @@ class Protocol:
     joint_invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    joint_witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)
     normal: NormalForm | None = None
 

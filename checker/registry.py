@@ -16,7 +16,7 @@ from typing import Any
 from attrs import frozen
 
 from antecede.checker.errors import InputError, ProtocolError, unknown
-from antecede.checker.model import Property, Protocol
+from antecede.checker.model import Predicate, Property, Protocol
 
 PIPE = "pipe:"
 """Before the command of a program that is spoken to over a pipe."""
@@ -217,10 +217,26 @@ def default_properties(
     """
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
-    declared: tuple[str, ...] = ()
-    if protocol is not None:
-        declared = (*protocol.invariants, *protocol.joint_invariants)
-    return (*default, *(f"invariant:{name}" for name in declared))
+    return default if protocol is None else (*default, *declared_names(protocol, "invariant"))
+
+
+def declared_names(protocol: Protocol, kind: str) -> tuple[str, ...]:
+    """Return the names of the properties of a kind that a protocol declares.
+
+    Args:
+        protocol: declares them, of one actor's state or of all actors' states.
+        kind: invariant or witness.
+    """
+    return tuple(f"{kind}:{name}" for names in _declared(protocol, kind) for name in names)
+
+
+def _declared(
+    protocol: Protocol, kind: str
+) -> tuple[Mapping[str, Predicate], Mapping[str, Predicate]]:
+    """Return the predicates of a kind on one actor's state, and on all actors' states."""
+    if kind == "witness":
+        return protocol.witnesses, protocol.joint_witnesses
+    return protocol.invariants, protocol.joint_invariants
 
 
 def property_named(name: str, protocol: Protocol | None = None) -> Property:
@@ -232,18 +248,19 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
     package = importlib.import_module("antecede.properties")
     kind, colon, declared = name.partition(":")
     if colon and kind in ("witness", "invariant") and protocol is not None:
-        joint = {} if kind == "witness" else protocol.joint_invariants
-        choices = protocol.witnesses if kind == "witness" else {**protocol.invariants, **joint}
-        if declared in joint and declared in protocol.invariants:
+        own, joint = _declared(protocol, kind)
+        choices = {**own, **joint}
+        if declared in joint and declared in own:
+            both = {"witness": "witnesses", "invariant": "invariants"}[kind]
             raise InputError(
-                f"the protocol {protocol.name!r} has two invariants {declared!r}, one of each "
+                f"the protocol {protocol.name!r} has two {both} {declared!r}, one of each "
                 "actor and one of all actors; give each a name of its own"
             )
         if declared not in choices:
             if not choices:
                 raise InputError(f"the protocol {protocol.name!r} declares no {kind}")
             raise unknown(f"{kind} of {protocol.name}", declared, choices)
-        maker = package.DECLARED["joint" if declared in joint else kind]
+        maker = package.DECLARED[f"joint {kind}" if declared in joint else kind]
         made: Property = load(maker)(declared, choices[declared])
         return made
     if name not in package.REGISTRY:

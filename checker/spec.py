@@ -14,7 +14,12 @@ from attrs import evolve, field, frozen
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.reading import text_in
-from antecede.checker.registry import default_properties, property_named, protocol_named
+from antecede.checker.registry import (
+    declared_names,
+    default_properties,
+    property_named,
+    protocol_named,
+)
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
@@ -179,10 +184,7 @@ def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
     """Return the system of a question about what fails, as a trace of a failing run asks it."""
     names = [name for name in spec.properties if name not in FAILURES]
     if PREDICATE_RETURNS in failures:
-        names += [
-            f"invariant:{name}" for name in (*protocol.invariants, *protocol.joint_invariants)
-        ]
-        names += [f"witness:{name}" for name in protocol.witnesses]
+        names += declared_names(protocol, "invariant") + declared_names(protocol, "witness")
     system = system_of(evolve(spec, properties=tuple(names)), protocol)
     shown = deferring(system, told=True)
     asked = tuple(p for p in shown.properties if p.name in spec.properties)

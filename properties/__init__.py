@@ -18,7 +18,8 @@ REGISTRY = {
 DECLARED = {
     "witness": "antecede.properties.declared:witness",
     "invariant": "antecede.properties.declared:invariant",
-    "joint": "antecede.properties.declared:joint",
+    "joint witness": "antecede.properties.declared:joint_witness",
+    "joint invariant": "antecede.properties.declared:joint_invariant",
 }
 
 DEFAULT = ("causal-delivery", "integrity", "all-delivered")

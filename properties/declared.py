@@ -1,4 +1,4 @@
-"""Properties made from what a protocol declares about one actor's state.
+"""Properties made from what a protocol declares about one actor's state, or about all of them.
 
 A witness is a reachability property: some reachable state shows it, so that a spec is not vacuous.
 An invariant is a safety property: every reachable state respects it.
@@ -31,7 +31,18 @@ def invariant(name: str, predicate: Predicate) -> Property:
     )
 
 
-def joint(name: str, predicate: Predicate) -> Property:
+def joint_witness(name: str, predicate: Predicate) -> Property:
+    """Return the property that the states of all actors together show `predicate`."""
+    return Property(
+        name=f"witness:{name}",
+        summary=f"reachability: in some reachable state all actors together show {name}",
+        what=What.STATES,
+        where=Where.SOMEWHERE,
+        predicate=predicate,
+    )
+
+
+def joint_invariant(name: str, predicate: Predicate) -> Property:
     """Return the property that the states of all actors together respect `predicate`."""
     return Property(
         name=f"invariant:{name}",

@@ -17,7 +17,7 @@ from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.judgement import violated_by
 from antecede.checker.model import State, Transition
 from antecede.checker.paths.path import Path, extended, replay_keys
-from antecede.checker.registry import property_named
+from antecede.checker.registry import declared_names, property_named
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.failing import guarded
@@ -149,7 +149,7 @@ class Tree:
 def with_witnesses(system: System) -> System:
     """Return `system` with the witnesses of its protocol besides its properties."""
     protocol = system.protocol
-    shown = (property_named(f"witness:{name}", protocol) for name in protocol.witnesses)
+    shown = (property_named(name, protocol) for name in declared_names(protocol, "witness"))
     return evolve(
         system, properties=(*system.properties, *(guarded(protocol, prop) for prop in shown))
     )

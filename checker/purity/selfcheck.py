@@ -95,6 +95,7 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
         invariants=each("invariant", protocol.invariants),
         joint_invariants=each("invariant", protocol.joint_invariants),
         witnesses=each("witness", protocol.witnesses),
+        joint_witnesses=each("witness", protocol.joint_witnesses),
     )
 
 

@@ -100,7 +100,7 @@ def _declared(protocol: Protocol) -> list[tuple[str, str]]:
         found.append(("network it needs", protocol.network))
     names = {
         "actions": protocol.actions,
-        "witnesses": protocol.witnesses,
+        "witnesses": (*protocol.witnesses, *protocol.joint_witnesses),
         "invariants": (*protocol.invariants, *protocol.joint_invariants),
         "measures": protocol.measures,
     }

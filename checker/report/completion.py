@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from antecede.checker.errors import AntecedeError
-from antecede.checker.registry import property_names, protocol_named, protocol_names
+from antecede.checker.registry import declared_names, property_names, protocol_named, protocol_names
 from antecede.checker.semantics.network import NETWORKS
 from antecede.checker.semantics.workload import SUMMARIES
 
@@ -72,9 +72,7 @@ def _properties(given: Sequence[str]) -> tuple[str, ...]:
         except AntecedeError:
             continue
         if protocol is not None:
-            found += [f"witness:{each}" for each in protocol.witnesses]
-            found += [f"invariant:{each}" for each in protocol.invariants]
-            found += [f"invariant:{each}" for each in protocol.joint_invariants]
+            found += declared_names(protocol, "witness") + declared_names(protocol, "invariant")
     return tuple(found)
 
 

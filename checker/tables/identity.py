@@ -97,8 +97,9 @@ def _modules_of(system: System) -> set[str]:
 def _functions(protocol: Protocol) -> list[Any]:
     handlers = [protocol.initial, protocol.causal_send, protocol.receive, protocol.timeout]
     handlers += [protocol.in_flight, *protocol.actions.values()]
-    predicates = (protocol.invariants, protocol.joint_invariants, protocol.witnesses)
-    return [*handlers, *(each for declared in predicates for each in declared.values())]
+    invariants = (*protocol.invariants.values(), *protocol.joint_invariants.values())
+    witnesses = (*protocol.witnesses.values(), *protocol.joint_witnesses.values())
+    return [*handlers, *invariants, *witnesses]
 
 
 def _innermost(function: Any) -> Any:

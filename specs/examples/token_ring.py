@@ -97,6 +97,11 @@ def at_most_one_token(members: tuple[Member, ...]) -> bool:
     return sum(member.has_token for member in members) <= 1
 
 
+def everybody_waits(members: tuple[Member, ...]) -> bool:
+    """Each member has something to send, and may not."""
+    return all(member.outbox for member in members)
+
+
 TOKEN_RING = Protocol(
     name="token-ring",
     summary="whoever has the token sends, and passes it on when all is acknowledged",
@@ -108,6 +113,7 @@ TOKEN_RING = Protocol(
     in_flight=in_flight,
     joint_invariants={"one-token": at_most_one_token},
     witnesses={"waited": lambda state: bool(state.outbox)},
+    joint_witnesses={"everybody-waits": everybody_waits},
 )
 SUSPICIOUS = evolve(
     TOKEN_RING,

@@ -1,8 +1,9 @@
-"""Invariants on the states of all actors at once, whoever explores."""
+"""Invariants and witnesses on the states of all actors at once, whoever explores."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,12 @@ from antecede.checker.check import check
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import InputError
 from antecede.checker.explore.judgement import judged
+from antecede.checker.explore.tree import with_witnesses
 from antecede.checker.formats.registry import FORMATS, trace_text
-from antecede.checker.model import Property, Protocol, What, Where
+from antecede.checker.model import Protocol
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.text import path_text
-from antecede.checker.search.loop import explore
-from antecede.checker.search.options import Options
-from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.spec import Spec, load_spec, system_of
 from tests.conftest import ROOT, Command
@@ -27,12 +27,23 @@ from tests.models import plan_of
 from tests.naive import Actor, State, successors
 
 FILE = ROOT / "specs/examples/token_ring.py"
-SUSPICIOUS = protocol_named(f"{FILE}:SUSPICIOUS")
-ONE_TOKEN = "invariant:one-token"
+RING = f"{FILE}:TOKEN_RING"
+TOKEN_RING, SUSPICIOUS = protocol_named(RING), protocol_named(f"{FILE}:SUSPICIOUS")
+ONE_TOKEN, EVERYBODY_WAITS = "invariant:one-token", "witness:everybody-waits"
+everybody_waits = TOKEN_RING.joint_witnesses["everybody-waits"]
 
 
-def naive_depth(protocol: Protocol, actors: int, messages: int) -> int | None:
-    """Return after how many transitions of the reference checker two have the token."""
+def two_tokens(members: tuple[Any, ...]) -> bool:
+    return sum(int(member.has_token) for member in members) > 1
+
+
+def naive_depth(
+    protocol: Protocol,
+    actors: int,
+    messages: int,
+    shows: Callable[[tuple[Any, ...]], bool] = two_tokens,
+) -> int | None:
+    """Return after how many transitions of the reference checker all actors' states show it."""
     flying = protocol.in_flight
     assert flying is not None
     plan = plan_of("any", actors, messages)
@@ -41,7 +52,7 @@ def naive_depth(protocol: Protocol, actors: int, messages: int) -> int | None:
     level: set[Any] = {State(rows, net, frozenset())}
     seen: set[Any] = set()
     for depth in range(40):
-        if any(sum(a.local.has_token for a in s.actors) > 1 for s in level):
+        if any(shows(tuple(a.local for a in s.actors)) for s in level):
             return depth
         seen |= {(s.actors, frozenset(s.net)) for s in level}
         after = {t for s in level for t, _ in successors(s, protocol, slice(3))}
@@ -65,7 +76,7 @@ def test_one_token_holds_where_none_is_made_anew() -> None:
     spec = load_spec(ROOT / "specs/examples/token-ring.toml")
     assert ONE_TOKEN in spec.properties
     assert check(spec).as_expected
-    assert naive_depth(protocol_named(f"{FILE}:TOKEN_RING"), 2, 1) is None
+    assert naive_depth(TOKEN_RING, 2, 1) is None
 
 
 def test_it_is_checked_unasked_and_the_report_says_how(antecede: Command) -> None:
@@ -120,27 +131,54 @@ def test_who_does_not_judge_it_says_so(options: Options) -> None:
         explorer_for(system, options)
 
 
-def test_some_state_of_all_actors_may_be_looked_for() -> None:
-    def two(states: tuple[Any, ...]) -> bool:
-        return 2 == sum(int(state.has_token) for state in states)
-
-    sought = Property("two", "", What.STATES, Where.SOMEWHERE, two)
-    system = evolve(system_of(Spec("ring", 3, 1), SUSPICIOUS), properties=(sought,))
-    result = explore(system, BreadthFirst(system))
-    assert Verdict.HOLDS is result.verdict
-    assert 2 == result.shown["two"].length
-
-
-def test_two_invariants_of_one_name_are_refused() -> None:
-    protocol = evolve(SUSPICIOUS, invariants={"one-token": lambda _state: True})
-    with pytest.raises(InputError, match="has two invariants 'one-token'"):
-        system_of(Spec("ring", 3, 1), protocol)
+@pytest.mark.parametrize("how", ["breadth", "depth", "random"])
+def test_every_search_finds_a_witness_of_all_actors(how: str) -> None:
+    """Everybody waits once all three have causal-sent, while nobody has taken the token."""
+    spec = Spec("ring", 3, 1, search=how, properties=(EVERYBODY_WAITS,))
+    # A walk never ends by itself, for the token goes round for ever.
+    report = check(spec, Options(seed=1), Bounds(max_depth=4), protocol=TOKEN_RING)
+    assert Verdict.HOLDS is report.result.verdict
+    run = report.result.shown[EVERYBODY_WAITS]
+    assert everybody_waits(run.last.actors)
+    assert how != "breadth" or 3 == naive_depth(TOKEN_RING, 3, 1, everybody_waits) == run.length
 
 
-def test_a_predicate_that_raises_is_the_protocols_error() -> None:
-    protocol = evolve(SUSPICIOUS, joint_invariants={"odd": lambda states: states.nothing})
-    result = check(Spec("ring", 3, 1), protocol=protocol).result
+@pytest.mark.parametrize(
+    ("protocol", "verdict"), [(TOKEN_RING, Verdict.VIOLATED), (SUSPICIOUS, Verdict.HOLDS)]
+)
+def test_a_witness_of_all_actors_is_violated_where_no_state_shows_it(
+    protocol: Protocol, verdict: Verdict
+) -> None:
+    sought = evolve(protocol, joint_witnesses={"two-tokens": two_tokens})
+    report = check(Spec("ring", 3, 1, properties=("witness:two-tokens",)), protocol=sought)
+    assert verdict is report.result.verdict
+
+
+def test_witnesses_of_all_actors_are_listed_and_explored(antecede: Command) -> None:
+    assert re.search(r"witnesses +waited, everybody-waits\n", antecede("list", RING).out)
+    explored = with_witnesses(system_of(Spec("ring", 3, 1), TOKEN_RING))
+    assert EVERYBODY_WAITS in [prop.name for prop in explored.properties]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "said"),
+    [
+        (evolve(SUSPICIOUS, invariants={"one-token": bool}), "two invariants 'one-token'"),
+        (evolve(SUSPICIOUS, witnesses={"everybody-waits": bool}), "two witnesses 'everybody-waits"),
+    ],
+)
+def test_two_properties_of_one_name_are_refused(protocol: Protocol, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        system_of(Spec("ring", 3, 1, properties=(ONE_TOKEN, EVERYBODY_WAITS)), protocol)
+
+
+@pytest.mark.parametrize("kind", ["invariant", "witness"])
+def test_a_predicate_that_raises_is_the_protocols_error(kind: str) -> None:
+    odd = {"odd": lambda states: states.nothing}
+    protocol = evolve(SUSPICIOUS, joint_invariants=odd, joint_witnesses=odd)
+    spec = Spec("ring", 3, 1, properties=(f"{kind}:odd",))
+    result = check(spec, protocol=protocol).result
     assert Verdict.ERROR is result.verdict
-    assert "invariant 'odd' of protocol 'token-ring-suspicious' raised AttributeError" in str(
+    assert f"{kind} 'odd' of protocol 'token-ring-suspicious' raised AttributeError" in str(
         result.error
     )
