@@ -203,14 +203,12 @@ class Folder(click.Path):
 
 def _flat(_context: click.Context, _option: click.Parameter, given: Any) -> tuple[str, ...]:
     """Return the names of several lists."""
-    names = tuple(name for text in given for name in names_in(text))
-    if not all(map(names_in, given)):
-        raise click.BadParameter("it names nothing; give a name, or leave the option out.")
-    for name in names:
-        try:
+    try:
+        names = tuple(name for text in given for name in names_in(text))
+        for name in names:
             check_text("the name", name)
-        except InputError as error:
-            raise click.BadParameter(f"{error}.") from None
+    except InputError as error:
+        raise click.BadParameter(f"{error}.") from None
     return names
 
 

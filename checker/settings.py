@@ -241,7 +241,11 @@ def number(text: str, what: str) -> float:
 
 
 def names_in(text: str | None) -> tuple[str, ...]:
-    """Return the names of a list such as a,b,c; commas within brackets part nothing."""
+    """Return the names of a list such as a,b,c; commas within brackets part nothing.
+
+    Raises:
+        InputError: there is a list, and it has no name.
+    """
     parts, depth = [""], 0
     for character in text or "":
         depth += (character in "[{(") - (character in "]})")
@@ -249,7 +253,10 @@ def names_in(text: str | None) -> tuple[str, ...]:
             parts.append("")
         else:
             parts[-1] += character
-    return tuple(part.strip() for part in parts if part.strip())
+    names = tuple(part.strip() for part in parts if part.strip())
+    if text is not None and not names:
+        raise InputError(f"{text!r} names nothing; give a name, or leave it out")
+    return names
 
 
 def taken(values: dict[str, Any], record: type, *, but: Collection[str] = ()) -> dict[str, Any]:
