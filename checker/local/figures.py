@@ -31,7 +31,7 @@ def unreduced(expansion: Expansion) -> Counts | None:
     if not (expansion.supply.symmetric and course.between_levels and expansion.arenas.made):
         return None
     waiting = sum(
-        kernels.orbits(level.rows.array, level.count, tables.geo, tables.ren, tables.perms)
+        kernels.orbits(level.rows.array, level.count, tables.geo, tables.renamings)
         for owner in expansion.owners
         for level in owner.levels
     )

@@ -360,12 +360,10 @@ def _refuse_renamed(supply: Supply, wanted: Any) -> None:
     """Raise NotSymmetricError unless a renamed composite is as wanted as the composite."""
     if not supply.symmetric:
         return
-    layout, actors = supply.layout, len(supply.layout.counts)
-    renamed = layout.ren.reshape(-1, actors, layout.room)
-    for p, targets in enumerate(layout.perms.reshape(-1, actors)):
-        for actor, target in enumerate(targets):
-            images = renamed[p, actor, : layout.counts[actor]]
-            known = images >= 0
-            here = wanted[actor, : layout.counts[actor]]
-            if (wanted[target, images[known]] != here[known]).any():
-                raise NotSymmetricError("a property of ways back tells the actors apart")
+    orbits = supply.layout.orbits
+    known = orbits.kin >= 0
+    orbit, here = orbits.kin[known] >> 8, wanted.ravel()[known]
+    by_orbit = np.zeros(int(orbits.known[0]), np.uint8)
+    by_orbit[orbit] = here
+    if (by_orbit[orbit] != here).any():
+        raise NotSymmetricError("a property of ways back tells the actors apart")

@@ -77,7 +77,7 @@ class Unrenaming:
         while True:
             first, missed = self._successors_of(real, reduced=False)
             second, more = self._successors_of(representative, reduced=True)
-            missed = np.concatenate([missed, more, *map(self._misses_of, first)])
+            missed = np.concatenate([missed, more])
             if not len(missed):
                 return first, second, real, representative
             repacking = self.expansion.fill_missed(missed)
@@ -119,16 +119,7 @@ class Unrenaming:
         return entries[:, :-1].copy(), misses[: control[kernels.MISSES]]
 
     def _represented(self, row: Words) -> Words:
-        """Return the representative of a row whose renamings are all known."""
-        return self._represent(row)[0]
-
-    def _misses_of(self, row: Words) -> Words:
-        """Return what is missing for the representative of a row."""
-        return self._represent(row)[1]
-
-    def _represent(self, row: Words) -> tuple[Words, Words]:
-        tables, renamed, misses = self._supply.tables, row.copy(), self._supply.misses()
-        loc = np.empty(2 * len(tables.dec) + 2 * len(row), np.int64)
-        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
-        kernels.represent(renamed, 0, tables.geo, tables.ren, tables.perms, loc, misses, control)
-        return renamed, misses[: control[kernels.MISSES]]
+        """Return the representative of a row."""
+        renamed, tables = row.copy(), self._supply.tables
+        kernels.stand_in(renamed, tables.geo, tables.renamings)
+        return renamed

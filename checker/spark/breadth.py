@@ -736,6 +736,6 @@ class SparkBreadthFirst:
         weights, row = np.zeros(actors * stride, np.int64), row.copy()
         kernels.weigh(tables.geo, tables.dec, SALTS, np.zeros(actors, np.int64), counts, weights)
         kernels.represent_by_weight(
-            row, 1, len(row), tables.geo, tables.ren, tables.perms, weights, tables.dec
+            row, 1, len(row), tables.geo, tables.renamings, weights, tables.dec
         )
         return row

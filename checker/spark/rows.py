@@ -12,7 +12,7 @@ however often.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from attrs import define, field, frozen
@@ -21,6 +21,7 @@ from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
 from antecede.checker.tables.layout import pack_widths, spread
 from antecede.checker.tables.misses import MISSES, refuse_crowds, wrapping
+from antecede.checker.tables.orbits import Orbits
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, Visited
 
@@ -62,8 +63,8 @@ class Growth:
         keys, values: new table entries.
         code: new effects of handlers; they follow the old ones.
         sent, pending: as for `kernels.progress_of_flat`.
-        perms: as in `kernels.Tables`; empty without symmetry. The renamings of all components that
-            the tables know are among the entries.
+        perms: as in `Orbits`. The renamings of all components that the tables know are among the
+            entries.
     """
 
     version: int
@@ -74,7 +75,7 @@ class Growth:
     code: Words
     sent: Words
     pending: Words
-    perms: Words
+    perms: Sequence[Sequence[int]]
 
 
 @frozen
@@ -128,7 +129,8 @@ class Composites:
         tables: what the kernels read.
         counts: composites per actor.
         row_widths: bits of each actor's composite in a row.
-        known: per actor, how many composites have weights and, under symmetry, renamings.
+        orbits: of the composites.
+        known: per actor, how many composites have weights and, under symmetry, an orbit.
         weights: see `kernels.weigh`.
     """
 
@@ -137,6 +139,7 @@ class Composites:
     tables: kernels.Tables = field(init=False)
     counts: Words = field(init=False)
     row_widths: list[int] = field(init=False)
+    orbits: Orbits = field(init=False)
     room: int = SMALLEST_ROOM
     entries: int = 0
     sent: Words = field(init=False)
@@ -147,7 +150,7 @@ class Composites:
     @property
     def symmetric(self) -> bool:
         """Rows are replaced by one of their renamings."""
-        return len(self.tables.perms) > 0
+        return self.orbits.order > 0
 
     def learn(self, growth: Growth) -> None:
         """Take over what was added to the tables.
@@ -188,22 +191,24 @@ class Composites:
         if int(self.counts.sum()) > MOST_COMPOSITES:
             t = self.tables
             self.room = SMALLEST_ROOM
-            self._start_anew(t.geo, t.perms, t.table, t.code)
+            self._start_anew(t.geo, self.orbits.perms, t.table, t.code)
 
-    def _start_anew(self, geo: Words, perms: Words, table: Words, code: Words) -> None:
+    def _start_anew(
+        self, geo: Words, perms: Sequence[Sequence[int]], table: Words, code: Words
+    ) -> None:
         actors, words = int(geo[kernels.ACTORS]), int(geo[kernels.WORDS])
         self.counts = np.zeros(actors, np.int64)
         self.known = np.zeros(actors, np.int64)
         self.row_widths = spread([4] * actors)
         self.weights = np.zeros(actors * self.room, np.int64)
+        self.orbits = Orbits(actors, perms, self.room)
         self.tables = kernels.Tables(
             geo,
             table,
             code,
             np.full(4 * self.room * (words + 1), -1, np.int64),
             np.zeros(actors * self.room * words, np.int64),
-            np.full(len(perms) * self.room, -1, np.int32),
-            perms,
+            self.orbits.tables(),
             np.zeros(0, np.int32),
         )
         self._place(geo)
@@ -221,7 +226,7 @@ class Composites:
         ]
         geo[kernels.DEC_STRIDE] = self.room * words
         geo[kernels.REN_STRIDE] = self.room
-        geo[kernels.PERMUTATIONS] = len(self.tables.perms) // actors
+        geo[kernels.PERMUTATIONS] = max(self.orbits.order - 1, 0)
         geo[kernels.DROPS_BEHIND] = geo[kernels.CHECKS_PROGRESS] = 0
         self.tables = self.tables._replace(geo=geo)
 
@@ -251,9 +256,9 @@ class Composites:
         cons = np.full(4 * self.room * (words + 1), -1, np.int64)
         dec = larger.ravel()
         kernels.index_composites(cons, dec, self.room * words, words, self.counts)
-        ren = _wider(self.tables.ren, len(self.tables.perms), self.room)
+        self.orbits.widen(self.room)
         self.weights = _wider(self.weights, actors, self.room)
-        self.tables = self.tables._replace(cons=cons, dec=dec, ren=ren)
+        self.tables = self.tables._replace(cons=cons, dec=dec, renamings=self.orbits.tables())
         bits = int(self.room - 1).bit_length()
         if min(self.row_widths) < bits:
             self.row_widths = spread([bits] * actors)
@@ -287,28 +292,23 @@ class Composites:
         """Rename and weigh new composites; return whether rows made before are still of use."""
         useful, control = True, np.zeros(kernels.CONTROL_SIZE, np.int64)
         while (self.known < self.counts).any():
-            upto, permutations = self.counts.copy(), int(self.tables.geo[kernels.PERMUTATIONS])
-            records = [
-                (p << 8 | actor) << 40 | np.arange(self.known[actor], upto[actor])
-                for p in range(permutations)
-                for actor in range(len(upto))
-            ]
-            if records:
-                useful = self._rename(np.concatenate(records), control) and useful
+            upto = self.counts.copy()
+            if self.symmetric:
+                useful = self._relate(upto, control) and useful
             t = self.tables
             kernels.weigh(t.geo, t.dec, SALTS, self.known, upto, self.weights)
             self.known = upto
         return useful
 
-    def _rename(self, records: Words, control: Words) -> bool:
+    def _relate(self, upto: Words, control: Words) -> bool:
         useful = True
+        self.orbits.reserve(int((upto - self.known).sum()))
+        self.tables = self.tables._replace(renamings=self.orbits.tables())
         while True:
             control[kernels.MISSES] = 0
             t = self.tables
             misses = np.empty((MISSES, 1 + int(t.geo[kernels.WORDS])), np.int64)
-            kernels.rename_composites(
-                t.geo, t.table, t.cons, t.dec, t.ren, t.perms, records, misses, control
-            )
+            kernels.relate_composites(t, self.known, upto, misses, control)
             missed = misses[: control[kernels.MISSES]].copy()
             if not len(missed):
                 return useful
@@ -321,14 +321,14 @@ class Composites:
         t = self.tables
         if self.symmetric:
             kernels.represent_by_weight(
-                rows, count, stride, t.geo, t.ren, t.perms, self.weights, t.dec
+                rows, count, stride, t.geo, t.renamings, self.weights, t.dec
             )
 
-    def orbits(self, flat: Words) -> int:
+    def orbit_sizes(self, flat: Words) -> int:
         """Return how many states the representatives `flat` stand for."""
         count = len(flat) // self.codec.words
         rows, t = self.composed(flat, np.arange(count)), self.tables
-        return int(kernels.orbits(rows, count, t.geo, t.ren, t.perms))
+        return int(kernels.orbits(rows, count, t.geo, t.renamings))
 
     def representatives(self, flat: Words) -> Words:
         """Return the representatives of flat rows."""

@@ -60,7 +60,7 @@ class SharedTables:
             code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
             sent=sent,
             pending=pending,
-            perms=layout.perms,
+            perms=layout.orbits.perms,
         )
         self._code_sent = tabulation.used_code
         self.own.learn(growth)

@@ -467,7 +467,7 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
         own = own_composites(job.run, growths)
         partition = Partition.joined([piece for _, piece in partitions])
         with wrapping():
-            yield own.orbits(_repacked(partition, own).following)
+            yield own.orbit_sizes(_repacked(partition, own).following)
 
     return task
 

@@ -18,6 +18,7 @@ from attrs import define, field
 
 from antecede.checker.errors import CapacityError
 from antecede.checker.tables import kernels
+from antecede.checker.tables.orbits import Orbits
 from antecede.checker.tables.tabulate import Tabulation, Words
 
 WORD_BITS = 63
@@ -74,7 +75,8 @@ class Layout:
         row_words: words per row.
         row_fields: word, shift and mask of each actor's composite in a row.
         counts: composites per actor.
-        cons, dec, ren, perms, progress: as in `kernels.Tables`.
+        cons, dec, progress: as in `kernels.Tables`.
+        orbits: of the composites.
         version: grows whenever local words are packed anew or rows are.
     """
 
@@ -89,8 +91,7 @@ class Layout:
     counts: Words = field(init=False)
     cons: Words = field(init=False)
     dec: Words = field(init=False)
-    ren: Any = field(init=False)
-    perms: Words = field(init=False)
+    orbits: Orbits = field(init=False)
     progress: Any = field(init=False)
     _progressed: Words = field(init=False)
     _col: tuple[Words, Words, Words] = field(init=False)
@@ -109,9 +110,7 @@ class Layout:
         self.progress = np.zeros(actors * 256, np.int32)
         self._progressed = np.zeros(actors, np.int64)
         symmetry = self.tabulation.symmetry
-        group = symmetry.group[1:] if symmetry is not None else []
-        self.perms = np.array(group, np.int64).ravel()
-        self.ren = np.full(len(self.perms) * 256, -1, np.int32)
+        self.orbits = Orbits(actors, symmetry.group if symmetry is not None else [], room=256)
 
     def _needed_columns(self, slack: int) -> list[int]:
         """Return the bits that each column needs now, with some to spare."""
@@ -222,7 +221,7 @@ class Layout:
             larger = np.zeros((len(self.counts), most * self.words), np.int64)
             larger[:, : self.stride] = self.dec.reshape(len(self.counts), -1)
             self.dec = larger.ravel()
-            self._reserve_renamings()
+            self.orbits.widen(self.room)
         capacity = len(self.cons) // (self.words + 1)
         total = int(self.counts.sum()) + more
         if total * 3 > capacity * 2:
@@ -241,9 +240,9 @@ class Layout:
             The new numbers, at the places of the old ones.
         """
         actors, words = len(self.counts), self.words
-        marks, old = self._closed(marks.reshape(actors, -1)), self.dec.reshape(actors, -1)
+        marks, old = self.orbits.closed(marks.reshape(actors, -1)), self.dec.reshape(actors, -1)
         numbers = np.cumsum(marks, axis=1, dtype=np.int64) - 1
-        renamed = self._renumbered(marks, numbers)
+        orbits = self.orbits.kept(marks, numbers)
         self.counts = marks.sum(axis=1, dtype=np.int64)
         most = 2 * max(int(self.counts.max()), 128)
         self.dec = np.zeros(actors * most * words, np.int64)
@@ -252,30 +251,8 @@ class Layout:
             at = actor * most * words
             self.dec[at : at + len(rows) * words] = rows.ravel()
         self._begin_anew(most)
-        for place, images in renamed.items():
-            self.ren.reshape(-1, actors, most)[place][: len(images)] = images
+        self.orbits.adopt(orbits, most)
         return numbers.ravel()
-
-    @property
-    def _renamings(self) -> Any:
-        """The renamings of composites, per permutation and actor."""
-        return self.ren.reshape(-1, len(self.counts), self.room)
-
-    def _closed(self, marks: Any) -> Any:
-        """Return marks of composites and of their renamings, of shape (actors, room)."""
-        closed = marks.copy()
-        for p, targets in enumerate(self.perms.reshape(-1, len(self.counts))):
-            for actor, target in enumerate(targets):
-                closed[target, self._renamings[p, actor, : marks.shape[1]][marks[actor]]] = True
-        return closed
-
-    def _renumbered(self, marks: Any, numbers: Words) -> dict[tuple[int, int], Any]:
-        """Return, per permutation and actor, the new numbers of the renamings of what is marked."""
-        return {
-            (p, actor): numbers[target, self._renamings[p, actor, : marks.shape[1]][marks[actor]]]
-            for p, targets in enumerate(self.perms.reshape(-1, len(self.counts)))
-            for actor, target in enumerate(targets)
-        }
 
     def record(self) -> dict[str, Any]:
         """Return, as data, the composites and how they are packed; see `adopt`."""
@@ -285,7 +262,7 @@ class Layout:
             "row_widths": list(self.row_widths),
             "counts": self.counts,
             "dec": self.dec.reshape(actors, -1)[:, : most * self.words],
-            "ren": self.ren.reshape(-1, self.room)[:, :most],
+            "orbits": self.orbits.record(most),
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
@@ -301,14 +278,13 @@ class Layout:
         self.dec[:, : saved.shape[1]] = saved
         self.dec = self.dec.ravel()
         self._begin_anew(most)
-        renamed = self.ren.reshape(-1, most)
-        renamed[:, : record["ren"].shape[1]] = record["ren"]
+        self.orbits.adopt(record["orbits"], most)
 
     def _begin_anew(self, most: int) -> None:
         """Derive from the composites what is derived from them; there is room for `most`."""
         actors = len(self.counts)
         self.progress, self._progressed = np.zeros(actors * most, np.int32), 0 * self.counts
-        self.ren = np.full(len(self.perms) * most, -1, np.int32)
+        self.orbits.forget(most)
         capacity = 1024
         while int(self.counts.sum()) * 3 > capacity:
             capacity *= 2
@@ -361,7 +337,7 @@ class Layout:
             t.oracle.forget is not None,
             system.workload.reacts,
             self.stride,
-            len(self.perms) // system.actors,
+            max(self.orbits.order - 1, 0),
             self.room,
             len(self.col_widths),
             self.sweep_line,
@@ -399,8 +375,7 @@ class Layout:
             t.code,
             self.cons,
             self.dec,
-            self.ren,
-            self.perms,
+            self.orbits.tables(),
             self._progress(),
         )
 
@@ -432,16 +407,6 @@ class Layout:
         """Return one column of local words, of shape (n, words)."""
         word, shift, mask = (int(field[column]) for field in self._col)
         return np.asarray(words[:, word] >> shift & mask, np.int64)
-
-    def _reserve_renamings(self) -> None:
-        """Keep room for the renaming of every composite by every permutation."""
-        rows, most = len(self.perms), self.room
-        if len(self.ren) == rows * most:
-            return
-        old = self.ren.reshape(rows, -1)
-        larger = np.full((rows, most), -1, np.int32)
-        larger[:, : old.shape[1]] = old
-        self.ren = larger.ravel()
 
 
 def repack(rows: Words, old: tuple[Words, ...], new: tuple[Words, ...], words: int) -> Words:

@@ -68,7 +68,7 @@ class Supply:
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
         tables: what kernels are given; replaced whenever something was filled.
-        renamed: per actor, how many composites were renamed by every permutation.
+        renamed: per actor, how many composites have an orbit.
     """
 
     system: System
@@ -193,35 +193,20 @@ class Supply:
 
     def _rename_new(self) -> None:
         """Rename composites as soon as they are made; their renamings are new composites, too."""
-        actors = self.system.actors
-        permutations = len(self.layout.perms) // actors
-        while permutations and (self.renamed < self.layout.counts).any():
-            upto = self.layout.counts.copy()
-            records = [
-                (p << 8 | actor) << 40 | np.arange(self.renamed[actor], upto[actor])
-                for p in range(permutations)
-                for actor in range(actors)
-            ]
-            self._rename(np.concatenate(records))
+        layout = self.layout
+        while layout.orbits.order and (self.renamed < layout.counts).any():
+            upto = layout.counts.copy()
+            layout.orbits.reserve(int((upto - self.renamed).sum()))
+            self._relate(upto)
             self.renamed = upto
 
-    def _rename(self, records: Words) -> None:
-        """Rename composites, supplying what that needs until all is there."""
+    def _relate(self, upto: Words) -> None:
+        """Rename composites up to these, supplying what that needs until all is there."""
         control = np.zeros(kernels.CONTROL_SIZE, np.int64)
-        while len(records):
+        while True:
             control[kernels.MISSES] = 0
             tables, misses = self.layout.tables(), self.misses()
-            kernels.rename_composites(
-                tables.geo,
-                tables.table,
-                tables.cons,
-                tables.dec,
-                tables.ren,
-                tables.perms,
-                records,
-                misses,
-                control,
-            )
+            kernels.relate_composites(tables, self.renamed, upto, misses, control)
             missed = int(control[kernels.MISSES])
             if not missed:
                 return

@@ -7,9 +7,10 @@ renamed s', and what it sends and delivers are each other's renamings too. Whene
 value that was renamed otherwise before, the protocol treats actors differently, and there is no
 symmetry to use. So the very construction of the tables is the check of the reduction.
 
-The search then keeps one state of each orbit, the one whose row is least (Ip and Dill, Better
-Verification Through Symmetry, 1996). It also adds up the sizes of the orbits, so that the unreduced
-counts are known exactly.
+The search then keeps one state of each orbit (Ip and Dill, Better Verification Through Symmetry,
+1996): the one whose actors' composites, which have orbits of their own, are in the order of these
+orbits' numbers; so the renaming that leads there is found by comparing these. It also adds up the
+sizes of the orbits, so that the unreduced counts are known exactly.
 """
 
 from __future__ import annotations

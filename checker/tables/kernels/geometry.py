@@ -24,11 +24,10 @@ COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
 NETWORK_SENT = -2
 """In place of a delivered message's sender: the message is not delivered, it is network-sent."""
-COMPOSE, RENAMED = 1, 2
-"""Kinds of misses that are no table look-up, times 256 in a record's first word.
+COMPOSE = 1
+"""The kind of misses that are no table look-up, times 256 in a record's first word: of a composite.
 
-COMPOSE: of a composite; the actor is added to the kind, its local words follow.
-RENAMED: of a composite's renaming; (permutation << 8 | actor) << 40 | composite follows.
+The actor is added to it, its local words follow.
 """
 
 # Columns of an actor's local words; the channels to other actors follow.
@@ -92,6 +91,31 @@ CHAN_OF = CHAN_COL + MOST_CHANNELS
 GEOMETRY_SIZE = CHAN_OF + MOST_ACTORS**2
 
 
+class Renamings(NamedTuple):
+    """Which composites are renamings of each other, orbit by orbit; all empty without symmetry.
+
+    A permutation is given by its place in the group, the identity's is 0. An orbit is numbered when
+    the first of its composites is renamed.
+
+    Attributes:
+        targets: where permutation k takes actor i, at k * actors + i.
+        sources: which actor permutation k takes to i, at k * actors + i.
+        products: uint8; the permutation that applies j, then k, at j * (size of the group) + k.
+        kin: of composite g of actor i, at i * geo[REN_STRIDE] + g: its orbit, times 256, and a
+            permutation that makes it of the first of that orbit; -1: not known yet.
+        images: int32; what permutation k makes of the first of an orbit, at
+            orbit * (size of the group) + k.
+        known: one element, how many orbits there are.
+    """
+
+    targets: np.ndarray[Any, Any]
+    sources: np.ndarray[Any, Any]
+    products: np.ndarray[Any, Any]
+    kin: np.ndarray[Any, Any]
+    images: np.ndarray[Any, Any]
+    known: np.ndarray[Any, Any]
+
+
 class Tables(NamedTuple):
     """What the kernels look up; all arrays int64 and flat.
 
@@ -101,8 +125,7 @@ class Tables(NamedTuple):
         code: effects of handlers; see `checker.tables.tabulate`.
         cons: open addressing, slot s holds the local words and actor << 48 | composite (-1: empty).
         dec: the local words of each composite; actor i's begin at i * geo[DEC_STRIDE].
-        ren: int32; the renamed composites (-1: not known yet), see `represent`.
-        perms: where permutation p takes actor i, at p * actors + i.
+        renamings: of composites.
         progress: int32; of composite g of actor i, at i * geo[REN_STRIDE] + g; see `progress_of`.
     """
 
@@ -111,8 +134,7 @@ class Tables(NamedTuple):
     code: np.ndarray[Any, Any]
     cons: np.ndarray[Any, Any]
     dec: np.ndarray[Any, Any]
-    ren: np.ndarray[Any, Any]
-    perms: np.ndarray[Any, Any]
+    renamings: Renamings
     progress: np.ndarray[Any, Any]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.tables.kernels.geometry import (
+    ACTORS,
     AHEAD,
     AT_FRESH,
     CHECKS_PROGRESS,
@@ -29,6 +30,7 @@ from antecede.checker.tables.kernels.geometry import (
     ROW_WORDS,
     SETTLED,
     TODO,
+    WORDS,
 )
 from antecede.checker.tables.kernels.hashing import (
     hash_words,
@@ -90,7 +92,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     )
     sizes = outbox.sizes
     tables, out = borrowed(tables), borrow(outbox.out)
-    geo, dec, ren, perms = tables.geo, tables.dec, tables.ren, tables.perms
+    geo, dec, renamings = tables.geo, tables.dec, tables.renamings
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
     capacity = out.shape[1] // stride
@@ -126,11 +128,9 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         if geo[PERMUTATIONS] and count >= 0:
             for k in range(row_words):
                 block[count * stride + k] = rows[at + k]
-            fixed = represent(block, count * stride, geo, ren, perms, loc, misses, control)
-            if fixed == MISSED:
-                count = np.int64(MISSED)
-            else:
-                orbit = (geo[PERMUTATIONS] + 1) // (fixed + 1)
+            base = 2 * geo[ACTORS] * geo[WORDS]
+            fixed = represent(block, count * stride, geo, renamings, loc, base)
+            orbit = (geo[PERMUTATIONS] + 1) // fixed
         if count == 0 and not settled:
             violated = judge_final(rows, at, geo, tables.table, dec, loc, misses, control)
             if violated == MISSED:

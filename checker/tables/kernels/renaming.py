@@ -20,7 +20,6 @@ from antecede.checker.tables.kernels.geometry import (
     CHANNELS,
     COLUMN_COUNT,
     COMPOSE,
-    CONTROL_SIZE,
     DEC_STRIDE,
     FULL_HISTORY,
     LOSSES,
@@ -31,7 +30,6 @@ from antecede.checker.tables.kernels.geometry import (
     RECORDED,
     REN_STRIDE,
     RENAME,
-    RENAMED,
     ROW_MASK,
     ROW_SHIFT,
     ROW_WORD,
@@ -49,75 +47,122 @@ from antecede.checker.tables.kernels.jit import (
 
 
 @inlined
-def represent(out, start, geo, ren, perms, loc, misses, control):
-    """Replace the row out[start:] by the least of its renamings.
+def renamed_by(k, kin, geo, renamings):
+    """Return what permutation k makes of a composite, whose entry in `renamings.kin` is given."""
+    order = geo[PERMUTATIONS] + 1
+    element = np.int64(renamings.products[(kin & 0xFF) * order + k])
+    return np.int64(renamings.images[(kin >> 8) * order + element])
 
-    Permutation p renames composite g of actor i to ren[(p * actors + i) * geo[REN_STRIDE] + g] of
-    actor perms[p * actors + i].
+
+@inlined
+def kin_of(row, at, geo, renamings, actor):
+    """Return the entry in `renamings.kin` of an actor's composite in row[at:]."""
+    field = row[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
+    return renamings.kin[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+
+
+@inlined
+def room_to_represent(geo):
+    """Return the length of the working space of `represent`."""
+    return 3 * geo[ACTORS] + geo[PERMUTATIONS] + 1
+
+
+@inlined
+def represent(out, start, geo, renamings, loc, base):
+    """Replace the row out[start:] by the one of its renamings that stands for all of them.
+
+    It is the one whose composites' orbits, actor by actor, have the least numbers; among several
+    such renamings, the one whose composites have. A renaming does not change a composite's orbit,
+    so most states have one such renaming, which is found without looking at what it makes of them.
+
+    Args:
+        out, start: a row whose renamings are all known.
+        loc, base: working space, see `room_to_represent`.
 
     Returns:
-        The number of permutations that leave the row as it is, or MISSED.
+        The number of permutations that leave the row as it is, the identity among them.
     """
-    actors, row_words = geo[ACTORS], geo[ROW_WORDS]
-    best = 2 * actors * geo[WORDS]
-    trial = best + row_words
-    fixed = np.int64(0)
-    for k in range(row_words):
-        loc[best + k] = out[start + k]
-    for p in range(geo[PERMUTATIONS]):
-        for k in range(row_words):
-            loc[trial + k] = 0
-        complete = True
+    actors = geo[ACTORS]
+    best, trial, chosen = base + actors, base + 2 * actors, base + 3 * actors
+    for actor in range(actors):
+        loc[base + actor] = kin_of(out, start, geo, renamings, actor)
+    several = choose_by_orbits(loc, base, chosen, geo, renamings)
+    if several == 1 and loc[chosen] == 0:
+        return np.int64(1)
+    fixed = np.int64(1)
+    for n in range(several):
+        k = loc[chosen + n]
         for actor in range(actors):
-            field = out[start + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
-            number = field & geo[ROW_MASK + actor]
-            renamed = np.int64(ren[(p * actors + actor) * geo[REN_STRIDE] + number])
-            if renamed == -1:
-                complete = False
-                spot = control[MISSES]
-                if spot < misses.shape[0]:
-                    misses[spot, 0] = RENAMED << 8
-                    misses[spot, 1] = (p << 8 | actor) << 40 | number
-                    control[MISSES] = spot + 1
-            else:
-                target = perms[p * actors + actor]
-                loc[trial + geo[ROW_WORD + target]] |= renamed << geo[ROW_SHIFT + target]
-        if not complete:
-            fixed = np.int64(MISSED)
-        elif fixed != MISSED:
-            same = True
-            for k in range(row_words):
-                same = same and loc[trial + k] == out[start + k]
-            if same:
-                fixed += 1
-            less = False
-            for k in range(row_words):
-                if loc[trial + k] != loc[best + k]:
-                    less = loc[trial + k] < loc[best + k]
-                    break
-            if less:
-                for k in range(row_words):
-                    loc[best + k] = loc[trial + k]
-    if fixed != MISSED:
-        for k in range(row_words):
-            out[start + k] = loc[best + k]
+            number = renamed_by(k, loc[base + actor], geo, renamings)
+            loc[trial + renamings.targets[k * actors + actor]] = number
+        difference = np.int64(-1)
+        if n > 0:
+            difference = compared(loc, trial, loc, best, actors)
+        if difference == 0:
+            fixed += 1
+        elif difference < 0:
+            fixed = np.int64(1)
+            for actor in range(actors):
+                loc[best + actor] = loc[trial + actor]
+    for k in range(geo[ROW_WORDS]):
+        out[start + k] = 0
+    for actor in range(actors):
+        out[start + geo[ROW_WORD + actor]] |= loc[best + actor] << geo[ROW_SHIFT + actor]
     return fixed
 
 
+@inlined
+def choose_by_orbits(loc, base, chosen, geo, renamings):
+    """Write to loc[chosen:] the permutations that give the least orbits, and return how many.
+
+    Args:
+        loc, base: loc[base:] holds each actor's entry in `renamings.kin`.
+    """
+    actors = geo[ACTORS]
+    loc[chosen] = 0
+    several = np.int64(1)
+    for k in range(1, geo[PERMUTATIONS] + 1):
+        difference = np.int64(0)
+        for target in range(actors):
+            one = loc[base + renamings.sources[k * actors + target]] >> 8
+            other = loc[base + renamings.sources[loc[chosen] * actors + target]] >> 8
+            if one != other:
+                difference = np.int64(-1) if one < other else np.int64(1)
+                break
+        if difference < 0:
+            several = np.int64(0)
+        if difference <= 0:
+            loc[chosen + several] = k
+            several += 1
+    return several
+
+
+@inlined
+def compared(one, at, other, there, length):
+    """Return -1, 0 or 1 as one[at:] is less than other[there:], equal, or greater."""
+    for k in range(length):
+        if one[at + k] != other[there + k]:
+            return np.int64(-1) if one[at + k] < other[there + k] else np.int64(1)
+    return np.int64(0)
+
+
 @kernel
-def orbits(rows, count, geo, ren, perms):
+def stand_in(row, geo, renamings):
+    """Replace one row as `represent` does."""
+    return represent(row, 0, geo, renamings, np.empty(room_to_represent(geo), np.int64), 0)
+
+
+@kernel
+def orbits(rows, count, geo, renamings):
     """Return the sum of the sizes of the orbits of the first `count` rows."""
     row_words = geo[ROW_WORDS]
-    loc = np.empty(2 * geo[ACTORS] * geo[WORDS] + 2 * row_words, np.int64)
+    loc = np.empty(room_to_represent(geo), np.int64)
     row = np.empty(row_words, np.int64)
-    misses = np.empty((1, 1 + geo[WORDS]), np.int64)
-    control = np.zeros(CONTROL_SIZE, np.int64)
     total = np.int64(0)
     for r in range(count):
         for k in range(row_words):
             row[k] = rows[r * row_words + k]
-        fixed = represent(row, 0, geo, ren, perms, loc, misses, control)
-        total += (geo[PERMUTATIONS] + 1) // (fixed + 1)
+        total += (geo[PERMUTATIONS] + 1) // represent(row, 0, geo, renamings, loc, 0)
     return total
 
 
@@ -150,36 +195,33 @@ def weight_of(loc, geo, actor, salts):
 
 
 @kernel
-def represent_by_weight(rows, count, stride, geo, ren, perms, weights, dec):
+def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
     """Replace rows by the renamings of least weight, which are the same in every process.
 
-    Composites have other numbers elsewhere, so the least row (see `represent`) would not be. Where
-    two renamings weigh the same, their columns decide.
+    Composites and orbits have other numbers elsewhere, so the row that `represent` chooses would
+    not be. Where two renamings weigh the same, their columns decide.
 
     Args:
         rows: the first `count` entries of `stride` words each begin with a row.
-        geo, ren, perms, dec: as in `Tables`; all renamings are known.
+        geo, renamings, dec: as in `Tables`; all renamings are known.
         weights: see `weigh`.
     """
     actors, row_words = geo[ACTORS], geo[ROW_WORDS]
-    own, best = np.empty(actors, np.int64), np.empty(actors, np.int64)
+    kin, best = np.empty(actors, np.int64), np.empty(actors, np.int64)
     trial = np.empty(actors, np.int64)
     for r in range(count):
         at, least = r * stride, np.int64(0)
         for actor in range(actors):
-            field = rows[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
-            own[actor] = best[actor] = field & geo[ROW_MASK + actor]
-            least += weights[actor * geo[REN_STRIDE] + own[actor]]
+            kin[actor] = kin_of(rows, at, geo, renamings, actor)
         changed = False
-        for p in range(geo[PERMUTATIONS]):
+        for k in range(geo[PERMUTATIONS] + 1):
             total = np.int64(0)
             for actor in range(actors):
-                target = perms[p * actors + actor]
-                renamed = ren[(p * actors + actor) * geo[REN_STRIDE] + own[actor]]
-                trial[target] = renamed
-                total += weights[target * geo[REN_STRIDE] + renamed]
-            if total < least or (total == least and comes_before(trial, best, geo, dec)):
-                least, changed = total, True
+                target = renamings.targets[k * actors + actor]
+                trial[target] = renamed_by(k, kin[actor], geo, renamings)
+                total += weights[target * geo[REN_STRIDE] + trial[target]]
+            if k == 0 or total < least or (total == least and comes_before(trial, best, geo, dec)):
+                least, changed = total, k > 0
                 for actor in range(actors):
                     best[actor] = trial[actor]
         if changed:
@@ -210,61 +252,87 @@ def comes_before(one, other, geo, dec):
 
 
 @kernel
-def rename_composites(geo, table, cons, dec, ren, perms, records, misses, control):
-    """Fill `ren` for the renamings listed in `records` (as in a record of RENAMED).
+def relate_composites(tables, since, upto, misses, control):
+    """Number the orbits of composites, and note what every permutation makes of their first ones.
 
     What is missing for one (a renamed column, a composite) is recorded in `misses`; supply that and
     call again.
+
+    Args:
+        tables: its renamings have room for an orbit for each of these composites.
+        since, upto: per actor, the composites in question.
     """
-    actors, words = geo[ACTORS], geo[WORDS]
-    loc = np.empty(2 * actors * words, np.int64)
-    for r in range(records.shape[0]):
-        number = records[r] & 0xFFFFFFFFFF
-        actor = records[r] >> 40 & 0xFF
-        p = records[r] >> 48
-        place = (p * actors + actor) * geo[REN_STRIDE] + number
-        if ren[place] != -1:
-            continue
-        if control[MISSES] + 64 > misses.shape[0]:
-            return
-        target = perms[p * actors + actor]
-        for k in range(words):
-            start = actor * geo[DEC_STRIDE] + number * words
-            loc[(actors + actor) * words + k] = dec[start + k]
-            loc[target * words + k] = 0
-        complete = True
-        for column in range(geo[COLUMN_COUNT]):
-            if column == LOSSES or (RECORDED <= column <= STAMPS and not geo[FULL_HISTORY]):
+    geo, renamings = tables.geo, tables.renamings
+    actors, order = geo[ACTORS], geo[PERMUTATIONS] + 1
+    loc = np.empty(2 * actors * geo[WORDS], np.int64)
+    images = np.empty(order, np.int64)
+    for actor in range(actors):
+        for number in range(since[actor], upto[actor]):
+            if renamings.kin[actor * geo[REN_STRIDE] + number] != -1:
                 continue
-            into = column
-            if column >= CHANNELS:
-                into = renamed_column(geo, perms, p, actor, column)
-            value = get(loc, actors * words, geo, actor, column)
-            key = key_of(RENAME, p, value, column << 4 | actor)
-            renamed = look_up(table, key, misses, control)
-            if renamed == -1:
-                complete = False
-            else:
-                put(loc, geo, target, into, renamed)
-        if complete:
-            renamed = find_composite(cons, words, loc, target * words, target)
-            if renamed == -1:
-                spot = control[MISSES]
-                misses[spot, 0] = COMPOSE << 8 | target
-                for k in range(words):
-                    misses[spot, 1 + k] = loc[target * words + k]
-                control[MISSES] = spot + 1
-            else:
-                ren[place] = renamed
+            if control[MISSES] + order * (geo[COLUMN_COUNT] + 1) > misses.shape[0]:
+                return
+            complete = True
+            for k in range(order):
+                images[k] = rename(tables, k, actor, number, loc, misses, control)
+                complete = complete and images[k] != MISSED
+            if complete:
+                orbit = renamings.known[0]
+                renamings.known[0] = orbit + 1
+                for k in range(order):
+                    renamings.images[orbit * order + k] = images[k]
+                    target = renamings.targets[k * actors + actor]
+                    place = target * geo[REN_STRIDE] + images[k]
+                    if renamings.kin[place] == -1:
+                        renamings.kin[place] = orbit << 8 | k
 
 
 @kernel
-def renamed_column(geo, perms, p, actor, column):
+def rename(tables, k, actor, number, loc, misses, control):
+    """Return the composite that permutation k makes of an actor's composite, or MISSED."""
+    geo, targets = tables.geo, tables.renamings.targets
+    if k == 0:
+        return number
+    actors, words = geo[ACTORS], geo[WORDS]
+    target = targets[k * actors + actor]
+    for w in range(words):
+        start = actor * geo[DEC_STRIDE] + number * words
+        loc[(actors + actor) * words + w] = tables.dec[start + w]
+        loc[target * words + w] = 0
+    complete = True
+    for column in range(geo[COLUMN_COUNT]):
+        if column == LOSSES or (RECORDED <= column <= STAMPS and not geo[FULL_HISTORY]):
+            continue
+        into = column
+        if column >= CHANNELS:
+            into = renamed_column(geo, targets, k, actor, column)
+        value = get(loc, actors * words, geo, actor, column)
+        key = key_of(RENAME, k - 1, value, column << 4 | actor)
+        renamed = look_up(tables.table, key, misses, control)
+        if renamed == -1:
+            complete = False
+        else:
+            put(loc, geo, target, into, renamed)
+    if not complete:
+        return np.int64(MISSED)
+    found = find_composite(tables.cons, words, loc, target * words, target)
+    if found == -1:
+        spot = control[MISSES]
+        misses[spot, 0] = COMPOSE << 8 | target
+        for w in range(words):
+            misses[spot, 1 + w] = loc[target * words + w]
+        control[MISSES] = spot + 1
+        return np.int64(MISSED)
+    return found
+
+
+@kernel
+def renamed_column(geo, targets, k, actor, column):
     """Return the column of the channel that a channel of `actor` becomes."""
     actors = geo[ACTORS]
     for other in range(actors):
         channel = geo[CHAN_OF + actor * actors + other]
         if channel != -1 and geo[CHAN_COL + channel] == column:
-            there = perms[p * actors + actor] * actors + perms[p * actors + other]
+            there = targets[k * actors + actor] * actors + targets[k * actors + other]
             return geo[CHAN_COL + geo[CHAN_OF + there]]
     return np.int64(-1)

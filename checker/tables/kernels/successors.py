@@ -48,6 +48,7 @@ from antecede.checker.tables.kernels.geometry import (
     STATE,
     TAINT,
     WORDS,
+    Renamings,
     Tables,
 )
 from antecede.checker.tables.kernels.histories import (
@@ -63,6 +64,7 @@ from antecede.checker.tables.kernels.jit import (
 )
 from antecede.checker.tables.kernels.renaming import (
     represent,
+    room_to_represent,
 )
 from antecede.checker.tables.kernels.rows import (
     await_composites,
@@ -75,11 +77,11 @@ from antecede.checker.tables.kernels.rows import (
 def room_for(geo):
     """Return the length of the working space `loc` of `successors`.
 
-    It begins with the local words of a successor in the making and of its parent, and two rows;
-    then come successors in waiting (see `await_composites`).
+    It begins with the local words of a successor in the making and of its parent, and what
+    `represent` needs; then come successors in waiting (see `await_composites`).
     """
     size = geo[ACTORS] * geo[WORDS]
-    return 2 * (size + geo[ROW_WORDS]) + geo[CHOICES] * (size + geo[ACTORS] + 3)
+    return 2 * size + room_to_represent(geo) + geo[CHOICES] * (size + geo[ACTORS] + 3)
 
 
 @inlined
@@ -108,7 +110,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
     room = out.shape[0] // (row_words + 1) - 1
     count = np.int64(0)
     status = np.int64(OK)
-    first = 2 * (size + row_words)
+    first = 2 * size + room_to_represent(geo)
     step = size + actors + 3
     waiting = np.int64(0)
     said = np.int64(0)
@@ -227,9 +229,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
             if not changed:
                 continue
         if geo[PERMUTATIONS]:
-            if represent(out, start, geo, tables.ren, tables.perms, loc, misses, control) == MISSED:
-                status = np.int64(MISSED)
-                continue
+            represent(out, start, geo, tables.renamings, loc, 2 * size)
         out[start + row_words] = count | loc[base] | (loc[base + 1] & ~found) << 32
         count += 1
     return count if status == OK else status
@@ -264,7 +264,13 @@ def borrowed(tables):
         borrow(tables.code),
         borrow(tables.cons),
         borrow(tables.dec),
-        borrow(tables.ren),
-        borrow(tables.perms),
+        Renamings(
+            borrow(tables.renamings.targets),
+            borrow(tables.renamings.sources),
+            borrow(tables.renamings.products),
+            borrow(tables.renamings.kin),
+            borrow(tables.renamings.images),
+            borrow(tables.renamings.known),
+        ),
         borrow(tables.progress),
     )

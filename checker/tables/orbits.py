@@ -1,0 +1,139 @@
+"""The orbits of composites under the renamings of a symmetric system; empty without symmetry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.tables import kernels
+
+Words = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@define(eq=False)
+class Orbits:
+    """The storage behind `kernels.Renamings`.
+
+    An orbit takes four bytes for each permutation, and a composite eight to find it; the composites
+    of most orbits are as many as the permutations.
+
+    Attributes:
+        actors: of the system.
+        perms: the group, the identity first; empty without symmetry.
+        room: composites of one actor that there is room for.
+        targets, sources, products, kin, images, known: as in `kernels.Renamings`.
+    """
+
+    actors: int
+    perms: Sequence[Sequence[int]]
+    room: int
+    targets: Words = field(init=False)
+    sources: Words = field(init=False)
+    products: Any = field(init=False)
+    kin: Words = field(init=False)
+    images: Any = field(init=False)
+    known: Words = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin without composites."""
+        perms = np.array(self.perms, np.int64).reshape(-1, self.actors)
+        self.targets = perms.ravel()
+        self.sources = np.argsort(perms, axis=1).ravel()
+        place = {tuple(p): k for k, p in enumerate(perms.tolist())}
+        products = [place[tuple(after[first].tolist())] for first in perms for after in perms]
+        self.products = np.array(products, np.uint8)
+        self.forget(self.room)
+
+    @property
+    def order(self) -> int:
+        """How many permutations there are."""
+        return len(self.targets) // self.actors
+
+    def forget(self, room: int) -> None:
+        """Begin anew, with room for so many composites of each actor."""
+        self.room = room
+        self.kin = np.full(self.actors * room * bool(self.order), -1, np.int64)
+        self.images = np.empty(self.order * 256, np.int32)
+        self.known = np.zeros(1, np.int64)
+
+    def widen(self, room: int) -> None:
+        """Keep room for so many composites of each actor."""
+        if self.order:
+            larger = np.full((self.actors, room), -1, np.int64)
+            larger[:, : self.room] = self.kin.reshape(self.actors, -1)
+            self.kin = larger.ravel()
+        self.room = room
+
+    def reserve(self, more: int) -> None:
+        """Make room for `more` orbits."""
+        used = int(self.known[0]) * self.order
+        needed = used + more * self.order
+        if needed > len(self.images):
+            larger = np.empty(max(needed, 2 * len(self.images)), np.int32)
+            larger[:used] = self.images[:used]
+            self.images = larger
+
+    def tables(self) -> kernels.Renamings:
+        """Return what the kernels read."""
+        return kernels.Renamings(
+            self.targets, self.sources, self.products, self.kin, self.images, self.known
+        )
+
+    def closed(self, marks: Any) -> Any:
+        """Return marks of composites with their renamings, of shape (actors, room) as `marks`."""
+        if not self.order:
+            return marks
+        orbit = self.kin.reshape(marks.shape) >> 8
+        used = np.zeros(int(self.known[0]), np.bool_)
+        used[orbit[marks]] = True
+        known = orbit >= 0
+        closed = np.zeros_like(marks)
+        closed[known] = used[orbit[known]]
+        return closed
+
+    def kept(self, marks: Any, numbers: Words) -> dict[str, Any]:
+        """Return, as `record` does, what there is once composites were forgotten.
+
+        Orbits stay in the order of their numbers, so the same row stands for its renamings.
+
+        Args:
+            marks: the composites that are kept; as `closed` returns them.
+            numbers: their new numbers, of the same shape.
+        """
+        if not self.order:
+            return {}
+        kin = self.kin.reshape(marks.shape)
+        first = np.zeros(int(self.known[0]), np.int64)
+        used = np.zeros(len(first), np.bool_)
+        kept = np.full((self.actors, int(marks.sum(axis=1).max())), -1, np.int64)
+        for actor, chosen in enumerate(marks):
+            orbit, element = kin[actor, chosen] >> 8, kin[actor, chosen] & 0xFF
+            first[orbit] = self.sources[element * self.actors + actor]
+            used[orbit] = True
+        place = np.cumsum(used) - 1
+        for actor, chosen in enumerate(marks):
+            own = kin[actor, chosen]
+            kept[actor, : len(own)] = place[own >> 8] << 8 | own & 0xFF
+        targets = self.targets.reshape(self.order, -1).T[first[used]]
+        images = self.images[: len(used) * self.order].reshape(-1, self.order)[used]
+        return {"kin": kept, "images": numbers[targets, images].astype(np.int32).ravel()}
+
+    def record(self, most: int) -> dict[str, Any]:
+        """Return this as data; no actor has more than `most` composites."""
+        if not self.order:
+            return {}
+        return {
+            "kin": self.kin.reshape(self.actors, -1)[:, :most],
+            "images": self.images[: int(self.known[0]) * self.order],
+        }
+
+    def adopt(self, record: dict[str, Any], room: int) -> None:
+        """Take over what another process recorded, with room for so many composites."""
+        self.forget(room)
+        if self.order:
+            self.kin.reshape(self.actors, -1)[:, : record["kin"].shape[1]] = record["kin"]
+            self.images = record["images"]
+            self.known[0] = len(self.images) // self.order
