@@ -1,4 +1,4 @@
-"""A Spark context for the tests of a file."""
+"""A Spark context for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pyspark import SparkContext
 from antecede.checker.spark.cluster import Cluster
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def context() -> Iterator[SparkContext]:
-    """One Spark context for most tests; the engine uses one that runs."""
+    """One Spark context for the tests that a process runs here; the engine uses one that runs."""
     cluster = Cluster.start("local[2,4]")
     yield cluster.sc
     cluster.stop()

@@ -23,13 +23,23 @@ from tests.conftest import ROOT, method
 from tests.local.test_local import small
 from tests.spark.common import found, locally
 
+LARGE = 700
+"""The fewest states of a level for the cluster: five levels of the first model here have more, and
+seven of the second one."""
+
+SEVERAL_DEPTHS = small("cykas-secret-mode", 3, 2)
+"""Its states are kept until its shortest counterexample is found."""
+
+GRADED = small("mfss", 3, 2)
+"""Its states are forgotten level by level."""
+
 
 def stopped(system: System, folder: Path, states: int, **options: Any) -> Result:
     """Search on Spark until there are so many states, with checkpoints."""
     explorer = SparkBreadthFirst(
         system,
         options=method(
-            engine="spark", threads=2, spark_threshold=200, checkpoint=folder, **options
+            engine="spark", threads=2, spark_threshold=LARGE, checkpoint=folder, **options
         ),
     )
     return explore(system, explorer, Bounds(max_states=states))
@@ -37,47 +47,34 @@ def stopped(system: System, folder: Path, states: int, **options: Any) -> Result
 
 def resumed(system: System, folder: Path, **options: Any) -> tuple[Result, SparkBreadthFirst]:
     explorer = SparkBreadthFirst(
-        system, options=method(engine="spark", spark_threshold=200, resume=folder, **options)
+        system, options=method(engine="spark", spark_threshold=LARGE, resume=folder, **options)
     )
     return explore(system, explorer), explorer
 
 
-@pytest.mark.parametrize(("states", "seconds"), [(50, 1000.0), (3_000, 0.001), (30_000, 1000.0)])
+@pytest.mark.parametrize(("states", "seconds"), [(50, 1000.0), (4_000, 0.001)])
 def test_a_search_that_was_stopped_goes_on_and_ends_with_the_same_counts(
     context: SparkContext, tmp_path: Path, states: int, seconds: float
 ) -> None:
-    system = small("cykas", 3, 2)
+    """And with the same counterexample, traced back beyond the checkpoint."""
+    system = SEVERAL_DEPTHS
     first = stopped(system, tmp_path, states, checkpoint_seconds=seconds, partitions=3)
     assert Verdict.INCOMPLETE is first.verdict
-    result, explorer = resumed(system, tmp_path)
-    assert found(locally(system)) == found(result)
-    assert explorer.on_cluster
-    assert not explorer.rounds or 3 == explorer.course.owners or states == 50
-
-
-def test_a_counterexample_is_traced_back_beyond_a_checkpoint(
-    context: SparkContext, tmp_path: Path
-) -> None:
-    system = small("cykas-secret-mode", 3, 2, history="clocks")
-    assert Verdict.INCOMPLETE is stopped(system, tmp_path, 5_000).verdict
-    result, _ = resumed(system, tmp_path)
+    result, explorer = resumed(system, tmp_path, partitions=3)
     assert Verdict.VIOLATED is result.verdict
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
     assert 9 == result.counterexample.length
+    assert 3 == explorer.course.owners
 
 
-def test_a_search_goes_on_with_the_partitions_it_has(context: SparkContext, tmp_path: Path) -> None:
-    system = small("cykas", 3, 2)
-    stopped(system, tmp_path, 30_000, partitions=2)
+def test_a_damaged_partition_is_refused_and_so_is_another_number_of_them(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    system = SEVERAL_DEPTHS
+    stopped(system, tmp_path, 2_000, partitions=2)
     with pytest.raises(InputError, match="--partitions is 5, and the checkpoint has 2"):
         resumed(system, tmp_path, partitions=5)
-    assert found(locally(system)) == found(resumed(system, tmp_path, partitions=2)[0])
-
-
-def test_a_damaged_partition_is_refused(context: SparkContext, tmp_path: Path) -> None:
-    system = small("cykas", 3, 2)
-    stopped(system, tmp_path, 30_000, partitions=2)
     (partition,) = tmp_path.glob("checkpoint-*/partition-1")
     data = bytearray(partition.read_bytes())
     data[len(data) // 2] ^= 1
@@ -89,7 +86,7 @@ def test_a_damaged_partition_is_refused(context: SparkContext, tmp_path: Path) -
 def test_a_checkpoint_of_the_local_engine_is_of_another_check(
     context: SparkContext, tmp_path: Path
 ) -> None:
-    system = small("cykas", 3, 2)
+    system = SEVERAL_DEPTHS
     options = method(threads=2, symmetry=False, checkpoint=tmp_path)
     explore(system, LocalBreadthFirst(system, options=options), Bounds(max_states=99))
     with pytest.raises(InputError, match="of another check: engine is None there"):
@@ -103,22 +100,21 @@ from antecede.checker.search.loop import explore
 from antecede.checker.spark.tasks import Partition
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import method
-from tests.local.test_local import small
+from tests.spark.test_checkpoints import GRADED, LARGE
 
 class Dying(SparkBreadthFirst):
     def _job(self, tick, *, advances):
-        if self._jobs == 4:
+        if self._jobs == 3:
             os.kill(os.getpid(), signal.SIGKILL)
         return super()._job(tick, advances=advances)
 
 if __name__ == "__main__":
-    system = small("cykas", 3, 2)
     folder = Path(sys.argv[1])
     options = method(
-        engine="spark", master="local[2]", spark_threshold=200, partitions=2, checkpoint=folder,
+        engine="spark", master="local[2]", spark_threshold=LARGE, partitions=2, checkpoint=folder,
         checkpoint_seconds=0.001,
     )
-    explore(system, Dying(system, options=options))
+    explore(GRADED, Dying(GRADED, options=options))
 """
 
 
@@ -136,5 +132,4 @@ def test_killed_in_the_middle_of_a_level_a_search_goes_on_from_the_level_before(
     )
     assert -signal.SIGKILL == done.returncode
     assert list(folder.glob("checkpoint-*/partition-1"))
-    system = small("cykas", 3, 2)
-    assert found(locally(system)) == found(resumed(system, folder)[0])
+    assert found(locally(GRADED)) == found(resumed(GRADED, folder)[0])

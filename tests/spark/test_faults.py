@@ -62,8 +62,8 @@ def test_a_task_that_is_run_twice_counts_once(
 ) -> None:
     system = small("mfss", 2, 2, history="clocks")
     monkeypatch.setattr(spark, "expand_task", failing_once(how))
-    result, explorer = on_spark(system, 20, partitions=2)
-    assert explorer.rounds
+    result, explorer = on_spark(system, 27, partitions=2)
+    assert 1 < len(explorer.rounds)
     assert found(locally(system)) == found(result)
 
 
@@ -107,7 +107,7 @@ def test_a_full_disk_is_incomplete_and_never_a_verdict(
 ) -> None:
     """`ndarray.tofile` would lose all of a small array here, and not say so."""
     monkeypatch.setattr(spark, "expand_task", wrapped(on_workers.expand_task, on_a_full_disk))
-    result, _ = on_spark(small("cykas-secret-mode", 3, 2), 500, partitions=4)
+    result, _ = on_spark(small("cykas-secret-mode", 3, 2), 500, partitions=2)
     assert Verdict.INCOMPLETE is result.verdict
     assert str(result.stopped_by).startswith("Spark gave up: the disk does not take the file")
 

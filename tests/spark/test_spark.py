@@ -20,8 +20,7 @@ from antecede.checker.model import Protocol, Step
 from antecede.checker.registry import property_named
 from antecede.checker.report.text import rounds_on_spark_text
 from antecede.checker.search.loop import explore
-from antecede.checker.search.result import Counts, Result, Verdict
-from antecede.checker.semantics.transition import System
+from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.breadth import SparkBreadthFirst
@@ -47,13 +46,13 @@ from tests.semantics.test_transition import system_for
 from tests.spark.common import found, locally, on_spark
 
 
-@pytest.mark.parametrize(("partitions", "files"), [(1, False), (2, True), (7, False), (11, True)])
+@pytest.mark.parametrize(("partitions", "files"), [(1, True), (3, False), (5, True)])
 def test_counts_do_not_depend_on_partitions(
     context: SparkContext, partitions: int, files: bool
 ) -> None:
     system = small("mfss", 2, 2, history="clocks")
-    result, explorer = on_spark(system, 15, partitions=partitions, spark_files=files)
-    assert explorer.rounds
+    result, explorer = on_spark(system, 26, partitions=partitions, spark_files=files)
+    assert 2 < len(explorer.rounds)
     assert Counts(169, 361, 13, 1) == result.counts
     assert found(locally(system)) == found(result)
 
@@ -89,15 +88,22 @@ class Tidy(SparkBreadthFirst):
             assert all(name.startswith(f"{self._jobs}-partition-") for name in names), names
 
 
-@pytest.mark.parametrize("name", ["mfss", "cykas"])
+SEVERAL_DEPTHS = ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"})
+"""A system with states of several depths, which are kept on the cluster."""
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options"), [("mfss", 3, 1, {}), SEVERAL_DEPTHS]
+)
 def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
-    context: SparkContext, name: str
+    context: SparkContext, name: str, actors: int, messages: int, options: dict[str, Any]
 ) -> None:
-    system = small(name, 3, 1)
-    explorer = Tidy(system, options=method(engine="spark", spark_threshold=1))
+    system = small(name, actors, messages, **options)
+    explorer = Tidy(system, options=method(engine="spark", spark_threshold=30))
     result = explore(system, explorer)
-    assert len(explorer.rounds) > 5
-    assert locally(system).counts == (result.unreduced or result.counts)
+    assert 3 < sum(r["where"] == "cluster" for r in explorer.rounds)
+    assert (name == "mfss") == explorer.statistics()["graded"]["on"]
+    assert locally(system).counts == result.counts
     assert not Path(explorer._folder or "").exists()
 
 
@@ -119,29 +125,27 @@ def test_an_array_in_a_file_is_never_seen_by_half(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "actors", "messages", "options"),
+    ("name", "actors", "messages", "options", "threshold"),
     [
-        ("mfss", 3, 1, {"history": "full"}),
-        ("cykas", 3, 1, {"history": "knowledge"}),
-        ("unordered", 3, 1, {"history": "clocks"}),
-        ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"}),
-        ("rst", 3, 1, {"workload": "multicast"}),
+        ("mfss", 3, 1, {"history": "full"}, 250),
+        ("cykas", 3, 1, {"history": "knowledge"}, 40),
+        ("unordered", 3, 1, {"history": "clocks"}, 1),
+        (*SEVERAL_DEPTHS, 37),
+        ("rst", 3, 1, {"workload": "multicast"}, 600),
+        ("mfss", 3, 1, {"history": "full", "sends": "split", "clock_at": "network-send"}, 250),
     ],
 )
 def test_finds_what_the_local_engine_finds(
-    context: SparkContext, name: str, actors: int, messages: int, options: dict[str, Any]
+    context: SparkContext,
+    name: str,
+    actors: int,
+    messages: int,
+    options: dict[str, Any],
+    threshold: int,
 ) -> None:
-    system = small(name, actors, messages, **options)
-    result, explorer = on_spark(system, 5)
-    assert explorer.rounds
-    assert found(locally(system)) == found(result)
-
-
-def test_variants_of_the_model_are_the_local_engine_s(context: SparkContext) -> None:
-    asked = Spec("mfss", 3, 1, history="full", sends="split", clock_at="network-send")
-    system = system_of(asked)
-    result, explorer = on_spark(system, 5)
-    assert explorer.rounds
+    system = system_of(Spec(name, actors, messages, **options))
+    result, explorer = on_spark(system, threshold)
+    assert 1 < len(explorer.rounds)
     assert found(locally(system)) == found(result)
 
 
@@ -149,7 +153,7 @@ def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     context: SparkContext,
 ) -> None:
     system = small("cykas-secret-mode", 3, 2, history="clocks")
-    result, _ = on_spark(system, 100)
+    result, _ = on_spark(system, 1_000)
     assert Verdict.VIOLATED is result.verdict
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
@@ -169,25 +173,14 @@ def test_ways_back_are_looked_for_on_the_graph_of_the_local_engine(
     assert locally(system).statistics["graph"]["states"] == result.statistics["graph"]["states"]
 
 
-def symmetrically(system: System, threshold: int, **options: Any) -> tuple[Result, Any]:
-    explorer = SparkBreadthFirst(
-        system,
-        options=method(
-            engine="spark", threads=2, symmetry=True, spark_threshold=threshold, **options
-        ),
-    )
-    return explore(system, explorer), explorer
-
-
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options", "threshold"),
     [
-        ("mfss", 3, 2, {}, 50),
-        ("cykas", 3, 1, {"history": "clocks"}, 1),
-        ("cykas", 2, 2, {"history": "clocks"}, 8),
-        ("unordered", 3, 1, {"history": "clocks"}, 8),
-        ("rst", 3, 1, {"workload": "multicast"}, 8),
-        ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"}, 8),
+        ("mfss", 3, 2, {}, 150),
+        ("cykas", 3, 1, {"history": "clocks"}, 25),
+        ("unordered", 3, 1, {"history": "clocks"}, 1),
+        ("rst", 3, 1, {"workload": "multicast"}, 100),
+        (*SEVERAL_DEPTHS, 19),
     ],
 )
 def test_symmetry_keeps_the_representatives_that_the_local_engine_counts(
@@ -201,7 +194,7 @@ def test_symmetry_keeps_the_representatives_that_the_local_engine_counts(
     system = small(name, actors, messages, **options)
     local = LocalBreadthFirst(system, options=method(threads=1, symmetry=True))
     expected = explore(system, local)
-    result, explorer = symmetrically(system, threshold, partitions=3)
+    result, explorer = on_spark(system, threshold, symmetry=True)
     assert explorer.rounds
     assert expected.statistics["symmetry"] == result.statistics["symmetry"]
     assert found(expected) == found(result)
@@ -214,8 +207,8 @@ def test_a_counterexample_among_representatives_is_told_in_original_names(
     context: SparkContext,
 ) -> None:
     system = small("cykas-secret-mode", 3, 2, history="clocks")
-    for threshold in (1, 100, 3000):
-        result, explorer = symmetrically(system, threshold, partitions=3)
+    for threshold in (230, 3_000):
+        result, explorer = on_spark(system, threshold, symmetry=True, partitions=3)
         assert explorer.rounds
         assert result.statistics["symmetry"]["on"]
         assert result.counterexample is not None
@@ -227,29 +220,38 @@ def test_without_symmetry_the_search_begins_again(context: SparkContext) -> None
     """That actors are not alike shows at the first acknowledgement, in the third transition."""
     system = small("cykas", 3, 1)
     favoured = evolve(system, protocol=with_a_favourite(system.protocol))
-    result, explorer = symmetrically(favoured, 1)
+    result, explorer = on_spark(favoured, 1, symmetry=True, max_depth=6)
     assert explorer.rounds
     assert not result.statistics["symmetry"]["on"]
-    assert found(locally(favoured)) == found(result)
+    assert found(locally(favoured, 6)) == found(result)
 
 
 def test_without_links_a_second_search_finds_the_counterexample(context: SparkContext) -> None:
     system = small("unordered", 3, 1, history="clocks")
-    result, _ = on_spark(system, 5, traces=False)
+    result, _ = on_spark(system, 40, traces=False)
     assert found(locally(system)) == found(result)
 
 
-@pytest.mark.parametrize("name", ["cykas", "mfss"])
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options", "threshold"),
+    [(*SEVERAL_DEPTHS, 30), ("mfss", 3, 2, {}, 900)],
+)
 def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
-    context: SparkContext, monkeypatch: pytest.MonkeyPatch, name: str
+    context: SparkContext,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    actors: int,
+    messages: int,
+    options: dict[str, Any],
+    threshold: int,
 ) -> None:
-    system = small(name, 3, 2)
+    system = small(name, actors, messages, **options)
     monkeypatch.setattr(SparkBreadthFirst, "_learn_ahead", lambda *_args: None)
-    here, explorer = on_spark(system, 200)
+    here, explorer = on_spark(system, threshold)
     assert (name == "mfss") == explorer.statistics()["graded"]["on"]
     assert {1} == {r["jobs"] for r in explorer.rounds}
     monkeypatch.setattr(SparkBreadthFirst, "_expand_here", lambda *_args: False)
-    again, explorer = on_spark(system, 200)
+    again, explorer = on_spark(system, threshold)
     assert 1 < max(r["jobs"] for r in explorer.rounds)
     assert found(locally(system)) == found(here) == found(again)
 
@@ -263,13 +265,21 @@ class Moving(SparkBreadthFirst):
         super().round(tick)
 
 
-@pytest.mark.parametrize("symmetry", [False, True])
-@pytest.mark.parametrize("name", ["cykas", "mfss", "unordered"])
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options", "symmetry"),
+    [(*SEVERAL_DEPTHS, True), ("mfss", 3, 1, {}, False), ("unordered", 3, 2, {}, True)],
+)
 def test_partitions_move_between_the_cluster_and_the_driver(
-    context: SparkContext, monkeypatch: pytest.MonkeyPatch, name: str, symmetry: bool
+    context: SparkContext,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    actors: int,
+    messages: int,
+    options: dict[str, Any],
+    symmetry: bool,
 ) -> None:
     monkeypatch.setattr(on_workers, "PIECE", 7)
-    system = small(name, 3, 2)
+    system = small(name, actors, messages, **options)
     explorer = Moving(system, options=method(engine="spark", threads=2, symmetry=symmetry))
     result = explore(system, explorer)
     assert {"driver", "cluster"} == {r["where"] for r in explorer.rounds}
@@ -358,8 +368,8 @@ def test_a_partition_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
     system = small("mfss", 3, 2)
-    for depth in (6, 9):
-        result, _ = on_spark(system, 30, max_depth=depth)
+    for depth in (5, 7):
+        result, _ = on_spark(system, 90, max_depth=depth)
         assert locally(system, depth).counts == result.counts
         assert Verdict.INCOMPLETE is result.verdict
 
