@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import attrs
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
 from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
@@ -157,6 +157,22 @@ class Named(click.ParamType[str]):
 A_FILE = Named("file")
 
 
+@add_completion_class
+class Bash(BashComplete):
+    """Completes words with a colon in them, which bash takes for several."""
+
+    source_template = completion.BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the one that is typed, and that one."""
+        return completion.bash_words(os.environ["COMP_LINE"])
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """Return a line for the script."""
+        typed, word = self.get_completion_args()[1], os.environ["COMP_WORD"]
+        return f"{item.type},{completion.bash_rest(typed, word, item.value)}"
+
+
 class Given(click.ParamType[Any]):
     """What is given for a setting, read and checked by `checker.settings`."""
 
@@ -260,9 +276,29 @@ BOUNDS = record(Bounds)
 ENGINE_OF_MANY = click.option(
     "--engine", type=click.Choice(["local", "plain"]), help="Of each check.  [default: local]"
 )
-MASTER = click.option(
-    "--master", metavar="URL", help="For --on spark: local[N], spark://HOST:PORT, yarn, k8s://…"
-)
+
+
+def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the options that say where something runs: here, or on a Spark cluster.
+
+    Args:
+        said: of --on in --help.
+        between: options that come after --on.
+    """
+    place = click.option(
+        "--on",
+        "place",
+        type=click.Choice(["here", "spark"]),
+        default="here",
+        show_default=True,
+        help=f"Where: {said}",
+    )
+    master = click.option(
+        "--master", metavar="URL", help="For --on spark: local[N], spark://HOST:PORT, yarn, k8s://…"
+    )
+    return options(place, *between, master, record(Options, "spark_log"))
+
+
 TRACE_FORMAT = click.option(
     "--trace-format",
     metavar="NAME",
@@ -909,16 +945,7 @@ def claims_command(
 @record(Question, "properties")
 @record(Options, "symmetry", "memory")
 @ENGINE_OF_MANY
-@click.option(
-    "--on",
-    "place",
-    type=click.Choice(["here", "spark"]),
-    default="here",
-    show_default=True,
-    help="Where: in processes of this machine, or as tasks of a Spark cluster.",
-)
-@MASTER
-@record(Options, "spark_log")
+@where("in processes of this machine, or as tasks of a Spark cluster.")
 @click.option(
     "--processes",
     type=Given(PROCESSES),
@@ -1020,19 +1047,14 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
     help="How many programs are drawn for each point.  [default: 30; with --quick 3]",
 )
 @click.option("--own-handlers", is_flag=True, help="Call no twin: the handlers that are checked.")
-@click.option(
-    "--on",
-    "place",
-    type=click.Choice(["here", "spark"]),
-    default="here",
-    show_default=True,
-    help="Where: in processes of this machine, or as tasks of a Spark cluster.",
+@where(
+    "in processes of this machine, or as tasks of a Spark cluster.",
+    click.option(
+        "--workers",
+        type=Given(PROCESSES),
+        help="For --on here: runs at once.  [default: one per core]",
+    ),
 )
-@click.option(
-    "--workers", type=Given(PROCESSES), help="For --on here: runs at once.  [default: one per core]"
-)
-@MASTER
-@click.option("--spark-log", is_flag=True, help="Leave Spark's log on the terminal.")
 @click.option(
     "--output",
     type=A_FILE,
@@ -1134,16 +1156,7 @@ def simulate_command(
 @click.option(
     "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
 )
-@click.option(
-    "--on",
-    "place",
-    type=click.Choice(["here", "spark"]),
-    default="here",
-    show_default=True,
-    help="Where: in this process, or on a Spark cluster, whose executors read the logs.",
-)
-@MASTER
-@record(Options, "spark_log")
+@where("in this process, or on a Spark cluster, whose executors read the logs.")
 def audit_command(
     names: tuple[str, ...],
     log_format: str | None,

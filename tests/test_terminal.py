@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
 import re
+import select
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -186,11 +190,9 @@ def offered(*words: str, cwd: Path) -> list[str]:
     return done.stdout.splitlines()[1::3]
 
 
-def test_the_shell_is_offered_protocols_properties_networks_and_files(tmp_path: Path) -> None:
+def test_the_shell_is_offered_protocols_and_files(tmp_path: Path) -> None:
     (tmp_path / "cyclic.toml").write_text("")
     assert {"cykas", "cyclic.toml"} < set(offered("check", "cy", cwd=tmp_path))
-    assert ["witness:waited"] == offered("check", "mfss", "--property", "wit", cwd=tmp_path)
-    assert "fifo+lossy" in offered("check", "mfss", "--network", "fi", cwd=tmp_path)
 
 
 OFFERS = [
@@ -200,7 +202,7 @@ OFFERS = [
     ("target", ".hid", [".hidden.toml"]),
     ("trace", "", ["specs/", "t.json"]),
     ("traced", "t", ["tree", "t.json"]),
-    ("network", "du", ["duplicating", "duplicating+lossy"]),
+    ("network", "du", ["duplicating", "duplicating+lossy", "duplicating+lossy:1"]),
     ("registered", "mfss,cykas-s", ["mfss,cykas-secret-mode"]),
     ("registered", "mfss,mfss", ["mfss,mfss-fifo"]),
     ("property", "causal-delivery,int", ["causal-delivery,integrity"]),
@@ -220,6 +222,89 @@ def test_what_fits_is_offered(
     if kind == "traced":
         found = [name for name in found if not name.startswith("tree-")]
     assert expected == found
+
+
+class Bash:
+    """An interactive bash, with the completion that it is told to read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process, self.terminal = pty.fork()
+        if self.process == 0:  # pragma: no cover
+            os.chdir(folder)
+            path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+            known = {"PATH": path, "HOME": str(folder), "TERM": "dumb", "PS1": "$ "}
+            os.execve(str(shutil.which("bash")), ["bash", "--norc", "--noprofile", "-i"], known)
+        self.typed('eval "$(_ANTECEDE_COMPLETE=bash_source antecede)"; echo READ""Y\n', "READY\r")
+
+    def typed(self, keys: str, until: str) -> str:
+        """Return what is seen from the time that keys are typed until there is `until`."""
+        os.write(self.terminal, keys.encode())
+        seen = ""
+        while until not in seen:
+            assert select.select([self.terminal], [], [], 60)[0], seen
+            seen += os.read(self.terminal, 4096).decode(errors="replace")
+        return seen
+
+    def completed(self, start: str) -> str:
+        """Return the line that the Tab key makes of a start."""
+        seen = self.typed(f'{start}\t\x01echo GOT: \x05::DO""NE\n', "::DONE\r")
+        return seen.rpartition("GOT: ")[2].partition("::DONE")[0]
+
+    def end(self) -> None:
+        os.write(self.terminal, b"exit\n")
+        os.waitpid(self.process, 0)
+        os.close(self.terminal)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_words_with_colons_in_them(tmp_path: Path) -> None:
+    """Bash takes a colon for the end of a word."""
+    text = (ROOT / "specs/examples/token_ring.py").read_text(encoding="utf-8")
+    (tmp_path / "ring.py").write_text(text, encoding="utf-8")
+    bash = Bash(tmp_path)
+    try:
+        for start, rest in (
+            ("antecede check ring.py:SUS", "PICIOUS "),
+            ("antecede check ring.py:SUSPICIOUS --property witness:w", "aited "),
+            ("antecede check mfss --network lossy:2 --property=witness:w", "aited "),
+        ):
+            assert start + rest == bash.completed(start)
+    finally:
+        bash.end()
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "offered", "expected"),
+    [
+        ("antecede check mfss --property witness:wai", "wai", "witness:waited", "waited"),
+        ("antecede check mfss --property witness:", ":", "witness:waited", "waited"),
+        ("antecede check mfss --property=witness:w", "w", "witness:waited", "waited"),
+        ("antecede check mfss --property=", "=", "integrity", "integrity"),
+        ("antecede check mfss --property 'witness:w", "'witness:w", "witness:waited", None),
+        ("antecede check mfss --network ", "", "fifo+lossy", None),
+        ("antecede check mf", "mf", "mfss", None),
+    ],
+)
+def test_bash_is_given_what_it_replaces(
+    line: str, word: str, offered: str, expected: str | None
+) -> None:
+    before, typed = completion.bash_words(line)
+    assert "check" == before[0]
+    assert (expected or offered) == completion.bash_rest(typed, word, offered)
+
+
+def test_a_file_is_read_not_run_for_what_it_defines(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "raise SystemExit\n_HIDDEN = Protocol()\nclass Data: pass\n"
+        "class Node:\n    def receive(self): pass\n"
+        "NAMED: Protocol = Protocol(witnesses={'seen': bool}, joint_invariants={'one': bool})\n"
+    )
+    assert [f"{file}:Node", f"{file}:NAMED"] == completion.candidates("target", f"{file}:")
+    assert ["witness:seen"] == completion.candidates("property", "wit", [f"{file}:NAMED"])
+    assert ["invariant:one"] == completion.candidates("property", "inv", [str(file)])
+    file.write_text("not Python")
+    assert [] == completion.candidates("target", f"{file}:")
 
 
 def takes_a_file(param: click.Parameter) -> bool:
