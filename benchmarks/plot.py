@@ -7,8 +7,10 @@ python benchmarks/plot.py --max-seconds 60   # larger bounds are left out
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +18,8 @@ from run import FIXED_BYTES, HERE, QUICK, machine, run
 
 mpl.use("svg")
 from matplotlib import pyplot
+
+from antecede.checker.formats.scheme import plotted
 
 FIGURES = HERE / "figures"
 SERIES = {
@@ -99,8 +103,15 @@ def figure(
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
     plot.tight_layout()
-    plot.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
+    save(plot, FIGURES / f"{name}.svg")
     pyplot.close(plot)
+
+
+def save(plot: Any, file: Path) -> None:
+    """Write a figure that follows its reader's scheme, light or dark."""
+    drawn = io.StringIO()
+    plot.savefig(drawn, format="svg", metadata={"Date": None})
+    file.write_text(plotted(drawn.getvalue()), encoding="utf-8")
 
 
 def main() -> None:

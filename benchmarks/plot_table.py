@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 import matplotlib as mpl
+from plot import save
 from run import HERE, machine
 
 mpl.use("svg")
@@ -74,7 +75,7 @@ def figure(found: list[Point], value: str, label: str, about: str) -> None:
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
     plot.tight_layout()
-    plot.savefig(IMAGES / f"table1-{value.partition('_')[0]}.svg", metadata={"Date": None})
+    save(plot, IMAGES / f"table1-{value.partition('_')[0]}.svg")
     pyplot.close(plot)
 
 

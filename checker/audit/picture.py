@@ -11,12 +11,23 @@ from pathlib import Path
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.errors import InputError, unknown
+from antecede.checker.formats.scheme import darkening
+from antecede.checker.formats.svg import DARK
 from antecede.checker.report.prose import printable
 
 FORMATS = ("svg", "html", "shiviz", "json")
 
 LANE, ROW, LEFT, TOP = 190, 44, 110, 112
-TOO_LATE, CHAIN, INK = "#b94700", "#0b63a5", "#1b1f24"
+TOO_LATE, CHAIN, INK, PAPER = "#b94700", "#0b63a5", "#1b1f24", "#ffffff"
+LINE, MUTED = "#9aa3ad", "#57606a"
+IN_THE_DARK = {
+    TOO_LATE: DARK["late"],
+    CHAIN: DARK["chain"],
+    INK: DARK["ink"],
+    PAPER: DARK["paper"],
+    LINE: DARK["shade"],
+    MUTED: DARK["muted"],
+}
 
 
 def check_format(file: str) -> str:
@@ -53,7 +64,8 @@ def picture(found: Audit, format: str) -> str:
         return image
     title = _shown(drawn.text)
     return (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n'
+        f'<!doctype html>\n<html lang="en"><meta charset="utf-8">'
+        f'<meta name="color-scheme" content="light dark"><title>{title}</title>\n'
         f"<body>{image}</body></html>\n"
     )
 
@@ -87,7 +99,8 @@ def svg(finding: Finding, *, several: bool = False) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="sans-serif" font-size="13" fill="{INK}">',
         f"<title>{_shown(finding.text)}</title>",
-        '<rect width="100%" height="100%" fill="white"/>',
+        f"<style>{darkening(IN_THE_DARK)}</style>",
+        f'<rect width="100%" height="100%" fill="{PAPER}"/>',
         *_heading(finding, width),
     ]
     for lane, actor in enumerate(actors):
@@ -95,7 +108,7 @@ def svg(finding: Finding, *, several: bool = False) -> str:
         parts.append(
             f'<text x="{x}" y="{TOP - 32}" text-anchor="middle" font-weight="bold">'
             f"{_shown(actor, 22)}</text>"
-            f'<path d="M{x} {TOP - 24}V{height - 30}" stroke="#9aa3ad"/>'
+            f'<path d="M{x} {TOP - 24}V{height - 30}" stroke="{LINE}"/>'
         )
     places = [
         (LEFT + LANE * actors.index(e.actor), TOP + ROW * row) for row, e in enumerate(events)
@@ -155,11 +168,11 @@ def _event(finding: Finding, event: Event, x: int, y: int, *, several: bool) -> 
     where = f"{Path(event.log).name}:{event.line}" if several else f"line {event.line}"
     word = "delivers" if event.kind == DELIVER else "causal-sends"
     return [
-        f'<circle cx="{x}" cy="{y}" r="5" fill="{colour if event.kind == DELIVER else "white"}" '
+        f'<circle cx="{x}" cy="{y}" r="5" fill="{colour if event.kind == DELIVER else PAPER}" '
         f'stroke="{colour}" stroke-width="2"/>',
-        f'<text x="{x + 11}" y="{y - 6}" fill="{colour}" stroke="white" stroke-width="3" '
+        f'<text x="{x + 11}" y="{y - 6}" fill="{colour}" stroke="{PAPER}" stroke-width="3" '
         f'paint-order="stroke">{word} {_shown(event.message, 26)}{remark if wrong else ""}</text>',
-        f'<text x="12" y="{y + 4}" fill="#57606a" font-size="12">{_shown(where, 14)}</text>',
+        f'<text x="12" y="{y + 4}" fill="{MUTED}" font-size="12">{_shown(where, 14)}</text>',
     ]
 
 
