@@ -15,7 +15,10 @@ from antecede.checker.errors import InputError
 
 def looks_like_csv(first: str, fields: Fields) -> bool:
     """Return whether the first line of a log names the fields of a table."""
-    names = next(csv.reader([first]), [])
+    try:
+        names = next(csv.reader([first]), [])
+    except csv.Error:  # as for a carriage return within the line
+        return False
     return {fields.actor, fields.event, fields.message} <= {name.strip() for name in names}
 
 

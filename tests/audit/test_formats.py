@@ -98,3 +98,9 @@ def test_spans_that_lack_something_are_refused(line: str, tmp_path: Path) -> Non
     (tmp_path / "log").write_text(line + "\n")
     with pytest.raises(InputError):
         audit(tmp_path / "log")
+
+
+def test_a_first_line_that_is_no_record_is_said(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"actor,event\r,message\na,causal-send,m\n")
+    with pytest.raises(InputError, match="line 1"):
+        audit(tmp_path / "log")
