@@ -53,6 +53,8 @@ class Mutant:
         file: where, in `protocols/`.
         survives: why no check notices: `equivalent: …` or `needs …`; empty if one should.
         deeper: for `needs …`, the checks one of which does notice.
+        endless: more states than the first check of the real one has; that of the mutant has no
+            end, as is seen when it comes to so many.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Mutant:
     file: str
     survives: str = ""
     deeper: tuple[Spec, ...] = ()
+    endless: int | None = None
 
 
 @frozen
@@ -79,7 +82,7 @@ class Outcome:
 
     Attributes:
         spec: the check.
-        found: the property violated, or the error.
+        found: the property violated, the error, or why there is no final state.
         length: of the counterexample; None for an error.
     """
 
@@ -243,8 +246,19 @@ def detected(
     return None, tuple(unfinished)
 
 
+def without_end(protocol: Protocol, spec: Spec, most: int) -> Outcome | None:
+    """Return whether a check goes on to `most` states, as no check of a right protocol does."""
+    bounds = evolve(BOUNDS, max_states=most)
+    result = check(spec, Options(engine="plain"), bounds, protocol=protocol, selfcheck="off").result
+    if result.verdict is not Verdict.INCOMPLETE:
+        return None
+    return Outcome(spec, f"{most:,} states and no end", None)
+
+
 def _outcome(spec: Spec, result: Result) -> Outcome:
     path = result.counterexample
+    if result.verdict is Verdict.VACUOUS:
+        return Outcome(spec, "VACUOUS, for no run comes to an end", None)
     if path is None:
         # A handler's error is told with its call, which can be long; its kind is enough here.
         kind = (result.error or "").partition(" raised ")[2].partition(":")[0]

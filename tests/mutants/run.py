@@ -29,6 +29,7 @@ from tests.mutants.mutant import (
     label,
     mutants_in,
     mutated,
+    without_end,
 )
 
 PAGE = ROOT / "docs" / "mutants.md"
@@ -38,10 +39,10 @@ HEAD = """# Would the checks notice?
 
 A check that holds says as much as it would notice. So the protocols are changed here, one small
 thing at a time (a guard dropped, an order swapped, one too many, an update forgotten), and checked
-within the bounds in which the real ones hold. A mutant is detected when a check is violated or a
-handler fails. One that survives says why: *equivalent* means that no property can tell it from the
-real one, *needs* that it takes the larger check that is named, which then does detect it. The score
-is the part of the others that are detected, at least 95 %.
+within the bounds in which the real ones hold. A mutant is detected when a check is violated, a
+handler fails, or the check has no end. One that survives says why: *equivalent* means that no
+property can tell it from the real one, *needs* that it takes the larger check that is named, which
+then does detect it. The score is the part of the others that are detected, at least 95 %.
 
 `make mutants` runs them all and writes this page. It fails where the real protocol does not hold,
 where a mutant survives without an explanation, and where an explanation is no longer true. The
@@ -102,6 +103,9 @@ def found_by(outcome: Outcome) -> str:
 def judged(protocol: str, mutants: Mutants, mutant: Mutant | None) -> Judged:
     """Check one mutant, or the real protocol."""
     made = protocol_named(protocol) if mutant is None else mutated(protocol, mutant)
+    if mutant is not None and mutant.endless is not None:
+        ended = without_end(made, mutants.checks[0], mutant.endless)
+        return Judged(protocol, mutant, ended, None, ())
     outcome, unfinished = detected(made, mutants.checks)
     deeper = None
     if outcome is None and mutant is not None and mutant.deeper:
