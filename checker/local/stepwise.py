@@ -237,14 +237,7 @@ class Stepwise:
         layout = self.supply.layout
         if self.misses.shape[1] != 1 + layout.words:
             self.misses = self.supply.misses()
-        room = layout.stride // layout.words
-        self.limits = np.array(
-            [
-                *(min(1 << width, room) for width in layout.row_widths),
-                len(layout.cons) // (layout.words + 1) * 2 // 3,
-            ],
-            np.int64,
-        )
+        self.limits = layout.limits
 
     def _repack(self, repacking: Repacking) -> None:
         """Pack every row anew."""

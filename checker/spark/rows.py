@@ -19,9 +19,9 @@ from attrs import define, field, frozen
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
-from antecede.checker.tables.layout import pack_widths, spread
-from antecede.checker.tables.misses import MISSES, refuse_crowds, wrapping
-from antecede.checker.tables.orbits import Orbits
+from antecede.checker.tables.composites import CompositeStore, wider
+from antecede.checker.tables.misses import refuse_crowds, wrapping
+from antecede.checker.tables.packing import Fields, pack_widths
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, Visited
 
@@ -120,16 +120,16 @@ class Codec:
 
 
 @define(eq=False)
-class Composites:
+class Composites(CompositeStore):
     """The composites of one process, and the tables with them, as the kernels read them.
+
+    Unlike those of `checker.tables.layout.Layout` they name the states of a block only while it is
+    expanded, and may be forgotten then.
 
     Attributes:
         version: of the tables.
         codec: of the flat rows that it reads and writes.
         tables: what the kernels read.
-        counts: composites per actor.
-        row_widths: bits of each actor's composite in a row.
-        orbits: of the composites.
         known: per actor, how many composites have weights and, under symmetry, an orbit.
         weights: see `kernels.weigh`.
     """
@@ -137,10 +137,6 @@ class Composites:
     version: int = -1
     codec: Codec = field(init=False)
     tables: kernels.Tables = field(init=False)
-    counts: Words = field(init=False)
-    row_widths: list[int] = field(init=False)
-    orbits: Orbits = field(init=False)
-    room: int = SMALLEST_ROOM
     entries: int = 0
     sent: Words = field(init=False)
     pending: Words = field(init=False)
@@ -166,8 +162,8 @@ class Composites:
             self.codec = Codec.of(actors, growth.col_widths)
             self._start_anew(growth.geo, growth.perms, table, code)
         else:
-            self.tables = self.tables._replace(table=table, code=code)
-            self._place(growth.geo)
+            self.tables = self.tables._replace(table=table, code=code, geo=growth.geo)
+            self._refresh()
         self.sent, self.pending, self.version = growth.sent, growth.pending, growth.version
 
     def _stored(self, table: Words, growth: Growth) -> Words:
@@ -190,79 +186,36 @@ class Composites:
         """
         if int(self.counts.sum()) > MOST_COMPOSITES:
             t = self.tables
-            self.room = SMALLEST_ROOM
             self._start_anew(t.geo, self.orbits.perms, t.table, t.code)
 
     def _start_anew(
         self, geo: Words, perms: Sequence[Sequence[int]], table: Words, code: Words
     ) -> None:
-        actors, words = int(geo[kernels.ACTORS]), int(geo[kernels.WORDS])
-        self.counts = np.zeros(actors, np.int64)
-        self.known = np.zeros(actors, np.int64)
-        self.row_widths = spread([4] * actors)
-        self.weights = np.zeros(actors * self.room, np.int64)
-        self.orbits = Orbits(actors, perms, self.room)
+        self.words = int(geo[kernels.WORDS])
+        self.begin(int(geo[kernels.ACTORS]), perms, 4, SMALLEST_ROOM)
+        self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
         self.tables = kernels.Tables(
-            geo,
-            table,
-            code,
-            np.full(4 * self.room * (words + 1), -1, np.int64),
-            np.zeros(actors * self.room * words, np.int64),
-            self.orbits.tables(),
-            np.zeros(0, np.int32),
+            geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32)
         )
-        self._place(geo)
+        self._refresh()
 
-    def _place(self, geo: Words) -> None:
-        """Put this process's own part into the geometry."""
-        geo = geo.copy()
-        words, actors = int(geo[kernels.WORDS]), int(geo[kernels.ACTORS])
-        count, word, shift = pack_widths(self.row_widths)
-        geo[kernels.ROW_WORDS] = count
-        geo[kernels.ROW_WORD : kernels.ROW_WORD + actors] = word
-        geo[kernels.ROW_SHIFT : kernels.ROW_SHIFT + actors] = shift
-        geo[kernels.ROW_MASK : kernels.ROW_MASK + actors] = [
-            (1 << width) - 1 for width in self.row_widths
-        ]
-        geo[kernels.DEC_STRIDE] = self.room * words
-        geo[kernels.REN_STRIDE] = self.room
+    def _current(self) -> kernels.Tables:
+        self._refresh()
+        return self.tables
+
+    def _refresh(self) -> None:
+        """Give the kernels this process's own part, and put it into the geometry."""
+        geo, actors = self.tables.geo.copy(), len(self.counts)
+        geo[kernels.ROW_WORDS] = self.row_words
+        starts = (kernels.ROW_WORD, kernels.ROW_SHIFT, kernels.ROW_MASK)
+        for start, values in zip(starts, self.row_fields, strict=True):
+            geo[start : start + actors] = values
+        geo[kernels.DEC_STRIDE], geo[kernels.REN_STRIDE] = self.stride, self.room
         geo[kernels.PERMUTATIONS] = max(self.orbits.order - 1, 0)
         geo[kernels.DROPS_BEHIND] = geo[kernels.CHECKS_PROGRESS] = 0
-        self.tables = self.tables._replace(geo=geo)
-
-    @property
-    def row_words(self) -> int:
-        """Words of a row of composites."""
-        return int(self.tables.geo[kernels.ROW_WORDS])
-
-    @property
-    def limits(self) -> Words:
-        """How many composites there is room for, per actor and over all."""
-        words = int(self.tables.geo[kernels.WORDS])
-        return np.array(
-            [
-                *(min(1 << width, self.room) for width in self.row_widths),
-                len(self.tables.cons) // (words + 1) * 2 // 3,
-            ],
-            np.int64,
+        self.tables = self.tables._replace(
+            geo=geo, cons=self.cons, dec=self.dec, renamings=self.orbits.tables()
         )
-
-    def extend(self) -> None:
-        """Make room for more composites; rows of composites made before are of no use any more."""
-        words, actors = int(self.tables.geo[kernels.WORDS]), len(self.counts)
-        larger = np.zeros((actors, 2 * self.room * words), np.int64)
-        larger[:, : self.room * words] = self.tables.dec.reshape(actors, -1)
-        self.room *= 2
-        cons = np.full(4 * self.room * (words + 1), -1, np.int64)
-        dec = larger.ravel()
-        kernels.index_composites(cons, dec, self.room * words, words, self.counts)
-        self.orbits.widen(self.room)
-        self.weights = _wider(self.weights, actors, self.room)
-        self.tables = self.tables._replace(cons=cons, dec=dec, renamings=self.orbits.tables())
-        bits = int(self.room - 1).bit_length()
-        if min(self.row_widths) < bits:
-            self.row_widths = spread([bits] * actors)
-        self._place(self.tables.geo)
 
     def composed(self, flat: Words, which: Words) -> Words:
         """Return the rows of composites of some flat rows."""
@@ -278,43 +231,42 @@ class Composites:
                 self.limits,
                 rows,
             )
-            if done < len(which):
-                self.extend()
-            elif self._learn_new():
+            if done == len(which) and self._learn_new():
                 return rows
+            if done < len(which):
+                self._extend()
 
-    def add(self, records: Words) -> bool:
+    def _extend(self) -> None:
+        """Make room where a kernel found too little; rows made before may be of no use any more."""
+        if (self.counts > self.row_fields.mask).any():
+            self.wider_rows()
+        else:
+            self.reserve(self.room)
+        self._refresh()
+
+    def number(self, records: Words) -> bool:
         """Number the composites in `records`; return whether rows made before are still of use."""
-        useful = self._number(records)
-        return self._learn_new() and useful
+        before = self.row_fields
+        self._fill(records)
+        return self._learn_new() and before is self.row_fields
+
+    def _fill(self, records: Words) -> None:
+        assert (records[:, 0] >> 8 == kernels.COMPOSE).all(), "a renaming was not sent along"
+        records[:, 0] &= 0xFF
+        while not self.add(records):
+            self.wider_rows()
+        self._refresh()
 
     def _learn_new(self) -> bool:
         """Rename and weigh new composites; return whether rows made before are still of use."""
-        useful, control = True, np.zeros(kernels.CONTROL_SIZE, np.int64)
-        while (self.known < self.counts).any():
-            upto = self.counts.copy()
-            if self.symmetric:
-                useful = self._relate(upto, control) and useful
-            t = self.tables
-            kernels.weigh(t.geo, t.dec, SALTS, self.known, upto, self.weights)
-            self.known = upto
-        return useful
-
-    def _relate(self, upto: Words, control: Words) -> bool:
-        useful = True
-        self.orbits.reserve(int((upto - self.known).sum()))
-        self.tables = self.tables._replace(renamings=self.orbits.tables())
-        while True:
-            control[kernels.MISSES] = 0
-            t = self.tables
-            misses = np.empty((MISSES, 1 + int(t.geo[kernels.WORDS])), np.int64)
-            kernels.relate_composites(t, self.known, upto, misses, control)
-            missed = misses[: control[kernels.MISSES]].copy()
-            if not len(missed):
-                return useful
-            assert (missed[:, 0] >> 8 == kernels.COMPOSE).all(), "a renaming was not sent along"
-            missed[:, 0] &= 0xFF
-            useful = self._number(missed) and useful
+        before, actors = self.row_fields, len(self.counts)
+        self.rename_since(self.known, self._current, self._fill)
+        if len(self.weights) != actors * self.room:
+            self.weights = wider(self.weights.reshape(actors, -1), self.room, 0)
+        t = self.tables
+        kernels.weigh(t.geo, t.dec, SALTS, self.known, self.counts, self.weights)
+        self.known = self.counts.copy()
+        return before is self.row_fields
 
     def represent(self, rows: Words, count: int, stride: int) -> None:
         """Replace rows of composites, `stride` words apart, by their representatives."""
@@ -338,28 +290,6 @@ class Composites:
         rows = self.composed(flat, np.arange(count))
         self.represent(rows, count, self.row_words)
         return self.flattened(rows, count, self.row_words)
-
-    def _number(self, records: Words) -> bool:
-        useful = True
-        while True:
-            words = int(self.tables.geo[kernels.WORDS])
-            limits = self.limits
-            room = int(limits[-1]) - int(self.counts.sum())
-            if len(records) <= room:
-                done = kernels.add_composites(
-                    self.tables.cons,
-                    self.tables.dec,
-                    self.room * words,
-                    words,
-                    self.counts,
-                    records,
-                    limits[:-1],
-                )
-                if done == len(records):
-                    return useful
-            before = self.row_widths
-            self.extend()
-            useful = useful and before == self.row_widths
 
     def flattened(self, rows: Words, count: int, stride: int) -> Words:
         """Return the flat rows of rows of composites, `stride` words apart."""
@@ -499,7 +429,7 @@ class _Expansion:
     known: int
     seen: Visited = field(init=False)
     recent: Words = field(init=False)
-    packed: list[int] = field(init=False)
+    packed: Fields = field(init=False)
     rows: list[list[Words]] = field(init=False)
     links: list[list[Words]] = field(init=False)
     control: Words = field(init=False)
@@ -517,7 +447,7 @@ class _Expansion:
 
     def _forget_sent(self) -> None:
         """Forget which rows were sent; rows of composites that are packed otherwise are others."""
-        self.packed = self.own.row_widths
+        self.packed = self.own.row_fields
         self.seen = new_set(self.own.row_words, MORE * len(self.numbers))
         self.recent = np.full(RECENT * self.own.row_words, -1, np.int64)
 
@@ -552,9 +482,9 @@ class _Expansion:
             missing, composites = self._pass(rows, waiting, which)
             if not len(missing) or not len(composites):
                 return which[missing]
-            if not self.own.add(composites):
+            if not self.own.number(composites):
                 rows = self.own.composed(self.flat, which)
-            if self.packed != self.own.row_widths:
+            if self.packed is not self.own.row_fields:
                 self.seen.close()
                 self._forget_sent()
             waiting = missing
@@ -567,7 +497,7 @@ class _Expansion:
         out = np.empty((1, self.entries * stride), np.int64)
         sizes, order = np.zeros(1, np.int64), np.empty(self.entries, np.uint16)
         postponed, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
-        misses = np.empty((MISSES, 1 + int(own.tables.geo[kernels.WORDS])), np.int64)
+        misses = own.misses()
         todo, missing, composites = waiting.copy(), [], []
         control[kernels.TODO] = len(todo)
         while control[kernels.TODO]:
@@ -596,9 +526,7 @@ class _Expansion:
                 control[kernels.FULL] = 0
                 out = np.empty((1, self.entries * stride), np.int64)
                 order = np.empty(self.entries, np.uint16)
-        records = np.concatenate(composites)
-        records[:, 0] &= 0xFF
-        return np.concatenate(missing), records
+        return np.concatenate(missing), np.concatenate(composites)
 
     def _send(self, entries: Words, count: int, stride: int, which: Words) -> None:
         """Give successors to their owners, without those that were sent before."""
@@ -628,15 +556,6 @@ class _Expansion:
             if size:
                 self.rows[owner].append(rows[owner, : size * words].copy())
                 self.links[owner].append(links[owner, 1 : 1 + size].copy())
-
-
-def _wider(array: Words, rows: int, room: int) -> Words:
-    """Return an array of `rows` rows with room for more; what is new in it is -1."""
-    larger = np.full((rows, room), -1, array.dtype)
-    if rows:
-        old = array.reshape(rows, -1)
-        larger[:, : old.shape[1]] = old
-    return larger.ravel()
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:

@@ -12,13 +12,11 @@ from attrs import define, field, frozen
 from antecede.checker.errors import CapacityError
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
-from antecede.checker.tables.layout import Layout, repack
+from antecede.checker.tables.layout import Layout
+from antecede.checker.tables.packing import Fields
 from antecede.checker.tables.sequences import RenamedSequences
 from antecede.checker.tables.symmetry import Symmetry
 from antecede.checker.tables.tabulate import Tabulation, Words
-
-MISSES = 1 << 13
-"""A kernel records this many missing entries, and then must be supplied."""
 
 
 @contextmanager
@@ -43,17 +41,17 @@ def refuse_crowds(transitions: int) -> None:
 
 @frozen(eq=False)
 class Repacking:
-    """How rows were packed and how they are now; `before` and `after` are as Layout.row_fields."""
+    """How rows were packed and how they are now."""
 
-    before: Any
-    after: Any
+    before: Fields
+    after: Fields
     old_words: int
     new_words: int
 
     def apply(self, rows: Words) -> Words:
         """Return flat rows packed the new way."""
         shaped = rows.reshape(-1, self.old_words)
-        return repack(shaped, self.before, self.after, self.new_words).ravel()
+        return self.before.packed_as(self.after, shaped, self.new_words).ravel()
 
 
 @define(eq=False)
@@ -68,7 +66,6 @@ class Supply:
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
         tables: what kernels are given; replaced whenever something was filled.
-        renamed: per actor, how many composites have an orbit.
     """
 
     system: System
@@ -80,7 +77,6 @@ class Supply:
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: kernels.Tables = field(init=False)
-    renamed: Words = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Number the components of the initial state."""
@@ -92,9 +88,9 @@ class Supply:
         columns = self.tabulation.start()
         self.layout = Layout(self.tabulation, self.row_bits, self.sweep_line, self.check_progress)
         with wrapping():
+            since = self.layout.counts.copy()
             self.layout.add(self.layout.encode(columns))
-            self.renamed = np.zeros(self.system.actors, np.int64)
-            self._rename_new()
+            self.layout.rename_since(since, self.layout.tables, self._fill_tables)
         self.tables = self.layout.tables()
 
     def record(self) -> dict[str, Any]:
@@ -102,7 +98,6 @@ class Supply:
         return {
             "tabulation": self.tabulation.record(),
             "layout": self.layout.record(),
-            "renamed": self.renamed,
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
@@ -114,7 +109,6 @@ class Supply:
         with wrapping():
             self.tabulation.make_again(record["tabulation"])
             self.layout.adopt(record["layout"])
-        self.renamed = record["renamed"]
         self.refresh()
 
     def initial_row(self) -> Words:
@@ -127,7 +121,7 @@ class Supply:
 
     def misses(self) -> Words:
         """Return an empty record of misses, as the kernels need it now."""
-        return np.empty((MISSES, 1 + self.layout.words), np.int64)
+        return self.layout.misses()
 
     def fill(self, missed: Words) -> Repacking | None:
         """Make the table entries and composites that kernels missed.
@@ -143,8 +137,9 @@ class Supply:
             return None
         before, old_words = self.layout.row_fields, self.layout.row_words
         with wrapping():
+            since = self.layout.counts.copy()
             self._fill_tables(missed)
-            self._rename_new()
+            self.layout.rename_since(since, self.layout.tables, self._fill_tables)
         self.tables = self.layout.tables()
         if self.layout.row_fields is before:
             return None
@@ -165,7 +160,6 @@ class Supply:
     def keep(self, marks: Any) -> Words:
         """Forget composites that are in no row any more, see `Layout.keep`."""
         numbers = self.layout.keep(marks)
-        self.renamed = self.layout.counts.copy()
         self.refresh()
         return numbers
 
@@ -190,24 +184,3 @@ class Supply:
                 for k, kind in enumerate(t.kinds)
             },
         }
-
-    def _rename_new(self) -> None:
-        """Rename composites as soon as they are made; their renamings are new composites, too."""
-        layout = self.layout
-        while layout.orbits.order and (self.renamed < layout.counts).any():
-            upto = layout.counts.copy()
-            layout.orbits.reserve(int((upto - self.renamed).sum()))
-            self._relate(upto)
-            self.renamed = upto
-
-    def _relate(self, upto: Words) -> None:
-        """Rename composites up to these, supplying what that needs until all is there."""
-        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
-        while True:
-            control[kernels.MISSES] = 0
-            tables, misses = self.layout.tables(), self.misses()
-            kernels.relate_composites(tables, self.renamed, upto, misses, control)
-            missed = int(control[kernels.MISSES])
-            if not missed:
-                return
-            self._fill_tables(misses[:missed])

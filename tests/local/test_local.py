@@ -29,7 +29,8 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels, layout
 from antecede.checker.tables import visited as visited_sets
 from antecede.checker.tables.components import Interner
-from antecede.checker.tables.layout import Layout, pack_widths, spread
+from antecede.checker.tables.layout import Layout
+from antecede.checker.tables.packing import pack_widths, spread
 from antecede.checker.tables.symmetry import Symmetry
 from antecede.checker.tables.tabulate import Tabulation
 from antecede.checker.tables.visited import Visited
@@ -333,7 +334,7 @@ def test_rows_that_become_too_narrow_are_packed_anew(
 ) -> None:
     """With narrow fields that are never widened in advance, rows grow word by word."""
     monkeypatch.setattr(
-        "antecede.checker.tables.layout.spread", lambda needs: [max(n, 1) for n in needs]
+        "antecede.checker.tables.composites.spread", lambda needs: [max(n, 1) for n in needs]
     )
     monkeypatch.setattr("antecede.checker.local.granted.ROW_BITS", bits)
     system = small("mfss", 3, 1, history="full")

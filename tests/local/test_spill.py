@@ -34,6 +34,7 @@ from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import arena
 from antecede.checker.tables.arena import Arena, Arenas
 from antecede.checker.tables.misses import Repacking
+from antecede.checker.tables.packing import Fields
 from antecede.checker.tables.visited import SMALLEST, TAIL
 from tests.conftest import ROOT, method
 
@@ -216,8 +217,8 @@ def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
 ) -> None:
     """For in a file it may be larger than the memory."""
     monkeypatch.setattr(owners, "PIECE", 3)
-    before = tuple(np.array(column) for column in ([0, 0], [0, 30], [(1 << 30) - 1] * 2))
-    after = tuple(np.array(column) for column in ([0, 1], [0, 0], [(1 << 40) - 1] * 2))
+    before = Fields.of([30, 30], [0, 0], [0, 30])
+    after = Fields.of([40, 40], [0, 1], [0, 0])
     repacking = Repacking(before, after, old_words=1, new_words=2)
     level = Level(Arena(np.int64, 1 << 20, "frontiers", tmp_path), count)
     level.rows.ensure(count)

@@ -1,0 +1,230 @@
+"""The numbers of the combinations of one actor's columns, and their fields in rows.
+
+Both fast engines number composites in this way. The local engine's `checker.tables.layout.Layout`
+names states by them, so they stay, or are renumbered together with all rows. A worker of Spark
+(`checker.spark.rows.Composites`) has them for the rows at hand only, and may forget all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.errors import CapacityError
+from antecede.checker.tables import kernels
+from antecede.checker.tables.orbits import Orbits
+from antecede.checker.tables.packing import Fields, pack_widths, spread
+from antecede.checker.tables.tabulate import Words
+
+MISSES = 1 << 13
+"""A kernel records this many missing entries, and then must be supplied."""
+
+MOST_BITS = 40
+"""Of a composite in a row."""
+
+
+@define(eq=False)
+class CompositeStore:
+    """Numbers local words: found, added, renamed, with room that grows.
+
+    Attributes:
+        words: local words per actor.
+        counts: composites per actor.
+        row_widths: bits of each actor's composite in a row.
+        row_words: words per row.
+        row_fields: of the actors' composites in a row.
+        cons, dec: as in `kernels.Tables`.
+        orbits: of the composites.
+    """
+
+    words: int = field(init=False)
+    counts: Words = field(init=False)
+    row_widths: list[int] = field(init=False)
+    row_words: int = field(init=False)
+    row_fields: Fields = field(init=False)
+    cons: Words = field(init=False)
+    dec: Words = field(init=False)
+    orbits: Orbits = field(init=False)
+
+    def begin(self, actors: int, perms: Sequence[Sequence[int]], row_bits: int, room: int) -> None:
+        """Begin without composites.
+
+        Args:
+            actors: how many there are; `words` is set.
+            perms: as in `Orbits`.
+            row_bits: how many bits a composite has in a row, at least.
+            room: for so many composites of each actor.
+        """
+        self.orbits, self.counts = Orbits(actors, perms, room), np.zeros(actors, np.int64)
+        self.row_widths = spread([row_bits] * actors)
+        self.place_rows()
+        self.hold(np.zeros((actors, 0), np.int64), room)
+
+    def hold(self, dec: Words, room: int) -> None:
+        """Take `counts` composites, whose local words are given per actor; none has an orbit."""
+        actors = len(self.counts)
+        self.dec = wider(dec, room * self.words, 0)
+        self.orbits.forget(room)
+        capacity = 1024
+        while max(int(self.counts.sum()) * 3, actors * room) > capacity:
+            capacity *= 2
+        self.index(capacity)
+
+    def index(self, capacity: int) -> None:
+        """Make `cons` anew, with so many slots."""
+        self.cons = np.full(capacity * (self.words + 1), -1, np.int64)
+        kernels.index_composites(self.cons, self.dec, self.stride, self.words, self.counts)
+
+    def place_rows(self) -> None:
+        """Give every actor its field, the first one the highest bits of the first word.
+
+        So rows compare as the sequences of their composites do, however wide the fields are: the
+        least renaming of a state stays the least when rows are packed anew.
+        """
+        self.row_words, word, low = pack_widths(self.row_widths)
+        used = [
+            sum(w for w, at in zip(self.row_widths, word, strict=True) if at == k) for k in word
+        ]
+        shift = [n - a - w for n, a, w in zip(used, low, self.row_widths, strict=True)]
+        self.row_fields = Fields.of(self.row_widths, word, shift)
+
+    @property
+    def stride(self) -> int:
+        """Where the next actor's composites begin in `dec`."""
+        return len(self.dec) // len(self.counts)
+
+    @property
+    def room(self) -> int:
+        """How many composites of one actor there is room for."""
+        return self.stride // self.words
+
+    @property
+    def limits(self) -> Words:
+        """How many composites there is room for, per actor and, in `cons`, over all."""
+        slots = len(self.cons) // (self.words + 1)
+        return np.append(np.minimum(self.row_fields.mask + 1, self.room), slots * 2 // 3)
+
+    def misses(self) -> Words:
+        """Return an empty record of misses, as the kernels need it now."""
+        return np.empty((MISSES, 1 + self.words), np.int64)
+
+    def add(self, records: Words) -> bool:
+        """Number the local words in `records` (actor, words …).
+
+        Returns:
+            Whether all fitted the rows; if not, widen the rows and call again.
+        """
+        self.reserve(len(records))
+        done = kernels.add_composites(
+            self.cons,
+            self.dec,
+            self.stride,
+            self.words,
+            self.counts,
+            records,
+            self.row_fields.mask + 1,
+        )
+        return int(done) == len(records)
+
+    def reserve(self, more: int) -> None:
+        """Make room for `more` composites; the index stays at most two thirds full."""
+        most = int(self.counts.max()) + more
+        if most > self.room:
+            most = max(2 * self.room, most)
+            self.dec = wider(self.dec.reshape(len(self.counts), -1), most * self.words, 0)
+            self.orbits.widen(most)
+        capacity = len(self.cons) // (self.words + 1)
+        total = int(self.counts.sum()) + more
+        if total * 3 > capacity * 2:
+            while total * 3 > capacity * 2:
+                capacity *= 2
+            self.index(capacity)
+
+    def wider_rows(self) -> None:
+        """Widen the fields of rows that are full."""
+        needs = [max(int(count).bit_length() + 1, 4) for count in self.counts]
+        if max(needs) > MOST_BITS:
+            raise CapacityError(f"more than 2^{MOST_BITS} combinations of one actor's components")
+        self.row_widths = spread(needs)
+        self.place_rows()
+
+    def rename_since(
+        self, since: Words, tables: Callable[[], kernels.Tables], fill: Callable[[Words], None]
+    ) -> None:
+        """Rename composites by every permutation; their renamings are new composites, too.
+
+        Args:
+            since: per actor, the first composite that is not renamed.
+            tables: what the kernels read.
+            fill: supplies what a kernel missed.
+        """
+        while self.orbits.order and (since < self.counts).any():
+            upto = self.counts.copy()
+            self.orbits.reserve(int((upto - since).sum()))
+            self._relate(since, upto, tables, fill)
+            since = upto
+
+    def _relate(
+        self,
+        since: Words,
+        upto: Words,
+        tables: Callable[[], kernels.Tables],
+        fill: Callable[[Words], None],
+    ) -> None:
+        """Rename composites between these, supplying what that needs until all is there."""
+        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
+        while True:
+            control[kernels.MISSES] = 0
+            misses = self.misses()
+            kernels.relate_composites(tables(), since, upto, misses, control)
+            if not control[kernels.MISSES]:
+                return
+            fill(misses[: control[kernels.MISSES]])
+
+    def keep(self, marks: Any) -> Words:
+        """Forget composites; those that are kept are numbered anew, in the same order.
+
+        Args:
+            marks: which ones to keep, and with them their renamings; of composite g of actor i at
+                i * (its length // actors) + g.
+
+        Returns:
+            The new numbers, at the places of the old ones.
+        """
+        actors, words = len(self.counts), self.words
+        marks, old = (
+            self.orbits.closed(marks.reshape(actors, -1)),
+            self.dec.reshape(actors, -1, words),
+        )
+        numbers = np.cumsum(marks, axis=1, dtype=np.int64) - 1
+        orbits = self.orbits.kept(marks, numbers)
+        self.counts = marks.sum(axis=1, dtype=np.int64)
+        most = int(self.counts.max())
+        dec = np.zeros((actors, most, words), np.int64)
+        for actor, kept in enumerate(marks):
+            dec[actor, : self.counts[actor]] = old[actor, : len(kept)][kept]
+        self.hold(dec.reshape(actors, -1), 2 * max(most, 128))
+        self.orbits.adopt(orbits, self.room)
+        return numbers.ravel()
+
+    def row_of(self, composites: list[int]) -> Words:
+        """Return the row of a state given as one composite per actor."""
+        row = np.zeros(self.row_words, np.int64)
+        for actor, number in enumerate(composites):
+            self.row_fields.write(row, actor, number)
+        return row
+
+    def composites(self, rows: Words) -> list[Words]:
+        """Return, per actor, the composites in flat rows."""
+        shaped = rows.reshape(-1, self.row_words)
+        return [self.row_fields.read(shaped, actor) for actor in range(len(self.counts))]
+
+
+def wider(array: Any, columns: int, empty: int) -> Any:
+    """Return a two-dimensional array with more columns, flat; what is new in it is `empty`."""
+    larger = np.full((len(array), columns), empty, array.dtype)
+    larger[:, : array.shape[1]] = array
+    return larger.ravel()
