@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts, starvation
 from antecede.checker.amounts import counted
-from antecede.checker.engine import explorer_at_once, kernels_are_compiled, only_plainly
+from antecede.checker.engine import (
+    explorer_at_once,
+    kernels_are_compiled,
+    only_plainly,
+    pausing_explorer,
+)
 from antecede.checker.errors import (
     CapacityError,
     HandlerError,
@@ -31,13 +37,13 @@ from antecede.checker.search.exercised import never_seen
 from antecede.checker.search.failure import run_to_failure
 from antecede.checker.search.loop import (
     Explorer,
+    Pausing,
     Progress,
     explore,
     memory_bytes,
     peak_memory_bytes,
 )
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.search.sample import sample
 from antecede.checker.semantics.failing import guarded
@@ -225,7 +231,7 @@ def _run(
     watch: Callable[[Progress], None],
 ) -> Result:
     """Explore, and look for cycles where that is asked for."""
-    if system.workload.buffer is not None and options.engine == "plain":
+    if system.workload.buffer is not None:
         return _endless(system, self_checking, options, bounds, watch)
     made = partial(explorer_at_once, self_checking, options, bounds.max_depth)
     return _explored(system, made, options, bounds, watch)
@@ -242,6 +248,8 @@ def _explored(
     options: Options,
     bounds: Bounds,
     watch: Callable[[Progress], None],
+    *,
+    goes_on: bool = False,
 ) -> Result:
     """Explore; what takes too long or too much before the first look at a bound is ended, too.
 
@@ -251,13 +259,14 @@ def _explored(
         options: how to explore.
         bounds: when to give up.
         watch: called now and then with the progress.
+        goes_on: the explorer is needed afterwards.
     """
     with interrupts.watched(_limits(options, bounds)):
         try:
             explorer = made()
         except KeyboardInterrupt as end:
             return _unstarted(system, f"{interrupts.reason_of(end)}, before the search began")
-        return explore(system, explorer, bounds, watch)
+        return explore(system, explorer, bounds, watch, goes_on=goes_on)
 
 
 def _endless(
@@ -267,24 +276,33 @@ def _endless(
     bounds: Bounds,
     watch: Callable[[Progress], None],
 ) -> Result:
-    """Explore a workload without end, in plain Python."""
-    began = time.monotonic()
-    explorer = cache(lambda: BreadthFirst(self_checking, bounds.max_depth))
+    """Explore a workload without end: the search pauses, and goes on within wider bounds."""
+    began, made = time.monotonic(), list[Pausing]()
 
-    def tick(states: int) -> None:
-        if states % 256:
-            return
+    def explorer() -> Pausing:
+        if not made:
+            made.append(pausing_explorer(self_checking, options, bounds.max_depth))
+        return made[0]
+
+    def part(within: Bounds) -> Result:
+        left = bounds.max_seconds and bounds.max_seconds - (time.monotonic() - began)
+        within = evolve(within, max_seconds=left and max(left, 0.001))
+        result = _explored(system, explorer, options, within, watch, goes_on=True)
+        if (result.stopped_by or "").startswith("--max-seconds"):
+            return evolve(result, stopped_by=bounds.hit(0, math.inf, 0))
+        return result
+
+    def tick() -> None:
         # --max-states is for the part of the graph that is looked at, not for this pass over it.
         hit = bounds.hit(0, time.monotonic() - began, memory_bytes())
         if (reason := interrupts.wanted() or hit) is not None:
             raise CapacityError(reason)
 
-    return starvation.explored(
-        system,
-        bounds,
-        lambda part: (_explored(system, explorer, options, part, watch), explorer().graph),
-        tick,
-    )
+    try:
+        return starvation.explored(system, bounds, part, lambda t: explorer().so_far(t), tick)
+    finally:
+        for search in made:
+            search.close()
 
 
 def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:

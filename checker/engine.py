@@ -11,7 +11,7 @@ import attrs
 from antecede.checker.errors import InputError
 from antecede.checker.local.compiling import started
 from antecede.checker.model import What
-from antecede.checker.search.loop import Explorer
+from antecede.checker.search.loop import Explorer, Pausing
 from antecede.checker.search.meanwhile import Meanwhile
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
@@ -105,7 +105,7 @@ def explorer_at_once(system: System, options: Options, max_depth: int | None = N
     Raises:
         InputError: there is no such engine, or it lacks what is asked for.
     """
-    if system.workload.buffer is not None or not begins_plainly(options):
+    if not begins_plainly(options):
         return explorer_for(system, options, max_depth)
     _refuse(system, options)
     compiling = started()
@@ -115,6 +115,20 @@ def explorer_at_once(system: System, options: Options, max_depth: int | None = N
         begin=partial(explorer_for, system, options, max_depth),
         waits_for="plain Python, until the kernels are compiled",
     )
+
+
+def pausing_explorer(system: System, options: Options, max_depth: int | None = None) -> Pausing:
+    """Return what `explorer_for` does for a search that pauses to look at its graph.
+
+    Raises:
+        InputError: there is no such engine, or it lacks what is asked for.
+    """
+    _refuse(system, options)
+    if options.engine == "plain":
+        return BreadthFirst(system, max_depth)
+    from antecede.checker.local.breadth import LocalBreadthFirst
+
+    return LocalBreadthFirst(system, max_depth, options)
 
 
 def begins_plainly(options: Options) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from attrs import evolve
 
@@ -20,7 +21,7 @@ from antecede.checker.paths.endless import check_cycle
 from antecede.checker.paths.path import Loop, Path, replay
 from antecede.checker.purity.commutes import check_normal_form
 from antecede.checker.search.fairness import Lasso, lasso
-from antecede.checker.search.graph import StateGraph
+from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict, overall
 from antecede.checker.semantics.transition import System
@@ -34,8 +35,8 @@ FAIRNESS = {
 }
 """Strong or not -> what is assumed of the network and of timers; nothing of the application."""
 
-Explore = Callable[[Bounds], tuple[Result, StateGraph]]
-"""Goes on with one search within other bounds; also returns the graph that it has made so far."""
+Tick = Callable[[], None]
+"""Called now and then; it may raise CapacityError."""
 
 
 def refuse(options: Options) -> None:
@@ -62,45 +63,50 @@ def refuse(options: Options) -> None:
 def method(system: System, options: Options) -> Options:
     """Return how a system with an endless workload is explored.
 
-    The tables judge safety, state by state: they know neither cycles nor forms and limits that look
-    at several actors' states at once.
+    The tables know no forms and limits that look at several actors' states at once.
     """
     whole = system.limits or system.normal is not None or system.workload.splits
-    cycles = any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties)
-    if options.engine == "plain" or whole or cycles:
+    if options.engine == "plain" or whole:
         return evolve(options, engine="plain")
     return evolve(options, symmetry=False)
 
 
 def explored(
-    system: System, bounds: Bounds, explore: Explore, tick: Callable[[int], None]
+    system: System,
+    bounds: Bounds,
+    explore: Callable[[Bounds], Result],
+    graph: Callable[[Tick], Explored],
+    tick: Tick,
 ) -> Result:
     """Explore a system with an endless workload, and look for starvation if that is asked for.
 
     Args:
         system: what to explore; its history is `marked`.
         bounds: when to give up.
-        explore: searches the graph for violations of safety, up to some bounds.
-        tick: called by the search for cycles, with the number of states; raises CapacityError.
+        explore: goes on with one search for violations of safety, up to some bounds.
+        graph: returns what that search knows of the graph so far.
+        tick: called by the search for cycles.
     """
     check_normal_form(system)
     prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
     if prop is None:
-        return explore(bounds)[0]
+        return explore(bounds)
     began, most = time.monotonic(), FIRST
     while True:
         part = evolve(bounds, max_states=_least(most, bounds.max_states))
-        result, graph = explore(part)
-        result = evolve(result, seconds=time.monotonic() - began)
+        result = evolve(explore(part), seconds=time.monotonic() - began)
         cut = result.stopped_by == f"--max-states {part.max_states:,} reached"
         if result.counterexample or result.error:
             return result
         if result.stopped_by and not (cut or result.grown):
             return result
         try:
-            found = lasso(system, graph, tick)
+            known = graph(tick)
+            result = evolve(result, statistics={**result.statistics, **figures_of(known)})
+            found = lasso(system, known, tick)
         except CapacityError as limit:
             return evolve(result, stopped_by=str(limit))
+        result = evolve(result, seconds=time.monotonic() - began)
         if found is not None:
             return _starved(system, prop, result, found)
         if not cut and result.grown:
@@ -110,6 +116,12 @@ def explored(
         if part.max_states == bounds.max_states:
             return result
         most *= FACTOR
+
+
+def figures_of(graph: Explored) -> dict[str, Any]:
+    """Return how large the graph is that cycles were looked for on, for the statistics."""
+    rows = graph.rows
+    return {"cycles": {"states": len(rows), "edges": int(rows.first[len(rows)])}}
 
 
 def _least(most: int, asked: int | None) -> int:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
+from antecede.checker.check import check
+from antecede.checker.model import Message, Packet, Protocol, Step
+from antecede.checker.registry import protocol_named
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.spec import Spec
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.mfss import MFSS
 from antecede.protocols.unordered import UNORDERED
+from tests import naive_endless
 from tests.models import EVERY_SAFETY, MODELS, Model, naive_counts
 from tests.naive import Counts
 
@@ -26,6 +33,12 @@ def test_reference_checker_sees_nothing_of_the_checker_but_its_vocabulary() -> N
         line.split()[1] for line in source.splitlines() if line.startswith(("from", "import"))
     }
     assert imports == {"__future__", "antecede.checker.model", "collections", "typing"}
+
+
+def test_reference_checker_of_endless_runs_stays_under_a_hundred_lines() -> None:
+    source = Path(__file__).with_name("naive_endless.py").read_text(encoding="utf-8")
+    assert len(source.splitlines()) < 100
+    assert "antecede.checker.semantics" not in source
 
 
 @pytest.mark.parametrize(
@@ -123,3 +136,88 @@ def test_duplicate_delivery_is_not_judged_as_causality() -> None:
         model.protocol, model.actors, 1, workload=model.workload, properties=EVERY_SAFETY
     )
     assert {"integrity": 3} == actual.violation
+
+
+BUSY: dict[str, naive_endless.Rows] = {
+    "endless:1": [[(1,), (2,)], [(0,), (2,)], [(0,), (1,)]],
+    "endless:2": [[(1,), (2,)], [(0,), (2,)], [(0,), (1,)]],
+    "endless:2:[[1],[0]]": [[(1,)], [(0,)]],
+    "endless:1:[[1,2],[2],[0]]": [[(1,), (2,)], [(2,)], [(0,)]],
+    "endless:2:[[[1,2]],[[0]],[]]": [[(1, 2)], [(0,)], []],
+}
+"""Workload -> per actor the destinations of the messages that it may send."""
+
+
+@pytest.mark.parametrize(
+    ("protocol", "workload", "network"),
+    [
+        ("mfss", "endless:1", "unordered"),
+        ("mfss", "endless:2:[[1],[0]]", "unordered"),
+        ("unordered", "endless:2", "unordered"),
+        ("tree", "endless:1", "fifo"),
+        ("unordered", "endless:2:[[[1,2]],[[0]],[]]", "fifo"),
+    ],
+)
+def test_endless_runs_are_counted_and_judged_alike(
+    protocol: str, workload: str, network: str
+) -> None:
+    rows, buffer = BUSY[workload], int(workload.split(":")[1])
+    found = evolve(protocol_named(protocol), normal=None, invariants={})
+    naive, _ = naive_endless.explore(found, rows, buffer, fifo=network == "fifo", most=3_000)
+    spec = Spec(
+        protocol=protocol,
+        actors=len(rows),
+        workload=workload,
+        network=network,
+        properties=("causal-delivery", "integrity"),
+    )
+    bounds = Bounds(max_depth=naive.depth if naive.unique >= 3_000 else None)
+    result = check(spec, Options(engine="local"), bounds, protocol=found).result
+    counts, run = result.counts, result.counterexample
+    assert naive[:3] == (counts.unique_states, counts.total_states, counts.depth)
+    assert dict(naive.violation) == ({run.violates: run.length} if run else {})
+
+
+def crowded() -> Protocol:
+    """Return a protocol in which the messages of actor 1 can wait for those of actor 0 for ever.
+
+    Their receiver delivers one only if it has received nothing from actor 0 since it asked last;
+    else it asks actor 1 to send it once more.
+    """
+
+    def receive(busy: bool, src: int, packet: Packet) -> Step:
+        if isinstance(packet, Message) and src == 0:
+            return Step(True, deliveries=(packet,))
+        if isinstance(packet, Message) and not busy:
+            return Step(False, deliveries=(packet,))
+        return Step(False, sends=((src, (packet,) if isinstance(packet, Message) else packet[0]),))
+
+    return Protocol(
+        name="crowded",
+        summary="a receiver who serves one sender first",
+        source="a test",
+        initial=lambda _actor, _actors: False,
+        causal_send=lambda busy, m: Step(busy, sends=tuple((d, m) for d in m.destinations)),
+        receive=receive,
+    )
+
+
+@pytest.mark.parametrize(("protocol", "expected"), [("crowded", 4), ("mfss", None)])
+def test_naive_fairness_and_the_engines_agree(protocol: str, expected: int | None) -> None:
+    """Every simple cycle is looked at, whose fairness is judged by what it says."""
+    found = crowded() if protocol == "crowded" else protocol_named(protocol)
+    rows: naive_endless.Rows = [[(2,)], [(2,)], []]
+    _counts, graph = naive_endless.explore(found, rows, 1)
+    cycles = naive_endless.starving_cycles(graph, found, rows, 1, 7)
+    assert expected == min(map(len, cycles), default=None)
+    for engine in ("plain", "local"):
+        spec = Spec(protocol="mfss", workload="endless:1:[[2],[2],[]]")
+        run = check(spec, Options(engine=engine), protocol=found).result.counterexample
+        assert expected == (run and run.loop and run.length - run.loop.after)
+
+
+@pytest.mark.slow
+def test_naive_fairness_finds_that_cykas_starves() -> None:
+    rows, found = BUSY["endless:1:[[1,2],[2],[0]]"], protocol_named("cykas")
+    _counts, graph = naive_endless.explore(found, rows, 1, most=5_000)
+    assert 7 == min(map(len, naive_endless.starving_cycles(graph, found, rows, 1, 7)))

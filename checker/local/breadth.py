@@ -29,6 +29,7 @@ from attrs import define, evolve, field
 from antecede.checker.errors import CapacityError, ReplayError, UnsoundError
 from antecede.checker.local.expansion import Expansion
 from antecede.checker.local.figures import counts_of, figures_of, unreduced
+from antecede.checker.local.followed import FollowedGraph, followed_graph
 from antecede.checker.local.granted import UNFOUNDED, ByDepthError, Granted
 from antecede.checker.local.graph import KeptGraph
 from antecede.checker.local.joint import Joint
@@ -85,6 +86,7 @@ class LocalBreadthFirst:
         supply, course, expansion: the tables, how far it has come, and what the threads do, since
             it began or began again.
         kept: the graph of all states, where it was asked for.
+        followed: the graph as far as it was known when it was asked for last.
         joint: judges the properties of all actors' states at once.
         unjudged: it has not judged all states of the current level.
     """
@@ -106,6 +108,7 @@ class LocalBreadthFirst:
     weighs: bool = True
     granted: Granted = field(init=False)
     kept: KeptGraph | None = None
+    followed: FollowedGraph | None = None
 
     def __attrs_post_init__(self) -> None:
         """Start from the initial state, or where a checkpoint ends."""
@@ -292,6 +295,15 @@ class LocalBreadthFirst:
             self.kept = KeptGraph(self.supply, self.owners, self.arenas, self.pool, asked)
             self.kept.make(tick)
         return self.kept
+
+    def so_far(self, tick: Callable[[], None]) -> FollowedGraph:
+        """Return the graph as far as it is known: without the edges of the current level."""
+        if self.followed is not None:
+            self.followed.kept.close()
+        make = partial(KeptGraph, self.supply, self.owners, self.arenas, self.pool, ())
+        depth = self.course.deepest if self.course.frontier else None
+        self.followed = followed_graph(self.supply, make, tick, depth)
+        return self.followed
 
     def close(self) -> None:
         """Give memory, files and threads back; the counts remain."""

@@ -18,6 +18,7 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.errors import CapacityError, ReplayError
+from antecede.checker.local.labels import MOST_LABELS, Labels
 from antecede.checker.local.owners import Owner
 from antecede.checker.model import Property, What
 from antecede.checker.search.recovery import first_lost
@@ -50,8 +51,9 @@ class KeptGraph:
         arenas: make room.
         pool: a thread for each owner.
         props: the properties of ways back.
-        first, target: the edges, as of `checker.search.graph.Rows`.
-        marks: per state, a bit for each of `props` that is as wanted there.
+        labels: what the transitions are, where the edges are to say it.
+        first, target, label: the edges, as of `checker.search.graph.Rows`.
+        marks: per state, a bit for each of `props` that is as wanted there, or as `wanted` says.
         seconds: what it took to make, and to look for ways back.
     """
 
@@ -60,15 +62,18 @@ class KeptGraph:
     arenas: Arenas
     pool: Executor
     props: tuple[Property, ...]
+    labels: Labels | None = None
+    wanted: Any = None
     first: Arena = field(init=False)
     target: Arena = field(init=False)
+    label: Arena = field(init=False)
     marks: Arena = field(init=False)
     figures: Words = field(factory=lambda: np.array([1, 0, 0], np.int64))
     seconds: float = 0.0
     _number: Arena = field(init=False)
     _levels: list[Arena] = field(init=False)
     _share: int = 1 << 8
-    _wanted: Any = field(init=False)
+    _tables: kernels.Tables = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Make room.
@@ -79,6 +84,7 @@ class KeptGraph:
         make = self.arenas.make
         self.first = make(np.int64, "rows of the graph")
         self.target = make(np.uint32, "edges of the graph")
+        self.label = make(np.uint16, "labels of the graph")
         self.marks = make(np.uint8, "marks of states")
         self._number = make(np.uint32, "numbers of states")
         self._levels = [make(np.int64, "levels of the graph") for _ in range(2)]
@@ -87,7 +93,11 @@ class KeptGraph:
                 f"{len(self.props)} properties of ways back are more than the {MOST_PROPERTIES} "
                 "that can be judged at once; check some of them alone"
             )
-        self._wanted = wanted_composites(self.supply, self.props)
+        if self.wanted is None:
+            self.wanted = wanted_composites(self.supply, self.props)
+        self._tables = self.supply.tables
+        if self.labels is not None:
+            self._tables = self._tables._replace(code=self.labels.code)
 
     @property
     def states(self) -> int:
@@ -99,11 +109,17 @@ class KeptGraph:
         """How many edges there are so far."""
         return int(self.figures[kernels.LINKED])
 
-    def make(self, tick: Callable[[], None]) -> None:
+    @property
+    def ended(self) -> int:
+        """How many states have their edges."""
+        return int(self.figures[kernels.ENDED])
+
+    def make(self, tick: Callable[[], None], depth: int | None = None) -> None:
         """Number all states and add their edges.
 
         Args:
             tick: called now and then; it may raise.
+            depth: the states of this depth and beyond get no edges; None: all do.
 
         Raises:
             CapacityError: there is too little room.
@@ -113,11 +129,13 @@ class KeptGraph:
         known = sum(owner.visited.states for owner in self.owners)
         if known > MOST_STATES:
             raise CapacityError(f"{known:,} states are more than a graph has numbers for")
-        count = self._begin()
-        while count:
-            count = self._level(count, tick)
+        count, here = self._begin(), 1
+        while count and here != depth:
+            count, here = self._level(count, tick), here + 1
             self._levels.reverse()
-        if self.states != known:
+        for owner in self.owners:
+            owner.sizes[:] = 0
+        if depth is None and self.states != known:
             raise NotSymmetricError("some states are met under other names than at first")
         for arena in (self._number, *self._levels):
             arena.close()
@@ -134,7 +152,7 @@ class KeptGraph:
         self.first.array[0] = 0
         self.marks.ensure(1)
         numbers = np.concatenate(self.supply.layout.composites(row))
-        here = self._wanted.reshape(len(numbers), -1)[np.arange(len(numbers)), numbers]
+        here = self.wanted.reshape(len(numbers), -1)[np.arange(len(numbers)), numbers]
         self.marks.array[0] = np.bitwise_and.reduce(here)
         for owner, offset in zip(self.owners, self._offsets(), strict=True):
             found = np.empty(1, np.int64)
@@ -204,7 +222,7 @@ class KeptGraph:
             kernels.expand(
                 self._levels[0].array,
                 np.empty(1, np.int64),
-                self.supply.tables,
+                self._tables,
                 0,
                 len(owners),
                 kernels.Outbox(owner.out, owner.sizes, owner.order, np.empty(0, np.int64)),
@@ -213,7 +231,7 @@ class KeptGraph:
                     np.empty(1, np.int64),
                     self.supply.misses(),
                     np.empty((1, 3), np.int64),
-                    np.zeros_like(owner.fired),
+                    np.zeros(MOST_LABELS, np.int64),
                     control,
                 ),
             )
@@ -232,6 +250,8 @@ class KeptGraph:
         sent, done = int(sizes.sum()), int(work.control[kernels.AT_FRESH])
         self.first.ensure(int(self.figures[kernels.ENDED]) + done - work.begin + 1)
         self.target.ensure(self.edges + sent)
+        if self.labels is not None:
+            self.label.ensure(self.edges + sent)
         self.marks.ensure(self.states + sent)
         self._levels[1].ensure((fresh + sent) * row_words)
         fresh = kernels.link(
@@ -241,12 +261,13 @@ class KeptGraph:
             work.begin,
             done,
             self.supply.tables,
-            self._wanted,
+            self.wanted,
             kernels.Growing(
                 self._number.array,
                 self.first.array,
                 self.target.array,
                 self.marks.array,
+                self.label.array if self.labels is not None else np.empty(0, np.uint16),
                 self._levels[1].array,
                 self.figures,
             ),
@@ -281,12 +302,16 @@ class KeptGraph:
 
     def _places_to(self, state: int) -> list[int]:
         """Return the places of the transitions by which a state was found."""
-        first, places = self.first.array[: self.states + 1], list[int]()
+        return [edge - int(self.first.array[source]) for source, edge in self.edges_to(state)]
+
+    def edges_to(self, state: int) -> list[tuple[int, int]]:
+        """Return the edges by which a state was found, each with the state that it leads from."""
+        first, found = self.first.array[: self.ended + 1], list[tuple[int, int]]()
         while state:
             edge = self._first_edge_to(state)
             state = int(np.searchsorted(first, edge, side="right")) - 1
-            places.append(edge - int(first[state]))
-        return places[::-1]
+            found.append((state, edge))
+        return found[::-1]
 
     def _first_edge_to(self, state: int) -> int:
         for at in range(0, self.edges, PIECE):
@@ -294,6 +319,11 @@ class KeptGraph:
             if part.any():
                 return at + int(part.argmax())
         raise ReplayError(f"no edge leads to state {state} of the graph.")
+
+    def close(self) -> None:
+        """Give its memory back."""
+        for arena in (self.first, self.target, self.label, self.marks):
+            arena.close()
 
     def figures_by_name(self) -> dict[str, Any]:
         """Return how large it is and what it took to make."""

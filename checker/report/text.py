@@ -331,7 +331,12 @@ def symmetry_text(result: Result) -> str:
 
 
 def graph_text(result: Result) -> str:
-    """Return on what graph ways back were looked for, where an engine kept one."""
+    """Return on what graph ways back, or cycles, were looked for, where there is one."""
+    if cycles := result.statistics.get("cycles"):
+        return (
+            f"  Cycles were looked for among {counted(cycles['states'], 'state')} and "
+            f"{counted(cycles['edges'], 'transition')}."
+        )
     graph: Mapping[str, Any] = result.statistics.get("graph", {})
     if not graph:
         return ""
@@ -375,7 +380,7 @@ def statistics_text(result: Result) -> str:
         parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
     depths = found.pop("states_per_depth", [])
     rounds = found.pop("rounds", [])
-    for told_before in ("symmetry", "explored_plainly"):
+    for told_before in ("symmetry", "explored_plainly", "cycles"):
         found.pop(told_before, None)
     if "python_seconds" in found and result.seconds:
         spent = found["python_seconds"]

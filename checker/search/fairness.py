@@ -1,8 +1,10 @@
 """Fair cycles: can a message stay undelivered for ever while the application goes on?
 
-The graph of all states in which the marked message is followed is cut into strong components. A
-component with a causal-send on a cycle is *fair* if an infinite run may stay in it without treating
-any step of the network or of a timer unfairly:
+The graph of all states in which the marked message is followed is cut into strong components. It is
+that of the search in plain Python, or the one that the fast engine keeps, whose passes over the
+edges are those of `checker.search.cycles`, compiled. A component with a causal-send on a cycle is
+*fair* if an infinite run may stay in it without treating any step of the network or of a timer
+unfairly:
 
 * weak fairness: what is enabled in all its states is taken on some edge inside. One pass over the
   maximal components decides, for what a component leaves out, each of its parts leaves out.
@@ -17,19 +19,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import compress, count, islice
+from operator import and_, eq
 
 from attrs import evolve, frozen
 
 from antecede.checker.model import CausalSend, State, Transition
-from antecede.checker.search.graph import Rows, StateGraph, components
-from antecede.checker.semantics.judge import obliged, refused
-from antecede.checker.semantics.marked import follows, is_over
-from antecede.checker.semantics.transition import System, enabled, successor
-
-Tick = Callable[[int], None]
+from antecede.checker.search.cycles import OWED, SENDS
+from antecede.checker.search.graph import Explored, Passes, Rows, StateGraph, integers
+from antecede.checker.semantics.judge import obliged
+from antecede.checker.semantics.marked import is_over
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 MOST_STARTS = 500
 """States of a component from which a shortest fair cycle is looked for, nearest first."""
+
+OFTEN = 1 << 12
+"""After so many steps of the look for a cycle it is asked whether there is time left."""
 
 MOST_QUIET = 20_000
 """States in which the application has stopped that are looked at."""
@@ -59,7 +65,7 @@ class Lasso:
     ending: str
 
 
-def lasso(system: System, graph: StateGraph, tick: Tick = lambda _states: None) -> Lasso | None:
+def lasso(system: System, graph: Explored, tick: Callable[[], None] = lambda: None) -> Lasso | None:
     """Return the lasso with the shortest cycle found that starves the marked message, or None.
 
     None says that the states of the graph have no such lasso. That no run starves the message
@@ -69,19 +75,19 @@ def lasso(system: System, graph: StateGraph, tick: Tick = lambda _states: None) 
         system: its history is `marked`.
         graph: its states, all or the first ones; those in which the message is delivered have no
             edges, for nothing can starve it any more.
-        tick: called with the number of states, before a shortest cycle is looked for.
+        tick: called now and then; it may raise.
     """
-    rows, inside = graph.rows, set(followed(graph))
-    dead = next((k for k in sorted(inside) if graph.all_edges(k) and not any(rows.of(k))), None)
+    rows, inside = graph.rows, graph.followed()
+    dead = next((k for k in at_rest(rows, inside) if graph.all_edges(k)), None)
     if dead is not None:
         return Lasso(graph.path_to(dead), (), "stuck")
     strong = system.network.lose is not None
     best: tuple[int, tuple[int, ...]] | None = None
-    for component in fair_components(rows, inside, strong=strong):
+    tick()
+    for component in fair_components(rows, inside, strong=strong, passes=graph.passes):
         for start in sorted(component)[:MOST_STARTS]:
-            tick(len(graph.states))
             most = len(best[1]) - 1 if best else None
-            cycle = shortest_fair_cycle(rows, component, start, strong=strong, most=most)
+            cycle = shortest_fair_cycle(rows, component, start, strong=strong, most=most, tick=tick)
             if cycle is not None:
                 best = start, cycle
     if best is None:
@@ -91,36 +97,51 @@ def lasso(system: System, graph: StateGraph, tick: Tick = lambda _states: None) 
     return Lasso(graph.path_to(start), cycle_found, ending_of(system, graph, start, strong=strong))
 
 
-def followed(graph: StateGraph) -> Iterator[int]:
-    """Yield the states in which the marked message was causal-sent and is undelivered."""
-    return (k for k, state in enumerate(graph.states) if follows(state.history))
+def at_rest(rows: Rows, inside: bytearray) -> Iterator[int]:
+    """Yield the states of a part from which no edge leads anywhere, of those that have a row."""
+    rests = map(eq, rows.first, islice(rows.first, 1, None))
+    return compress(count(), map(and_, inside, rests))
 
 
 def fair_components(
-    rows: Rows, inside: set[int], *, strong: bool, sends: bool = True
-) -> Iterator[set[int]]:
-    """Yield the components in which a fair run may stay for ever.
+    rows: Rows,
+    inside: bytearray,
+    *,
+    strong: bool,
+    sends: bool = True,
+    passes: Passes = Passes(),
+) -> list[set[int]]:
+    """Return the components in which a fair run may stay for ever.
+
+    It takes 72 bytes for each state of the graph meanwhile.
 
     Args:
         rows: the edges of the whole graph.
-        inside: the states that the run may visit.
+        inside: per state, whether the run may visit it.
         strong: whether fairness is strong, not weak.
         sends: whether a causal-send must lie on a cycle; otherwise any cycle will do.
+        passes: how the rows are worked through.
     """
+    size, found = len(rows), 0
     owed, sending = obliged_labels(rows), causal_sends(rows)
-    waiting = components(rows, inside)
-    while waiting:
-        component = waiting.pop()
-        inner = {label for k in component for label, after in rows.of(k) if after in component}
-        if not inner or (sends and not inner & sending):
-            continue
-        offered = {k: owed.intersection(label for label, _ in rows.of(k)) for k in component}
-        unfair = refused(list(offered.values()), inner, strong=strong)
-        if not unfair:
-            yield component
-        elif strong:
-            rest = {k for k in component if not offered[k] & unfair}
-            waiting.extend(components(rows, rest))
+    roles = bytearray(
+        OWED * (label in owed) | SENDS * (label in sending)
+        for label in range(len(rows.transitions))
+    )
+    left, fair = inside[:size], integers([-1]) * size
+    while any(left):
+        numbers, members = integers([-1]) * size, integers([0]) * size
+        many = passes.number_components(rows.first, rows.target, left, numbers)
+        ends = integers([0]) * (many + 1)
+        passes.sort_components(numbers, ends, members)
+        edges = rows.first, rows.target, rows.label
+        cut = numbers, ends, members
+        found = passes.settle(*edges, *cut, roles, strong, sends, left, fair, found)
+    parts: list[set[int]] = [set() for _ in range(found)]
+    for state, number in enumerate(fair) if found else ():
+        if number >= 0:
+            parts[number].add(state)
+    return parts
 
 
 def obliged_labels(rows: Rows) -> frozenset[int]:
@@ -138,7 +159,13 @@ _At = tuple[int, frozenset[int], frozenset[int], bool]
 
 
 def shortest_fair_cycle(
-    rows: Rows, component: set[int], start: int, *, strong: bool, most: int | None = None
+    rows: Rows,
+    component: set[int],
+    start: int,
+    *,
+    strong: bool,
+    most: int | None = None,
+    tick: Callable[[], None] = lambda: None,
 ) -> tuple[int, ...] | None:
     """Return a shortest cycle from `start` that causal-sends and is fair by itself.
 
@@ -151,6 +178,7 @@ def shortest_fair_cycle(
         start: one of them.
         strong: whether fairness is strong, not weak.
         most: the greatest length that is of use, or None if every length is.
+        tick: called now and then; it may raise.
 
     Returns:
         The numbers of its transitions.
@@ -172,6 +200,8 @@ def shortest_fair_cycle(
     came: dict[_At, tuple[_At, int] | None] = {first: None}
     waiting = deque([(first, 0)])
     while waiting:
+        if len(came) % OFTEN == 1:
+            tick()
         at, length = waiting.popleft()
         if most is not None and length >= most:
             return None
@@ -196,21 +226,25 @@ def _back(came: dict[_At, tuple[_At, int] | None], at: _At) -> tuple[int, ...]:
     return tuple(reversed(path))
 
 
-def ending_of(system: System, graph: StateGraph, start: int, *, strong: bool) -> str:
+def ending_of(system: System, graph: Explored, start: int, *, strong: bool) -> str:
     """Return which of ENDINGS the message comes to that is undelivered in `start`.
 
     What happens once the application stops is looked for anew, for the graph may be a part.
     """
-    after = _reachable(graph.rows, start)
-    reached = any(is_over(graph.states[k].history) for k in after)
-    if not reached and all(map(graph.all_edges, after)):
+    over, after = graph.over(), bytearray(len(graph.over()))
+    graph.passes.reach(graph.rows.first, graph.rows.target, start, after)
+    reached = any(map(and_, over, after))
+    if not reached and all(map(graph.all_edges, compress(range(len(after)), after))):
         return "stuck"
-    quiet = _without_application(system, graph.states[start])
+    state = initial_state(system)
+    for transition in graph.path_to(start):
+        state = successor(system, state, transition).state
+    quiet = _without_application(system, state)
     if quiet is None:
         return "undecided"
-    undelivered = {k for k, state in enumerate(quiet.states) if not is_over(state.history)}
-    rests = any(not any(quiet.rows.of(k)) for k in undelivered)
-    if rests or any(fair_components(quiet.rows, undelivered, strong=strong, sends=False)):
+    undelivered = bytearray(not ended for ended in quiet.over())
+    rests = any(True for _ in at_rest(quiet.rows, undelivered))
+    if rests or fair_components(quiet.rows, undelivered, strong=strong, sends=False):
         return "waiting" if reached else "undecided"
     return "starved"
 
@@ -227,14 +261,3 @@ def _without_application(system: System, state: State) -> StateGraph | None:
                 graph.add(transition, successor(stopped, here, transition).state)
         graph.rows.end()
     return graph
-
-
-def _reachable(rows: Rows, start: int) -> set[int]:
-    """Return the states that can be reached from `start`, itself included."""
-    seen, waiting = {start}, deque([start])
-    while waiting:
-        for _, after in rows.of(waiting.popleft()):
-            if after not in seen:
-                seen.add(after)
-                waiting.append(after)
-    return seen

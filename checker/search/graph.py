@@ -12,11 +12,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from antecede.checker.model import State, Transition
+from antecede.checker.search.cycles import number_components, reach, settle, sort_components
+from antecede.checker.semantics.marked import follows, is_over
 
 
 def integers(values: Iterable[int] = ()) -> array[int]:
@@ -26,7 +28,7 @@ def integers(values: Iterable[int] = ()) -> array[int]:
 
 @define(eq=False)
 class Rows:
-    """Labelled edges as compressed rows.
+    """Labelled edges as compressed rows, in arrays of Python, or NumPy where they are only read.
 
     Attributes:
         first: where the edges of each state begin, and where the last ones end.
@@ -35,9 +37,9 @@ class Rows:
         transitions: by number; equal ones have one number.
     """
 
-    first: array[int] = field(factory=lambda: integers([0]))
-    target: array[int] = field(factory=integers)
-    label: array[int] = field(factory=integers)
+    first: Any = field(factory=lambda: integers([0]))
+    target: Any = field(factory=integers)
+    label: Any = field(factory=integers)
     transitions: list[Transition] = field(factory=list)
     _numbers: dict[Transition, int] = field(factory=dict)
 
@@ -84,6 +86,40 @@ class Rows:
         return rest
 
 
+@frozen(eq=False)
+class Passes:
+    """The functions of `checker.search.cycles`, as Python runs them, or compiled."""
+
+    number_components: Callable[..., int] = number_components
+    sort_components: Callable[..., None] = sort_components
+    settle: Callable[..., int] = settle
+    reach: Callable[..., None] = reach
+
+
+class Explored(Protocol):
+    """A graph of states, as far as it is known, in which one message is followed."""
+
+    @property
+    def rows(self) -> Rows:
+        """The edges; the first states have them, but none where the message is delivered."""
+
+    @property
+    def passes(self) -> Passes:
+        """How the arrays of the rows are worked through."""
+
+    def followed(self) -> bytearray:
+        """Return, per state, whether the marked message was causal-sent and is undelivered."""
+
+    def over(self) -> bytearray:
+        """Return, per state, whether the marked message was delivered everywhere."""
+
+    def all_edges(self, number: int) -> bool:
+        """Return whether all edges of a state are there."""
+
+    def path_to(self, number: int) -> tuple[Transition, ...]:
+        """Return a shortest path to a state."""
+
+
 @define(eq=False)
 class StateGraph:
     """The states of a system that were found, and the edges of those that were expanded.
@@ -94,11 +130,13 @@ class StateGraph:
         states: by number; states[0] is where the search began.
         rows: their edges; the first states have them.
         cut: those of the first states that have none, for they reach a limit.
+        passes: how its arrays are worked through.
     """
 
     states: list[State]
     rows: Rows = field(factory=Rows)
     cut: set[int] = field(factory=set)
+    passes: Passes = Passes()
     _numbers: dict[State, int] = field(init=False)
     _came: array[int] = field(factory=lambda: integers([-1]))
 
@@ -133,6 +171,14 @@ class StateGraph:
         self.rows.add(transition, number)
         return new
 
+    def followed(self) -> bytearray:
+        """Return, per state, whether the marked message was causal-sent and is undelivered."""
+        return bytearray(follows(state.history) for state in self.states)
+
+    def over(self) -> bytearray:
+        """Return, per state, whether the marked message was delivered everywhere."""
+        return bytearray(is_over(state.history) for state in self.states)
+
     def path_to(self, number: int) -> tuple[Transition, ...]:
         """Return a shortest path to a state."""
         path = []
@@ -140,63 +186,3 @@ class StateGraph:
             path.append(self.rows.transitions[self.rows.label[edge]])
             number = self.rows.source(edge)
         return tuple(reversed(path))
-
-
-def components(rows: Rows, inside: Iterable[int]) -> list[set[int]]:
-    """Return the strong components of a part of a graph; it costs as much as that part is large.
-
-    Args:
-        rows: the edges of the whole graph.
-        inside: the states of the part.
-    """
-    states = sorted(inside)
-    places = {state: place for place, state in enumerate(states)}
-    first, target = integers([0]), integers()
-    for state in states:
-        target.extend(places[after] for _, after in rows.of(state) if after in places)
-        first.append(len(target))
-    numbers = integers([-1]) * len(states)
-    found: list[set[int]] = [set() for _ in range(number_components(first, target, numbers))]
-    for place, number in enumerate(numbers):
-        found[number].add(states[place])
-    return found
-
-
-def number_components(first: Any, target: Any, numbers: Any) -> int:
-    """Number the strong components, and return how many there are (Tarjan 1972, without recursion).
-
-    Args:
-        first: as of `Rows`.
-        target: as of `Rows`.
-        numbers: per state -1; takes the number of its component.
-    """
-    met, low = [-1] * len(numbers), [0] * len(numbers)
-    at = list(first[: len(numbers)])
-    open_states: list[int] = []
-    count = time = 0
-    for root in range(len(numbers)):
-        path = [root] if met[root] < 0 else []
-        while path:
-            state = path[-1]
-            if met[state] < 0:
-                met[state] = low[state] = time
-                time += 1
-                open_states.append(state)
-            if at[state] < first[state + 1]:
-                after = target[at[state]]
-                at[state] += 1
-                if met[after] < 0:
-                    path.append(after)
-                elif numbers[after] < 0:
-                    low[state] = min(low[state], met[after])
-                continue
-            path.pop()
-            if path:
-                low[path[-1]] = min(low[path[-1]], low[state])
-            if low[state] == met[state]:
-                member = -1
-                while member != state:
-                    member = open_states.pop()
-                    numbers[member] = count
-                count += 1
-    return count

@@ -23,6 +23,7 @@ from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.search.exercised import vacuous
+from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
 from antecede.checker.semantics.transition import System
@@ -95,6 +96,16 @@ class Explorer(Protocol):
         """Give back what the search took; it cannot go on afterwards."""
 
 
+class Pausing(Explorer, Protocol):
+    """What an engine supplies for a breadth-first search of an endless workload."""
+
+    def so_far(self, tick: Callable[[], None]) -> Explored:
+        """Return the graph as far as it is known, between two rounds or where one was stopped.
+
+        It calls `tick` often, which may raise.
+        """
+
+
 def memory_bytes() -> int:
     """Return the resident memory of this process now, in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
@@ -112,6 +123,8 @@ def explore(
     explorer: Explorer,
     bounds: Bounds = Bounds(),
     watch: Callable[[Progress], None] = lambda _progress: None,
+    *,
+    goes_on: bool = False,
 ) -> Result:
     """Run `explorer` until everything is decided, a bound is hit or the user interrupts.
 
@@ -122,13 +135,15 @@ def explore(
         explorer: supplies the rounds.
         bounds: when to give up.
         watch: called now and then with the progress.
+        goes_on: the caller needs the explorer afterwards, and closes it.
     """
     with interrupts.looking():
         try:
             return _explore(system, explorer, bounds, watch)
         finally:
             with interrupts.shielded():
-                explorer.close()
+                if not goes_on:
+                    explorer.close()
 
 
 def _explore(

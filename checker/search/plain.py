@@ -182,6 +182,10 @@ class BreadthFirst(PlainExplorer):
         path = lost(self.system, self.graph, prop, tick)
         return None if path is None else Found((*self.before, *path))
 
+    def so_far(self, _tick: Callable[[], None]) -> StateGraph:
+        """Return the graph as far as it is known."""
+        return self.graph
+
     def path_to(self, number: int) -> tuple[Transition, ...]:
         """Return the transitions that lead to a state that was met, by its number."""
         return (*self.before, *self.graph.path_to(number))

@@ -66,18 +66,17 @@ def marked_oracle(*, track_order: bool) -> Oracle:
         return evolve(ghost, pending=ordered(pending))
 
     def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
-        at = next(
-            (
-                k
-                for k, p in enumerate(ghost.pending)
-                if p.message == message and destination in p.remaining
-            ),
-            None,
-        )
-        if at is None:
+        places = [
+            k
+            for k, p in enumerate(ghost.pending)
+            if p.message == message and destination in p.remaining
+        ]
+        if not places:
             return None
+        # Of equal ones the oldest; that has come furthest, where each receiver keeps their order.
+        at = min(places, key=lambda k: len(ghost.pending[k].remaining))
         left, entry = list(ghost.pending), ghost.pending[at]
-        left[at] = without(entry, destination)  # one of equal ones
+        left[at] = without(entry, destination)
         if track_order and message.number == TAINTED:
             left = [_overtaken(p, destination) for p in left]
         pending = ordered(tuple(p for p in left if p.remaining))

@@ -366,7 +366,7 @@ class Tabulation(Components):
         """
         workload = self.system.workload
         if self.oracle.number is not None:
-            yield from ((message, -1) for message in self._followed_offers(actor, position))
+            yield from ((message, -1) for message in self.followed_offers(actor, position))
             return
         here = self.positions[actor].values[position]
         for destinations in workload.choices(actor, here):
@@ -374,8 +374,13 @@ class Tabulation(Components):
             number = workload.sent(here) + 1
             yield None if destinations == ARM else Message(actor, number, destinations), after
 
-    def _followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
-        """Yield the messages that an actor may causal-send where one of all is followed."""
+    def followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
+        """Yield the messages that an actor may causal-send where one of all is followed.
+
+        Args:
+            actor: the sender.
+            gate: bits of GATE.
+        """
         assert self.oracle.number is not None
         workload, ghost = self.system.workload, Ghost(knows=int(gate & kernels.TAINT > 0))
         if not gate & kernels.ROOM:

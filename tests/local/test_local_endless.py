@@ -7,14 +7,21 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.check import InternalError, check
 from antecede.checker.engine import explorer_for
+from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.followed import FollowedGraph
 from antecede.checker.model import Protocol
 from antecede.checker.registry import property_named, protocol_named
+from antecede.checker.search.fairness import lasso
+from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.search.result import Result
+from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
-from tests.conftest import Command
+from antecede.checker.spec import Spec, load_spec
+from tests.conftest import ROOT, Command, method
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_marked import system
 
@@ -76,6 +83,108 @@ def test_counts_and_verdicts_are_those_of_the_plain_explorer(
 @given(drawn=random_systems(), buffer=st.integers(1, 3))
 def test_random_systems_are_explored_alike(drawn: RandomSystem, buffer: int) -> None:
     agree(asked_of(drawn.protocol, f"endless:{buffer}", drawn.actors, drawn.network), 4)
+
+
+GRAPHS: tuple[tuple[str, str, int, str], ...] = (
+    ("mfss", "endless:1:[[1],[2],[0]]", 3, "unordered"),
+    ("cykas", "endless:2:[[1],[0]]", 2, "fifo"),
+    ("hybrid-basic", "endless:1", 2, "duplicating"),
+    ("hybrid-basic", "endless:1", 2, "duplicating+lossy"),
+    ("newtop", "endless:1", 3, "fifo"),
+    ("unordered", "endless:1:[[1],[0]]", 2, "lossy:1"),
+)
+
+
+def graphs(asked: System, rounds: int) -> tuple[StateGraph, FollowedGraph]:
+    """Return what the plain and the local engine know of a graph after so many levels."""
+    plain = BreadthFirst(asked)
+    local = LocalBreadthFirst(asked, options=method(threads=2, block=64))
+    while plain.frontier and plain.deepest <= rounds:
+        plain.round(lambda: None)
+    while local.frontier and local.course.deepest <= rounds:  # it may begin again
+        local.round(lambda: None)
+    return plain.graph, local.so_far(lambda: None)
+
+
+def same_graph(asked: System, rounds: int) -> None:
+    plain, local = graphs(asked, rounds)
+    assert plain.rows.first.tolist() == local.rows.first.tolist()
+    assert plain.rows.target.tolist() == local.rows.target.tolist()
+    told = [[rows.transitions[k] for k in rows.label] for rows in (plain.rows, local.rows)]
+    assert told[0] == told[1]
+    assert (plain.followed(), plain.over()) == (local.followed(), local.over())
+    ends = [lasso(asked, graph) for graph in (plain, local)]
+    shown = [run and (run.stem, run.cycle, run.ending) for run in ends]
+    assert shown[0] == shown[1]
+    last = len(plain.states) - 1
+    assert plain.path_to(last) == local.path_to(last)
+    assert plain.all_edges(last) == local.all_edges(last)
+    local.kept.close()
+
+
+@pytest.mark.parametrize(("protocol", "workload", "actors", "network"), GRAPHS)
+def test_the_kept_graph_and_its_lassos_are_those_of_the_plain_explorer(
+    protocol: str, workload: str, actors: int, network: str
+) -> None:
+    same_graph(asked_of(protocol, workload, actors, network), 7)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=random_systems(), buffer=st.integers(1, 2), rounds=st.integers(3, 6))
+def test_random_systems_starve_alike(drawn: RandomSystem, buffer: int, rounds: int) -> None:
+    asked = asked_of(drawn.protocol, f"endless:{buffer}", drawn.actors, drawn.network)
+    same_graph(evolve(asked, properties=()), rounds)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "workload", "network"),
+    [
+        ("newtop", "endless:1:[[1,2],[],[0]]", None),
+        ("tree", "endless:1", None),
+        ("unordered", "endless:1:[[1],[2],[0]]", "lossy"),
+        ("unordered", "endless:1:[[1],[2],[0]]", "duplicating"),
+    ],
+)
+def test_both_engines_come_to_one_verdict(
+    protocol: str, workload: str, network: str | None
+) -> None:
+    spec = Spec(protocol=protocol, workload=workload, network=network)
+    plain, local = (check(spec, Options(engine=engine)).result for engine in ("plain", "local"))
+    assert dict(plain.properties) == dict(local.properties)
+    runs = [run and (run.length, run.loop) for run in (plain.counterexample, local.counterexample)]
+    assert runs[0] == runs[1]
+
+
+def test_every_small_spec_about_starvation_is_judged_alike() -> None:
+    for file in sorted((ROOT / "specs" / "endless").glob("*.toml")):
+        reports = [check(load_spec(file), Options(engine=engine)) for engine in ("local", "plain")]
+        assert all(report.as_expected for report in reports), file.name
+
+
+def test_a_search_pauses_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of 50 states, of 400, and then everything."""
+    monkeypatch.setattr("antecede.checker.starvation.FIRST", 50)
+    spec = Spec(protocol="mfss", workload="endless:1")
+    paused = check(spec, Options(engine="local", threads=2, block=64)).result
+    assert Verdict.HOLDS is paused.verdict
+    assert 2_673 == paused.counts.unique_states
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_an_unfair_answer_is_caught(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that forgets what fairness speaks of finds a cycle, and plain Python refuses it."""
+    monkeypatch.setattr(
+        "antecede.checker.search.fairness.obliged_labels", lambda _rows: frozenset()
+    )
+    with pytest.raises(InternalError, match=r"not fair: .* could always happen and never does"):
+        check(Spec(protocol="mfss", workload="endless:1"), Options(engine=engine))
+
+
+def test_a_graph_has_names_for_so_many_transitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antecede.checker.local.labels.MOST_LABELS", 10)
+    result = check(Spec(protocol="mfss", workload="endless:1")).result
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "--engine plain has no such limit" in str(result.stopped_by)
 
 
 def test_safety_alone_is_explored_on_the_tables(antecede: Command) -> None:

@@ -16,12 +16,13 @@ from antecede.checker.search.fairness import (
     Lasso,
     ending_of,
     fair_components,
-    followed,
     lasso,
     shortest_fair_cycle,
 )
+from antecede.checker.search.graph import Passes
 from antecede.checker.semantics.judge import obliged
 from antecede.checker.semantics.transition import System, initial_state, successor
+from antecede.checker.tables.kernels import COMPILED
 from tests.search.test_graph import Edges, graph_of, rows_of
 from tests.semantics.test_marked import system
 
@@ -59,11 +60,19 @@ def naive_fair_sets(edges: Edges, *, strong: bool) -> list[set[int]]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
-@given(graphs(), st.booleans())
-def test_components_are_the_largest_sets_where_fair_runs_stay(edges: Edges, strong: bool) -> None:
+def found_in(edges: Edges, *, strong: bool, passes: Passes = Passes()) -> list[set[int]]:
+    everywhere = bytearray([1]) * len(edges)
+    return fair_components(rows_of(edges), everywhere, strong=strong, passes=passes)
+
+
+@pytest.mark.parametrize("passes", [Passes(), COMPILED], ids=["plain", "compiled"])
+@settings(max_examples=150, deadline=None)
+@given(edges=graphs(), strong=st.booleans())
+def test_components_are_the_largest_sets_where_fair_runs_stay(
+    edges: Edges, strong: bool, passes: Passes
+) -> None:
     expected = naive_fair_sets(edges, strong=strong)
-    found = list(fair_components(rows_of(edges), set(range(len(edges))), strong=strong))
+    found = found_in(edges, strong=strong, passes=passes)
     assert all(component in expected for component in found)
     assert all(any(fair <= component for component in found) for fair in expected)
 
@@ -74,7 +83,7 @@ def test_a_shortest_cycle_is_fair_and_one_is_found_in_each_component(
     edges: Edges, strong: bool
 ) -> None:
     rows = rows_of(edges)
-    for component in fair_components(rows, set(range(len(edges))), strong=strong):
+    for component in found_in(edges, strong=strong):
         for start in component:
             labels = shortest_fair_cycle(rows, component, start, strong=strong)
             assert labels is not None
@@ -93,10 +102,10 @@ def test_an_unfair_cycle_is_no_answer() -> None:
     """For ever leaving out a reception that stays enabled is the network's fault."""
     receive = STEPS[1]
     unfair: Edges = [[(SEND, 0), (receive, 1)], []]
-    assert [] == list(fair_components(rows_of(unfair), {0, 1}, strong=False))
+    assert [] == found_in(unfair, strong=False)
     fair: Edges = [[(SEND, 1), (receive, 2)], [(SEND, 0)], []]
-    assert [{0, 1}] == list(fair_components(rows_of(fair), {0, 1, 2}, strong=False))
-    assert [] == list(fair_components(rows_of(fair), {0, 1, 2}, strong=True))
+    assert [{0, 1}] == found_in(fair, strong=False)
+    assert [] == found_in(fair, strong=True)
 
 
 def found(asked: System, most: int = 6_000) -> Lasso | None:
@@ -161,7 +170,7 @@ def test_what_becomes_of_a_message_does_not_depend_on_how_much_was_explored(most
     """States that were not expanded are not taken for states in which nothing can happen."""
     asked = system("mfss", "endless:1")
     graph = graph_of(asked, most)
-    starts = list(filter(graph.all_edges, followed(graph)))
+    starts = [k for k, inside in enumerate(graph.followed()) if inside and graph.all_edges(k)]
     assert starts
     assert {"starved"} == {ending_of(asked, graph, start, strong=False) for start in starts}
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import networkx
+import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,12 +14,13 @@ from hypothesis import strategies as st
 from antecede.checker.check import check
 from antecede.checker.model import Timeout, Transition
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.graph import Rows, StateGraph, components
+from antecede.checker.search.graph import Passes, Rows, StateGraph, integers
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.recovery import first_lost
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec
+from antecede.checker.tables.kernels import COMPILED
 from antecede.properties import ENDLESS
 from tests.semantics.test_transition import system_for
 
@@ -51,15 +54,28 @@ def targets(draw: st.DrawFn) -> Edges:
     return [[(Timeout(0), after) for after in draw(places)] for _ in range(size)]
 
 
-@settings(max_examples=300, deadline=None)
-@given(targets(), st.data())
-def test_components_are_those_of_networkx(edges: Edges, data: st.DataObject) -> None:
+def components(rows: Rows, inside: set[int], passes: Passes) -> list[set[int]]:
+    """Return the strong components of a part of a graph."""
+    size, part = len(rows), bytearray(k in inside for k in range(len(rows)))
+    numbers, members = integers([-1]) * size, integers([0]) * size
+    count = passes.number_components(rows.first, rows.target, part, numbers)
+    ends = integers([0]) * (count + 1)
+    passes.sort_components(numbers, ends, members)
+    return [set(members[a:b]) for a, b in pairwise([0, *ends[:count]])]
+
+
+@pytest.mark.parametrize("passes", [Passes(), COMPILED], ids=["plain", "compiled"])
+@settings(max_examples=150, deadline=None)
+@given(edges=targets(), data=st.data())
+def test_components_are_those_of_networkx(
+    edges: Edges, data: st.DataObject, passes: Passes
+) -> None:
     inside = data.draw(st.sets(st.integers(0, len(edges) - 1)))
     judge = networkx.DiGraph()
     judge.add_nodes_from(inside)
     judge.add_edges_from((k, to) for k in inside for _, to in edges[k] if to in inside)
     expected = {frozenset(c) for c in networkx.strongly_connected_components(judge)}
-    found = components(rows_of(edges), inside)
+    found = components(rows_of(edges), inside, passes)
     assert expected == set(map(frozenset, found))
     assert len(expected) == len(found)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.search import backwards
+from antecede.checker.search import backwards, cycles
+from antecede.checker.search.graph import Passes
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     REN_STRIDE,
@@ -30,6 +33,23 @@ from antecede.checker.tables.kernels.sets import (
 
 spread = kernel(backwards.spread)
 
+
+def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function compiled; arrays of Python are handed to it as NumPy's, without a copy."""
+    compiled = kernel(function)
+
+    def called(*args: Any) -> Any:
+        kinds = (bytearray, array)
+        return compiled(*(np.asarray(memoryview(a)) if isinstance(a, kinds) else a for a in args))
+
+    return called
+
+
+COMPILED = Passes(
+    *map(on_arrays, (cycles.number_components, cycles.sort_components, cycles.settle, cycles.reach))
+)
+"""The passes over a graph of states, compiled."""
+
 NUMBERED, LINKED, ENDED = range(3)
 """Slots of the figures of a graph: states with numbers, edges, states that have their edges."""
 
@@ -43,6 +63,7 @@ class Growing(NamedTuple):
         first: where the edges of each state begin.
         target: uint32; per edge, the number of the state that it leads to.
         marks: uint8; per state, which of the wanted things hold there (bits).
+        label: uint16; per edge, the kind of its transition; or no elements.
         rows: those of the states found now, for the next level; flat.
         figures: slots as named above, updated.
     """
@@ -51,6 +72,7 @@ class Growing(NamedTuple):
     first: np.ndarray[Any, Any]
     target: np.ndarray[Any, Any]
     marks: np.ndarray[Any, Any]
+    label: np.ndarray[Any, Any]
     rows: np.ndarray[Any, Any]
     figures: np.ndarray[Any, Any]
 
@@ -101,7 +123,8 @@ def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
     number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)
     rows, row_words = borrow(graph.rows), geo[ROW_WORDS]
     stride, actors = row_words + 1, geo[ACTORS]
-    first = borrow(graph.first)
+    first, label = borrow(graph.first), borrow(graph.label)
+    labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
     at = np.zeros(out.shape[0], np.int64)
     here = begin
@@ -128,6 +151,8 @@ def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
             fresh += 1
             number[slot] = states
         target[edges] = number[slot] - 1
+        if labelled:
+            label[edges] = out[owner, start + row_words] >> 16 & 0x7FFF
         edges += 1
     while here < end:
         ended += 1
