@@ -299,7 +299,9 @@ def _endless(
             raise CapacityError(reason)
 
     try:
-        return starvation.explored(system, bounds, part, lambda t: explorer().so_far(t), tick)
+        first = starvation.FIRST[options.engine]
+        graph = lambda told: explorer().so_far(told)  # noqa: E731
+        return starvation.explored(system, bounds, part, graph, tick, first)
     finally:
         for search in made:
             search.close()

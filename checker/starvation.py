@@ -26,8 +26,11 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict, overall
 from antecede.checker.semantics.transition import System
 
-FIRST, FACTOR = 8_000, 8
-"""States of the first part, and how much larger each next one is."""
+FIRST = {"plain": 8_000, "local": 32_000}
+"""Engine -> the states of the first part; the tables also leave out the last level of a part."""
+
+FACTOR = 8
+"""How much larger each next part is."""
 
 FAIRNESS = {
     False: "what can always be received is received, and a timer that stays enabled fires",
@@ -77,6 +80,7 @@ def explored(
     explore: Callable[[Bounds], Result],
     graph: Callable[[Tick], Explored],
     tick: Tick,
+    first: int,
 ) -> Result:
     """Explore a system with an endless workload, and look for starvation if that is asked for.
 
@@ -86,12 +90,13 @@ def explored(
         explore: goes on with one search for violations of safety, up to some bounds.
         graph: returns what that search knows of the graph so far.
         tick: called by the search for cycles.
+        first: the states of the first part.
     """
     check_normal_form(system)
     prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
     if prop is None:
         return explore(bounds)
-    began, most = time.monotonic(), FIRST
+    began, most = time.monotonic(), first
     while True:
         part = evolve(bounds, max_states=_least(most, bounds.max_states))
         result = evolve(explore(part), seconds=time.monotonic() - began)

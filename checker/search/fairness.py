@@ -111,7 +111,7 @@ def fair_components(
     sends: bool = True,
     passes: Passes = Passes(),
 ) -> list[set[int]]:
-    """Return the components in which a fair run may stay for ever.
+    """Return the components in which a fair run may stay for ever, the nearest first.
 
     It takes 72 bytes for each state of the graph meanwhile.
 
@@ -141,7 +141,7 @@ def fair_components(
     for state, number in enumerate(fair) if found else ():
         if number >= 0:
             parts[number].add(state)
-    return parts
+    return sorted(parts, key=min)
 
 
 def obliged_labels(rows: Rows) -> frozenset[int]:

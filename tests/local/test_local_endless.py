@@ -21,6 +21,7 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, load_spec
+from antecede.checker.starvation import FIRST
 from tests.conftest import ROOT, Command, method
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_marked import system
@@ -163,7 +164,7 @@ def test_every_small_spec_about_starvation_is_judged_alike() -> None:
 
 def test_a_search_pauses_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of 50 states, of 400, and then everything."""
-    monkeypatch.setattr("antecede.checker.starvation.FIRST", 50)
+    monkeypatch.setitem(FIRST, "local", 50)
     spec = Spec(protocol="mfss", workload="endless:1")
     paused = check(spec, Options(engine="local", threads=2, block=64)).result
     assert Verdict.HOLDS is paused.verdict
