@@ -1,16 +1,22 @@
 """Which protocols are safe, starve or grow where the application never stops: a table.
 
-    python benchmarks/endless.py --max-states 9000 --max-seconds 60
+    python benchmarks/endless.py --page docs/liveness.md
 
 Each cell is a check of `antecede check PROTOCOL --network … --workload endless:…`. Where that comes
-to no verdict, what the protocol measures of itself is bounded (`--bound NAME=N`), and the check
-asked again: what is found within the bound is true, and the run to the bound says what grows.
+to no verdict, what the protocol measures of itself is bounded (`--bound NAME=N`; if it declares no
+measure, the greatest number in its state), and the check asked again: what is found within the
+bound is true, and the run to the bound says what grows. What is undecided then says why.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import pathlib
+import re
+import sys
+import time
+from collections.abc import Iterator
 
 from attrs import evolve
 
@@ -72,35 +78,72 @@ LIMIT = 3
 """The bound on every measure that a protocol declares."""
 
 
+MARKS = "<!-- begin: benchmarks/endless.py -->\n", "<!-- end: benchmarks/endless.py -->\n"
+"""Between these lines of a page the table is put."""
+
+
 def main() -> None:
-    """Print the table, a row as soon as it is made."""
+    """Print the table, or put it into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--max-states", type=int, default=9_000)
-    parser.add_argument("--max-seconds", type=float, default=60)
+    parser.add_argument("--max-states", type=int, default=24_000, help="of a check")
+    parser.add_argument("--bounded-states", type=int, default=4_000, help="of one within a --bound")
+    parser.add_argument("--max-seconds", type=float, default=60, help="of a check")
     parser.add_argument("--only", nargs="*", help="the rows of these protocols alone")
+    parser.add_argument(
+        "--page", type=pathlib.Path, help="a page with the lines that the table is put in"
+    )
     asked = parser.parse_args()
     bounds = Bounds(max_states=asked.max_states, max_seconds=asked.max_seconds)
+    within = evolve(bounds, max_states=asked.bounded_states)
+    lines = []
+    for line in table(bounds, within, asked.only):
+        print(line, flush=True)
+        lines.append(line)
+    if asked.page is not None:
+        put(asked.page, "\n".join(lines))
+
+
+def put(page: pathlib.Path, text: str) -> None:
+    """Put a text between the marks of a page."""
+    begin, end = MARKS
+    old = page.read_text(encoding="utf-8")
+    found = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    if not found.search(old):
+        sys.exit(f"{page} has no lines {begin.strip()} and {end.strip()}; nothing was changed")
+    new = page.with_suffix(".new")
+    new.write_text(found.sub(lambda _: f"{begin}\n{text}\n\n{end}", old), encoding="utf-8")
+    new.replace(page)
+
+
+def table(bounds: Bounds, within: Bounds, only: list[str] | None) -> Iterator[str]:
+    """Yield the lines of the table, and of what grows; what takes how long goes to stderr."""
     heads = [f"{who}, B = {buffer}" for buffer, who in CASES]
-    print(f"| protocol | network | {' | '.join(heads)} |")
-    print(f"|---|---|{'---|' * len(heads)}")
+    yield f"| protocol | network | {' | '.join(heads)} |"
+    yield f"|---|---|{'---|' * len(heads)}"
     notes: Notes = {}
     for protocol, network in PROTOCOLS:
-        if not asked.only or protocol in asked.only:
-            print(f"| `{protocol}` | {network} ", end="", flush=True)
-            known: list[tuple[Spec, str]] = []
-            for buffer, who in CASES:
-                rows = (BROADCASTERS if protocol == "cbcast" else SENDERS)[who]
-                workload = f"endless:{buffer}:{rows}"
-                spec = Spec(protocol=protocol, network=network, workload=workload)
-                text = next((t for less, t in known if allows(spec, less)), None)
-                text = text or cell(spec, bounds, notes)
-                if text.endswith(LASTING):
-                    known.append((spec, text))
-                print(f"| {text} ", end="", flush=True)
-            print("|", flush=True)
-    print("\nWhat grows:\n")
+        if not only or protocol in only:
+            cells = " | ".join(row(protocol, network, bounds, within, notes))
+            yield f"| `{protocol}` | {network} | {cells} |"
+    yield "\nThe shortest runs to a limit:\n"
     for (protocol, network, _name), note in notes.items():
-        print(f"* `{protocol}` on {network}: {note}")
+        yield f"* `{protocol}` on {network}: {note}"
+
+
+def row(protocol: str, network: str, bounds: Bounds, within: Bounds, notes: Notes) -> Iterator[str]:
+    """Yield the cells of one protocol."""
+    known: list[tuple[Spec, str]] = []
+    for buffer, who in CASES:
+        began = time.monotonic()
+        rows = (BROADCASTERS if protocol == "cbcast" else SENDERS)[who]
+        spec = Spec(protocol=protocol, network=network, workload=f"endless:{buffer}:{rows}")
+        text = next((t for less, t in known if allows(spec, less)), None)
+        text = text or cell(spec, bounds, within, notes)
+        if text.endswith(LASTING):
+            known.append((spec, text))
+        spent = time.monotonic() - began
+        print(f"{protocol}, {network}, {who}, {buffer}: {text}, {spent:.0f} s", file=sys.stderr)
+        yield text
 
 
 def allows(spec: Spec, less: Spec) -> bool:
@@ -113,14 +156,14 @@ def allows(spec: Spec, less: Spec) -> bool:
     return int(least) <= int(buffer) and all(to in its for its, row in senders for to in row)
 
 
-def cell(spec: Spec, bounds: Bounds, notes: Notes) -> str:
+def cell(spec: Spec, bounds: Bounds, within: Bounds, notes: Notes) -> str:
     """Return what was found: safe, starves, grows, or unknown; note the first runs to limits."""
+    protocol = protocol_named(spec.protocol)
     try:
         result = check(spec, bounds=bounds).result
-        measures = protocol_named(spec.protocol).measures
-        if result.verdict is Verdict.INCOMPLETE and measures:
-            limits = tuple(f"{name}={LIMIT}" for name in measures)
-            result = check(evolve(spec, bound=limits), bounds=bounds).result
+        if result.verdict is Verdict.INCOMPLETE:
+            limits = tuple(f"{name}={LIMIT}" for name in protocol.measures or ("greatest",))
+            result = check(evolve(spec, bound=limits), bounds=within).result
     except AntecedeError as error:
         return f"unknown: {error}"
     for found in result.grown:
@@ -139,7 +182,8 @@ def told(result: Result) -> str:
     elif result.verdict is Verdict.HOLDS:
         found = f"safe ({states})"
     else:
-        found = f"else safe ({states})" if by_limit else f"unknown ({states} states)"
+        why = (result.stopped_by or "").removesuffix(" reached")
+        found = f"else safe ({states})" if by_limit else f"unknown ({states} states, {why})"
     names = ", ".join(sorted(growth.limit.name for growth in result.grown))
     return f"grows ({names}); {found}" if names else found
 

@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.check import check
-from antecede.checker.model import NormalForm, Protocol, Renaming, State
+from antecede.checker.model import (
+    CausalSend,
+    Envelope,
+    NormalForm,
+    Protocol,
+    Receive,
+    Renaming,
+    State,
+)
 from antecede.checker.purity.commutes import disagreement
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds
@@ -20,6 +28,7 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.normal import normal_form
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec
+from antecede.protocols.newtop import NEWTOP_NULL, Null
 from tests.conftest import Command
 from tests.semantics.test_marked import system
 
@@ -158,3 +167,35 @@ def test_a_run_is_told_with_the_counters_as_they_are(antecede: Command, tmp_path
     assert 1 == ran.code
     assert "VT=(2, 0, 0)" in ran.out
     assert "still VIOLATED" in antecede("replay", file).out
+
+
+def all_forgotten(states: tuple[Any, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+    """Forget everything of `newtop-null` that a form can: all clocks, and what packets carry."""
+    return Renaming(
+        state=lambda actor, _local: NEWTOP_NULL.initial(actor, len(states)),
+        packet=lambda _envelope: Null(0),
+    )
+
+
+def test_no_form_makes_the_graph_of_newtop_with_null_packets_finite() -> None:
+    """A busy sender need not receive anything: null packets on their way to it pile up.
+
+    A form writes packets anew, one for one, so states with more packets in flight stay different
+    states, whatever it forgets.
+    """
+    asked = system("newtop-null", "endless:1:[[1],[],[]]", network="fifo")
+    state, forms = initial_state(asked), list[State]()
+    for rounds in range(1, 6):
+        state = after_causal_send(asked, state)
+        while others := [t for t in enabled(asked, state) if isinstance(t, Receive) and t.dst]:
+            state = successor(asked, state, others[0]).state
+        assert [()] * 3 == [ghost.pending for ghost in state.history]  # her message was delivered
+        assert [2 * rounds] == [sum(map(len, state.channels))]
+        forms.append(normal_form(all_forgotten, asked.network, state))
+    assert 5 == len(set(forms))
+
+
+def after_causal_send(asked: System, state: State) -> State:
+    """Return the state after the first causal-send that is enabled."""
+    send = next(t for t in enabled(asked, state) if isinstance(t, CausalSend) and not t.marked)
+    return successor(asked, state, send).state

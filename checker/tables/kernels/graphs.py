@@ -46,7 +46,10 @@ def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 COMPILED = Passes(
-    *map(on_arrays, (cycles.number_components, cycles.sort_components, cycles.settle, cycles.reach))
+    on_arrays(cycles.number_components),
+    on_arrays(cycles.sort_components),
+    on_arrays(cycles.settle),
+    on_arrays(cycles.reach),
 )
 """The passes over a graph of states, compiled."""
 
