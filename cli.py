@@ -48,6 +48,8 @@ from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.reading import refuse_unprintable
 from antecede.checker.report import catalogue, completion
 from antecede.checker.report import text as reports
+from antecede.checker.report.progress import Ticker
+from antecede.checker.report.terminal import COLOURS, VERDICTS, fitted, for_stream
 from antecede.checker.search import distinct as kinds
 from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds, Options
@@ -508,7 +510,7 @@ def check_command(
         _draw(graph_file, found.readable[0])
     if found.others and not quiet:
         _complain(reports.left_out_text(found.others))
-    ticker = reports.Ticker(quiet=quiet, many=many)
+    ticker = Ticker(quiet=quiet, many=many)
     if not quiet and method.engine != "plain" and not kernels_are_compiled():
         _complain(
             "Compiling the kernels, which is done once; until then plain Python begins."
@@ -655,7 +657,7 @@ def test_command(
     spec, *others = targets_of((adapter,), _spec_values(values)).strictly()
     if others:
         raise InputError(f"{adapter!r} names several specs; give one class or program")
-    ticker = reports.Ticker(quiet=quiet, many=False)
+    ticker = Ticker(quiet=quiet, many=False)
     done = adapters.run(
         spec,
         attrs.evolve(method, walks=max(walks, 1)),
@@ -834,7 +836,7 @@ def table_command(
         check_writable(output)
     model = _given(actors=actors, messages=messages, sends=sends, clock_at=clock_at)
     specs = tables.specs(model, histories)
-    ticker = reports.Ticker(quiet=quiet, many=True)
+    ticker = Ticker(quiet=quiet, many=True)
     found = []
     for row in tables.rows(specs, method, bounds, ticker):
         ticker.clear()
@@ -899,7 +901,7 @@ def claims_command(
     claims_report.checked_output(output, json_file)
     _check_outputs(("json", json_file), ("output", output))
     folder = None if output is None else claims_report.folder_beside(output)
-    ticker = reports.Ticker(quiet=quiet, many=True)
+    ticker = Ticker(quiet=quiet, many=True)
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     judge = Judge(method, bounds, quick, ticker)
     say = _discard if json_file == "-" else _say
@@ -1466,15 +1468,13 @@ def _say(text: str) -> None:
 
 def _shown(text: str, stream: TextIO) -> str:
     """Return a text as a stream shows it; verdicts have colours on a terminal that has some."""
-    text = reports.for_stream(text, stream)
+    text = for_stream(text, stream)
     if not stream.isatty():
         return text
-    text = reports.fitted(text, shutil.get_terminal_size().columns)
+    text = fitted(text, shutil.get_terminal_size().columns)
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
-    return reports.VERDICTS.sub(
-        lambda found: click.style(found[0], fg=reports.COLOURS[found[0]], bold=True), text
-    )
+    return VERDICTS.sub(lambda found: click.style(found[0], fg=COLOURS[found[0]], bold=True), text)
 
 
 def _print(text: str) -> None:

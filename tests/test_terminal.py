@@ -19,8 +19,8 @@ import pytest
 from antecede import cli
 from antecede.checker.amounts import counted
 from antecede.checker.report import completion
-from antecede.checker.report import text as reports
 from antecede.checker.report.catalogue import catalogue
+from antecede.checker.report.terminal import VERDICTS, fitted
 from tests.conftest import ROOT, Command
 
 
@@ -72,14 +72,14 @@ def test_what_is_no_terminal_gets_no_colours(antecede: Command) -> None:
 
 def test_a_name_that_only_looks_like_a_verdict_has_no_colour() -> None:
     text = "HOLDS_x, ok.toml, FAILED=1, ERROR/x, the-HOLDS, Error(m1), tok, okay"
-    assert not reports.VERDICTS.search(text)
-    assert ["ok", "HOLDS"] == reports.VERDICTS.findall("ok          HOLDS   81 states  a.toml")
-    assert ["NOT AS EXPECTED"] == reports.VERDICTS.findall("x: NOT AS EXPECTED")
+    assert not VERDICTS.search(text)
+    assert ["ok", "HOLDS"] == VERDICTS.findall("ok          HOLDS   81 states  a.toml")
+    assert ["NOT AS EXPECTED"] == VERDICTS.findall("x: NOT AS EXPECTED")
 
 
 def test_a_long_line_breaks_at_a_space_and_never_in_a_number() -> None:
     line = "    states per depth: " + ", ".join(f"{n:,}" for n in range(1_000, 1_100))
-    folded = reports.fitted(line, 80).split("\n")
+    folded = fitted(line, 80).split("\n")
     assert max(map(len, folded)) <= 80
     assert line.split() == " ".join(folded).split()
     assert all(piece.startswith("    ") for piece in folded)
@@ -87,7 +87,7 @@ def test_a_long_line_breaks_at_a_space_and_never_in_a_number() -> None:
 
 def test_a_drawing_is_not_folded() -> None:
     row = "  1    ●─Normal(m1)┄▷" + " " * 80 + "│"
-    assert row == reports.fitted(row, 40)
+    assert row == fitted(row, 40)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from attrs import evolve
 
 from antecede.checker.check import CheckReport, check
-from antecede.checker.report.text import check_text, wrapped
+from antecede.checker.report.terminal import wrapped
+from antecede.checker.report.text import check_text
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict

@@ -11,7 +11,7 @@ from attrs import define, field
 from antecede.checker.amounts import counted
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.report.prose import printable
-from antecede.checker.report.text import wrapped
+from antecede.checker.report.terminal import wrapped
 
 PAUSE = 0.25
 """The live line is written again after this many seconds."""

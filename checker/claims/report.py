@@ -17,7 +17,7 @@ from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.formats.json import versions
 from antecede.checker.formats.registry import write_trace
-from antecede.checker.report.text import elapsed
+from antecede.checker.report.terminal import elapsed
 
 SCHEMA = "antecede/claims/1"
 

@@ -18,7 +18,7 @@ from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import InputError
 from antecede.checker.formats.json import versions
 from antecede.checker.report.prose import aligned
-from antecede.checker.report.text import elapsed
+from antecede.checker.report.terminal import elapsed
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict

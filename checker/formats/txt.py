@@ -7,7 +7,8 @@ from antecede.checker.formats.markup import plain
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 from antecede.checker.report.diagram import diagram
-from antecede.checker.report.text import path_text, steps_text, wrapped
+from antecede.checker.report.terminal import wrapped
+from antecede.checker.report.text import path_text, steps_text
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:

@@ -15,7 +15,7 @@ from antecede.checker.registry import (
     protocol_names,
     protocols_in,
 )
-from antecede.checker.report.text import WIDTH, wrapped
+from antecede.checker.report.terminal import WIDTH, wrapped
 from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.network import NETWORKS

@@ -1,15 +1,9 @@
-"""Text for people; the only place that formats numbers, verdicts and tables."""
+"""What people read of a check: verdicts, figures, counterexamples, advice."""
 
 from __future__ import annotations
 
-import re
-import shutil
-import sys
-import textwrap
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path as FilePath
-from typing import Any, TextIO
 
 from antecede.checker import starvation
 from antecede.checker.amounts import counted
@@ -22,104 +16,27 @@ from antecede.checker.registry import default_properties
 from antecede.checker.report.about import model_variant, network_text
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
-from antecede.checker.report.prose import Wording, aligned, bracket, length_text, listed, loop_text
+from antecede.checker.report.prose import Wording, bracket, length_text, listed, loop_text
+from antecede.checker.report.statistics import (
+    checkpoint_text,
+    graph_text,
+    plainly_text,
+    rounds_on_spark_text,
+    slowness_text,
+    statistics_text,
+    symmetry_figures,
+    symmetry_text,
+)
+from antecede.checker.report.terminal import elapsed, memory, rate, wrapped
 from antecede.checker.search import costs as measures
 from antecede.checker.search.distinct import Collection
-from antecede.checker.search.loop import Progress
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Expectation, Spec
-
-WIDTH = 80
-"""Columns of running text."""
-
-SHORTEST = 0.001
-"""The shortest time in seconds from which a speed is told."""
+from antecede.checker.spec import Expectation
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
-
-COLOURS = {
-    **dict.fromkeys(("HOLDS", "ok", "PROVED", "LINKED", "CONFIRMED", "CONSISTENT"), "green"),
-    **dict.fromkeys(("VIOLATED", "FAILED", "NOT AS EXPECTED", "REFUTED", "ERROR", "Error"), "red"),
-    **dict.fromkeys(("INCOMPLETE", "VACUOUS", "UNKNOWN", "UNDECIDED"), "yellow"),
-}
-"""Word for a verdict -> its colour on a terminal; the word alone says as much."""
-
-VERDICTS = re.compile(
-    r"(?<![\w/:.-])(?:" + "|".join(sorted(COLOURS, key=len, reverse=True)) + r")(?![\w/.(=-])"
-)
-
-_DRAWN = re.compile("[│─╭╮╯╰├┤┄▷◁▶◀━┏┓┛┗┣┫]")
-
-_ASCII = str.maketrans(
-    dict(zip("│─╭╮╯╰├┤┄▷◁▶◀●✗×┃━┏┓┛┗┣┫–’", "|-..''++.><><*Xx#=######-'", strict=True))
-    | {"…": "...", "—": "--"}
-)
-
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
-def for_stream(text: str, stream: TextIO) -> str:
-    """Return `text` as `stream` can show it.
-
-    Boxes are drawn in plain ASCII where the encoding of the stream lacks box characters. Characters
-    that could steer a terminal are written out, wherever they come from.
-    """
-    text = _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
-    encoding = getattr(stream, "encoding", None) or "ascii"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        plain = text.translate(_ASCII)
-        return plain.encode(encoding, "backslashreplace").decode(encoding)
-    return text
-
-
-def fitted(text: str, wide: int) -> str:
-    """Return `text` for a terminal of `wide` columns: broken at spaces, never within a number.
-
-    What is drawn stays as it is, for it would be no picture any more.
-    """
-    return "\n".join(
-        line if len(line) <= wide or _DRAWN.search(line) else _folded(line, wide)
-        for line in text.split("\n")
-    )
-
-
-def _folded(line: str, wide: int) -> str:
-    """Return a line in several, the others further to the right than the first."""
-    indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.fill(
-        line.strip(),
-        wide,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def memory(size: int) -> str:
-    """Return a number of bytes in MB or GB."""
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-
-
-def rate(states: int, seconds: float) -> str:
-    """Return states per second; none for a time too short to tell."""
-    return f"{states / seconds:,.0f}" if seconds >= SHORTEST else "-"
-
-
-def elapsed(seconds: float) -> str:
-    """Return a time as 0.12 s, 12.3 s, or 1:02:03."""
-    if seconds < 10:
-        return f"{seconds:.2f} s"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
@@ -294,144 +211,7 @@ def _seen(report: CheckReport) -> str:
     """Return what the unique states are: all, those that walks met, or one of each orbit."""
     if report.spec.search == "random":
         return "distinct states seen"
-    return "representatives" if _symmetry(report.result).get("on") else "unique states"
-
-
-def _symmetry(result: Result) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = result.statistics.get("symmetry", {})
-    return found
-
-
-def plainly_text(result: Result) -> str:
-    """Return why plain Python explored, where the local engine was to."""
-    reason = result.statistics.get("explored_plainly")
-    return wrapped(f"  Explored in plain Python: {reason}.", "  ") if reason else ""
-
-
-def symmetry_text(result: Result) -> str:
-    """Return what symmetry did, or why it was off."""
-    symmetry, whole = _symmetry(result), result.unreduced
-    if not symmetry:
-        return ""
-    if not symmetry["on"]:
-        return wrapped(f"  Symmetry is off: {symmetry['reason']}.", "  ")
-    text = (
-        f"  By symmetry each state stands for up to {symmetry['permutations']} that differ in the "
-        "actors' names"
-    )
-    if whole is None or result.stopped_by is not None:
-        # A ratio of what was explored so far says little of the whole.
-        return wrapped(f"{text}.", "  ")
-    return wrapped(
-        f"{text}: {symmetry['reduction']:.2f} times fewer states; "
-        f"without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
-        f"{counted(whole.final_states, 'final state')}.",
-        "  ",
-    )
-
-
-def graph_text(result: Result) -> str:
-    """Return on what graph ways back, or cycles, were looked for, where there is one."""
-    if cycles := result.statistics.get("cycles"):
-        return (
-            f"  Cycles were looked for among {counted(cycles['states'], 'state')} and "
-            f"{counted(cycles['edges'], 'transition')}."
-        )
-    graph: Mapping[str, Any] = result.statistics.get("graph", {})
-    if not graph:
-        return ""
-    text = (
-        f"  Ways back were looked for on the graph of {counted(graph['states'], 'state')} and "
-        f"{counted(graph['edges'], 'transition')}{' up to symmetry' if graph['symmetric'] else ''}."
-    )
-    path = result.counterexample
-    if path is not None and path.looked_at is not None:
-        text += (
-            f" The counterexample was replayed in plain Python; of the states after it only "
-            f"{path.looked_at:,} were looked at there, and none of them is as wanted."
-        )
-    return wrapped(text, "  ")
-
-
-def rounds_on_spark_text(result: Result) -> str:
-    """Say that Spark had nothing to do, where it was asked for and levels were too small for it."""
-    found = result.statistics
-    if found.get("rounds_on_spark", 1):
-        return ""
-    largest = max(found["states_per_depth"], default=0)
-    return wrapped(
-        f"  0 rounds on Spark: the largest level had {counted(largest, 'state')}, the threshold is "
-        f"{found['spark_threshold']:,} (--spark-threshold).",
-        "  ",
-    )
-
-
-def statistics_text(result: Result) -> str:
-    """Return what the engine says of its work: transitions by kind, memory, tables, depths."""
-    found = dict(result.statistics)
-    parts = []
-    if kinds := found.pop("transitions", None):
-        rows = [("transition", "total", "new states")]
-        rows += [
-            (k, f"{v['total']:,}", f"{v['new']:,}" if "new" in v else "-")
-            for k, v in sorted(kinds.items())
-        ]
-        wide = max(len(row[0]) for row in rows)
-        parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
-    depths = found.pop("states_per_depth", [])
-    rounds = found.pop("rounds", [])
-    for told_before in ("symmetry", "explored_plainly", "cycles"):
-        found.pop(told_before, None)
-    if "python_seconds" in found and result.seconds:
-        spent = found["python_seconds"]
-        found["python_seconds"] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
-    if graph := found.pop("graph", None):
-        found["graph"] = f"{graph['bytes']:,} bytes, made and searched in {graph['seconds']:.2f} s"
-    if graded := found.pop("graded", None):
-        found["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
-    if weights := found.pop("weights", None):
-        found["levels_by_weight"] = ", ".join(f"{kind} {n}" for kind, n in weights.items())
-    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
-    if depths:
-        lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
-    parts.append("\n".join(wrapped(line, "    ") for line in lines))
-    if rounds:
-        parts.append(rounds_text(rounds))
-    return "\n\n".join(part for part in parts if part)
-
-
-def rounds_text(rounds: Sequence[Mapping[str, Any]]) -> str:
-    """Return the rounds on a cluster as a table."""
-    names = list(rounds[0])
-    cells = [[name.replace("_", " ") for name in names]]
-    cells += [[_figure(found[name]) for name in names] for found in rounds]
-    return textwrap.indent(aligned(cells, ">"), "  ")
-
-
-def _figure(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
-
-
-def slowness_text(result: Result) -> str:
-    """Return why a search was slow, if that is the protocol's doing."""
-    found = result.statistics
-    spent, calls = found.get("python_seconds", 0.0), found.get("protocol_calls", 0)
-    if result.seconds < 2 or spent < result.seconds / 2:
-        return ""
-    return wrapped(
-        f"  {spent / result.seconds:.0%} of the time went into calling the protocol: "
-        f"{calls:,} calls for {counted(result.counts.unique_states, 'state')}, for its "
-        f"{found['actor_states']:,} actor states rarely repeat.",
-        "  ",
-    )
-
-
-def checkpoint_text(result: Result) -> str:
-    """Return why the last checkpoint is missing, if it is."""
-    problem = (result.statistics.get("checkpoints") or {}).get("problem")
-    return wrapped(f"  The last checkpoint was not written: {problem}.", "  ") if problem else ""
+    return "representatives" if symmetry_figures(report.result).get("on") else "unique states"
 
 
 def _at_most(workload: str) -> str:
@@ -476,13 +256,6 @@ def _advice(result: Result) -> list[str]:
             "INCOMPLETE: some reachable states were not explored, so nothing is proved. " + remedy
         )
     ]
-
-
-def wrapped(text: str, indent: str = "", wide: int = WIDTH) -> str:
-    """Return a paragraph in lines of at most `wide` columns; `indent` starts all but the first."""
-    return textwrap.fill(
-        text, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
 
 
 def path_text(path: Path) -> str:
@@ -680,77 +453,3 @@ def replay_text(path: Path, prop: str | None, file: str) -> str:
             f"{verb} {prop}"
         )
     return f"{file}: still VIOLATED\n\n{path_text(path)}"
-
-
-def progress_text(progress: Progress, width: int | None = None) -> str:
-    """Return the figures of a search under way in one line, of at most `width` columns."""
-    text = _progress(progress, "{:,}".format)
-    if width is None or len(text) <= width:
-        return text
-    return _progress(progress, rounded)[:width]
-
-
-def _progress(progress: Progress, number: Callable[[int], str]) -> str:
-    counts, seconds = progress.counts, progress.seconds
-    speed = number(int(counts.total_states / seconds)) if seconds >= SHORTEST else "-"
-    waits = f"{progress.waits_for}: " if progress.waits_for else ""
-    return (
-        f"{waits}depth {counts.depth:,}  unique {number(counts.unique_states)}  "
-        f"total {number(counts.total_states)}  {speed} states/s  "
-        f"frontier {number(progress.frontier)}  {memory(progress.memory_bytes)}  {elapsed(seconds)}"
-    )
-
-
-def rounded(number: int) -> str:
-    """Return a number to three digits: 987, 12.3K, 4.56M, 789M."""
-    size, units = float(number), iter(["", "K", "M", "G", "T"])
-    unit = next(units)
-    while size >= 999.5:
-        size, unit = size / 1000, next(units)
-    digits = 0 if not unit or size >= 99.95 else 1 if size >= 9.995 else 2
-    return f"{size:.{digits}f}{unit}"
-
-
-class Ticker:
-    """Shows progress: one live line on a terminal, elsewhere a plain line now and then."""
-
-    LIVE, PLAIN = 0.15, 5.0
-
-    def __init__(
-        self,
-        stream: TextIO | None = None,
-        *,
-        quiet: bool = False,
-        many: bool = False,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Write to `stream` (standard error); of `many` specs, say which one it is about."""
-        self._stream = stream or sys.stderr
-        self._quiet, self._many, self._now = quiet, many, now
-        self._live = self._stream.isatty()
-        self._pause = self.LIVE if self._live else self.PLAIN
-        self._next = now() + self._pause
-        self._shown = False
-
-    def __call__(self, spec: Spec, progress: Progress) -> None:
-        """Show the progress of the check of `spec` if it is time to."""
-        if self._quiet or self._now() < self._next:
-            return
-        self._next = self._now() + self._pause
-        if self._live:
-            width = shutil.get_terminal_size().columns - 1
-            self._write(f"\r\x1b[K{progress_text(progress, width)}")
-            self._shown = True
-        else:
-            label = f"{spec.label}: " if self._many else ""
-            self._write(f"{label}{progress_text(progress)}\n")
-
-    def clear(self) -> None:
-        """Take the live line away, so that what follows stands alone."""
-        if self._shown:
-            self._write("\r\x1b[K")
-            self._shown = False
-
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()

@@ -14,7 +14,9 @@ from antecede.checker.paths.path import Path, replay
 from antecede.checker.report import text as report
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import explain
+from antecede.checker.report.progress import Ticker, progress_text
 from antecede.checker.report.prose import Wording, listed
+from antecede.checker.report.terminal import elapsed, for_stream, memory, rounded
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
@@ -541,12 +543,12 @@ def test_the_line_and_the_summary_of_many_specs() -> None:
     [(0.1234, "0.12 s"), (12.34, "12.3 s"), (61.0, "1:01"), (3_723.0, "1:02:03")],
 )
 def test_times_are_short(seconds: float, text: str) -> None:
-    assert text == report.elapsed(seconds)
+    assert text == elapsed(seconds)
 
 
 def test_memory_is_in_megabytes_or_gigabytes() -> None:
-    assert "42 MB" == report.memory(42_300_000)
-    assert "12.3 GB" == report.memory(12_345_000_000)
+    assert "42 MB" == memory(42_300_000)
+    assert "12.3 GB" == memory(12_345_000_000)
 
 
 class Stream(io.StringIO):
@@ -567,19 +569,19 @@ class Stream(io.StringIO):
 def test_a_stream_that_cannot_show_boxes_gets_plain_characters_of_the_same_width() -> None:
     path = counterexample("unordered", 3, workload=FIGURE_1)
     text = report.path_text(path)
-    plain = report.for_stream(text, Stream("ascii"))
+    plain = for_stream(text, Stream("ascii"))
     assert plain.isascii()
     assert [len(row) for row in text.split("\n")] == [len(row) for row in plain.split("\n")]
     assert "  1    *=Data(m1)=#      |               |   Alice causal-sends m1" in plain
 
 
 def test_a_stream_that_can_show_boxes_gets_them() -> None:
-    assert "│ ✗" == report.for_stream("│ ✗", Stream("utf-8"))
+    assert "│ ✗" == for_stream("│ ✗", Stream("utf-8"))
 
 
 def test_text_that_no_encoding_can_show_is_escaped_not_fatal() -> None:
-    assert "\\u017d" == report.for_stream("Ž", Stream("ascii"))
-    assert "\\u017d" == report.for_stream("Ž", Stream(None))
+    assert "\\u017d" == for_stream("Ž", Stream("ascii"))
+    assert "\\u017d" == for_stream("Ž", Stream(None))
 
 
 PROGRESS = Progress(Counts(1_234, 5_678, 9, 1), frontier=321, seconds=2.0, memory_bytes=50_000_000)
@@ -596,7 +598,7 @@ def shown(times: list[float], stream: Stream, **values: bool) -> str:
         last[0] = next(clock, last[0])
         return last[0]
 
-    ticker = report.Ticker(stream, now=now, **values)
+    ticker = Ticker(stream, now=now, **values)
     for _ in times:
         ticker(SPEC, PROGRESS)
     ticker.clear()
@@ -620,9 +622,9 @@ def test_progress_on_a_narrow_terminal_rounds_its_numbers() -> None:
     progress = Progress(counts, frontier=12_345_678, seconds=3_723.0, memory_bytes=12_300_000_000)
     assert (
         "depth 19  unique 123M  total 457M  123K states/s  frontier 12.3M  12.3 GB  1:02:03"
-    ) == report.progress_text(progress, 90)
-    assert 40 == len(report.progress_text(progress, 40))
-    assert "unique 123,456,789" in report.progress_text(progress)
+    ) == progress_text(progress, 90)
+    assert 40 == len(progress_text(progress, 40))
+    assert "unique 123,456,789" in progress_text(progress)
 
 
 @pytest.mark.parametrize(
@@ -630,7 +632,7 @@ def test_progress_on_a_narrow_terminal_rounds_its_numbers() -> None:
     [(0, "0"), (987, "987"), (1_000, "1.00K"), (12_345, "12.3K"), (999_900, "1.00M")],
 )
 def test_numbers_are_rounded_to_three_digits(number: int, text: str) -> None:
-    assert text == report.rounded(number)
+    assert text == rounded(number)
 
 
 def test_progress_is_silent_when_asked_to_be() -> None:
