@@ -12,7 +12,7 @@ from attrs import frozen
 
 from antecede.checker.claims import SOURCES
 from antecede.checker.claims.claim import Cell, Ruling, Source
-from antecede.checker.claims.hybrid import COLUMNS, ROWS
+from antecede.checker.claims.hybrid_table import COLUMNS, ROWS
 from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.formats.json import versions

@@ -30,7 +30,7 @@ from antecede.checker.claims.claim import (
     reaches,
     violated,
 )
-from antecede.checker.claims.hybrid import COLUMNS, ROWS
+from antecede.checker.claims.hybrid_table import COLUMNS, ROWS
 from antecede.checker.claims.judge import Finding, Judge, command_of
 from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
