@@ -102,11 +102,16 @@ def same(one: Any, other: Any) -> bool:
         return repr(one) == repr(other)
     if cls in _ATOMS:
         return bool(one == other)  # they are parts of equal values, but equality may leave out some
-    if (names := field_names(one)) is not None:
-        return all(same(getattr(one, name), getattr(other, name)) for name in names)
-    if cls is tuple:
-        return len(one) == len(other) and all(map(same, one, other))
-    return canonical(one) == canonical(other)
+    if cls is not tuple:
+        if (names := field_names(one)) is None:
+            return canonical(one) == canonical(other)
+        one, other = [getattr(one, n) for n in names], [getattr(other, n) for n in names]
+    if len(one) != len(other):
+        return False
+    for first, second in zip(one, other, strict=True):  # most of their parts are one object
+        if first is not second and not same(first, second):
+            return False
+    return True
 
 
 @define(eq=False)
@@ -116,10 +121,13 @@ class Values:
     Attributes:
         known: the values, by equality.
         classes: the classes in them, by name.
+        admitted: their parts that are no atoms, by identity: a new state shares most of them with
+            the one that it was made of. To keep them keeps their identities.
     """
 
     known: dict[Any, Any] = field(factory=dict)
     classes: dict[str, type] = field(factory=dict)
+    admitted: dict[int, Any] = field(factory=dict)
 
     def kept(self, value: Any, what: str) -> Any:
         """Return the value that was met first of those that are the same as `value`.
@@ -149,26 +157,27 @@ class Values:
         return Values, ()
 
     def _admit(self, value: Any, what: str) -> None:
-        """Refuse what is not equal to itself, and a class with the name of another one."""
-        for part in _all_parts(value):
-            if part != part:
-                raise ProtocolError(
-                    f"{what} holds {part!r}, which is not equal to itself, so no state with it is "
-                    "ever met again; use a number or None"
-                )
-            cls: Any = type(part)
-            if self.classes.setdefault(class_name(cls), cls) is not cls:
-                raise ProtocolError(
-                    f"{what} holds a value of a class called {class_name(cls)}, and so did another "
-                    "one, of another class; give the two classes different names"
-                )
-        canonical(value)
-
-
-def _all_parts(value: Any) -> Iterator[Any]:
-    yield value
-    for part in parts(value):
-        yield from _all_parts(part)
+        """Refuse what is not equal to itself or has no text, and two classes of one name."""
+        if id(value) in self.admitted:
+            return
+        if value != value:
+            raise ProtocolError(
+                f"{what} holds {value!r}, which is not equal to itself, so no state with it is "
+                "ever met again; use a number or None"
+            )
+        cls: Any = type(value)
+        if cls in _ATOMS:
+            return
+        if self.classes.setdefault(class_name(cls), cls) is not cls:
+            raise ProtocolError(
+                f"{what} holds a value of a class called {class_name(cls)}, and so did another "
+                "one, of another class; give the two classes different names"
+            )
+        for part in parts(value):
+            self._admit(part, what)
+        if cls is not tuple and field_names(value) is None:
+            canonical(value)
+        self.admitted[id(value)] = value
 
 
 def _equal_but_different(known: Any, value: Any, what: str) -> str:

@@ -31,11 +31,14 @@ class Interner:
     Attributes:
         what: the word for the values in error messages.
         share: into how many parts a key's field for numbers is divided; these numbers use one.
+        numbers: of the values, by equality.
+        places: of the very objects in `values`, by identity: no hash of all their parts is needed.
     """
 
     what: str
     share: int = 1
     numbers: dict[Hashable, int] = field(factory=dict)
+    places: dict[int, int] = field(factory=dict)
     values: list[Any] = field(factory=list)
     _digested: int = 0
     _digest: Any = field(factory=hashlib.blake2b)
@@ -54,7 +57,9 @@ class Interner:
             CapacityError: there are more distinct values than a key has room for.
             ProtocolError: the value differs from itself.
         """
-        known = self.numbers.get(value)
+        known = self.places.get(id(value))
+        if known is None:
+            known = self.numbers.get(value)
         if known is not None:
             return known
         number, limit = len(self.values), kernels.NUMBER_LIMIT // self.share
@@ -69,6 +74,7 @@ class Interner:
                 "so no state with it is ever met again"
             )
         self.numbers[value] = number
+        self.places[id(value)] = number  # which stays the object's, for `values` keeps it
         self.values.append(value)
         return number
 
@@ -91,8 +97,10 @@ class Components:
         self_channels: actors may send packets to themselves.
         channels, channel_of: (source, destination) of each channel, and the number of each.
         sequences: per column of records of an actor, how many are numbered.
-        steps: what `receive` returned for (actor, state, source, packet).
-        judged: what `shown` returned; many table entries lead to the same state.
+        packets: what was received; they are numbered for the sake of `steps` alone.
+        steps: what `receive` returned for (actor, state, source, number of the packet).
+        shown_states: those that `shown` judged; many table entries lead to the same state.
+        judged: what it returned, by their numbers.
         calls: how often the protocol was called.
     """
 
@@ -111,9 +119,11 @@ class Components:
     sent: Interner = field(init=False)
     stamps: Interner = field(init=False)
     records: Interner = field(init=False)
+    packets: Interner = field(init=False)
+    shown_states: Interner = field(init=False)
     sequences: dict[int, int] = field(factory=dict)
     steps: dict[Hashable, Step] = field(factory=dict)
-    judged: dict[Any, int] = field(factory=dict)
+    judged: dict[int, int] = field(factory=dict)
     calls: int = 0
 
     def __attrs_post_init__(self) -> None:
@@ -139,6 +149,8 @@ class Components:
         self.sent = Interner("messages with their stamps")
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
+        self.packets = Interner("packets")
+        self.shown_states = Interner("states")
         self.records.number(None)
         for content in self.contents:
             content.number(())
@@ -181,16 +193,17 @@ class Components:
 
     def shown(self, state: Any) -> int:
         """Return the bit set of invariants that `state` violates and witnesses that it shows."""
-        bits = self.judged.get(state)
+        number = self.shown_states.number(state)
+        bits = self.judged.get(number)
         if bits is None:
-            bits = self.judged[state] = bits_of(
+            bits = self.judged[number] = bits_of(
                 self.system, lambda prop: prop.what is What.STATE and shown(prop, (state,))
             )
         return bits
 
     def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
         """Call `receive` once per distinct argument, whatever else is in the channel."""
-        memo = (actor, state, src, packet)
+        memo = (actor, state, src, self.packets.number(packet))
         if memo not in self.steps:
             self.calls += 1
             self.steps[memo] = self.system.handlers.receive(

@@ -110,7 +110,7 @@ class Symmetry:
         index: the place of each in `group`.
         composed: at [k][j] the place of group[j] after group[k].
         states: (actor, state) -> its number after each permutation.
-        packets: (channel, packet) -> what it is after each permutation.
+        packets: (channel, number of the packet) -> what it is after each permutation.
         learned: calls that were related to their renamings, and these renamings.
     """
 
@@ -119,7 +119,7 @@ class Symmetry:
     index: dict[Permutation, int] = field(init=False)
     composed: list[list[int]] = field(init=False)
     states: dict[tuple[int, int], tuple[int, ...]] = field(factory=dict)
-    packets: dict[tuple[int, Hashable], tuple[Packet, ...]] = field(factory=dict)
+    packets: dict[tuple[int, int], tuple[Packet, ...]] = field(factory=dict)
     learned: set[Hashable] = field(factory=set)
 
     def __attrs_post_init__(self) -> None:
@@ -163,11 +163,12 @@ class Symmetry:
     def learn_receive(self, actor: int, state: int, src: int, packet: Packet, step: Step) -> None:
         """Relate a receive to its renamings."""
         t = self.components
-        if (actor, state, src, packet) in self.learned:
+        number = t.packets.number
+        if (actor, state, src, number(packet)) in self.learned:
             return
-        images = self.packets[t.channel_of[src, actor], packet]
+        images, states = self.images_of(t.channel_of[src, actor], packet), self.states[actor, state]
         for k, p in enumerate(self.group):
-            self.learned.add((p[actor], self.states[actor, state][k], p[src], images[k]))
+            self.learned.add((p[actor], states[k], p[src], number(images[k])))
 
         def run(p: Permutation, renamed: int) -> Step:
             image = images[self.index[p]]
@@ -247,16 +248,20 @@ class Symmetry:
                 self._relate_packets(actor, dst, images, where)
 
     def _relate_packets(self, src: int, dst: int, images: tuple[Packet, ...], where: str) -> None:
-        channel_of = self.components.channel_of
+        channel_of, number = self.components.channel_of, self.components.packets.number
         if (src, dst) not in channel_of:
             return
-        if self.packets.get((channel_of[src, dst], images[0])) == images:
+        if self.packets.get((channel_of[src, dst], number(images[0]))) == images:
             return
         for k, p in enumerate(self.group):
             row = tuple([images[at] for at in self.composed[k]])
-            known = self.packets.setdefault((channel_of[p[src], p[dst]], images[k]), row)
+            known = self.packets.setdefault((channel_of[p[src], p[dst]], number(images[k])), row)
             if known != row:
                 raise NotSymmetricError(f"packets in {where} differ between actors")
+
+    def images_of(self, channel: int, packet: Packet) -> tuple[Packet, ...]:
+        """Return what a packet of a channel is after each permutation."""
+        return self.packets[channel, self.components.packets.number(packet)]
 
     def renamed_column(self, p: int, column: int, actor: int, value: int) -> int:
         """Return the number of a column of `actor` after renaming by group[p]."""
@@ -281,7 +286,7 @@ class Symmetry:
         new = t.channel_of[permutation[src], permutation[dst]]
         content: tuple[Packet, ...] = ()
         for packet in t.contents[old].values[value]:
-            content = t.system.network.put(content, self.packets[old, packet][p])
+            content = t.system.network.put(content, self.images_of(old, packet)[p])
         return t.contents[new].number(content)
 
     def renamed_knowledge(self, ghost: Ghost, p: Permutation) -> Ghost:
