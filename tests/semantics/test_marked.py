@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -12,11 +13,14 @@ from hypothesis import strategies as st
 from antecede.checker.errors import InputError
 from antecede.checker.model import Delivery, Protocol, State
 from antecede.checker.registry import protocol_named
+from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.marked import follows, marked_oracle, may_mark
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.spec import Spec, load_spec
+from tests.conftest import ROOT
 from tests.random_systems import RandomSystem, random_systems, scripts
 
 WRONG: dict[str, Callable[[Delivery], bool]] = {
@@ -60,12 +64,17 @@ def with_knowledge(asked: System) -> System:
 
 
 def explored(
-    asked: System, within: Callable[[State], bool] = lambda _state: True
+    asked: System,
+    within: Callable[[State], bool] = lambda _state: True,
+    until: Collection[str] = (),
 ) -> tuple[int, dict[str, int]]:
-    """Return how many states there are, and the length of a shortest violation of each property."""
+    """Return how many states there are, and the length of a shortest violation of each property.
+
+    A level at the end of which one of the properties `until` is violated is the last one.
+    """
     start = initial_state(asked)
     seen, level, length, found = {start}, [start], 0, dict[str, int]()
-    while level:
+    while level and not found.keys() & set(until):
         length, states, level = length + 1, level, []
         for state in states:
             transitions = enabled(asked, state)
@@ -106,6 +115,27 @@ def test_on_finite_workloads_it_gives_the_verdicts_and_lengths_of_the_other_hist
     asked = system(protocol, workload, actors, network)
     expected = explored(with_knowledge(asked))[1]
     assert expected == explored(asked)[1]
+
+
+def small_specs() -> Iterator[Any]:
+    """Yield the small specs, but for those in which sends wait for messages by their numbers."""
+    for file in sorted((ROOT / "specs" / "small").glob("*.toml")):
+        spec = load_spec(file)
+        states = spec.expect.counts["knowledge"]["unique_states"]
+        if not spec.system.workload.reacts:
+            slow = [pytest.mark.slow] if states > 300 else []
+            yield pytest.param(spec, id=file.stem, marks=slow)
+
+
+@pytest.mark.parametrize("spec", list(small_specs()))
+def test_it_gives_the_verdict_and_the_length_of_every_small_spec(spec: Spec) -> None:
+    asked = evolve(spec.system, oracle=marked_oracle(track_order=True))
+    names = [prop.name for prop in asked.properties]
+    found = {k: n for k, n in explored(asked, until=names)[1].items() if k in names}
+    expected = spec.expect
+    assert (expected.verdict is Verdict.VIOLATED) == bool(found)
+    if found:
+        assert expected.counterexample_length == min(found.values())
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
