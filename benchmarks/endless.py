@@ -86,7 +86,7 @@ def main() -> None:
     """Print the table, or put it into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--max-states", type=int, default=24_000, help="of a check")
-    parser.add_argument("--bounded-states", type=int, default=4_000, help="of one within a --bound")
+    parser.add_argument("--bounded-states", type=int, default=24_000, help="of one within a --bound")
     parser.add_argument("--max-seconds", type=float, default=60, help="of a check")
     parser.add_argument("--only", nargs="*", help="the rows of these protocols alone")
     parser.add_argument(
