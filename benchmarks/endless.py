@@ -86,17 +86,15 @@ def main() -> None:
     """Print the table, or put it into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--max-states", type=int, default=24_000, help="of a check")
-    parser.add_argument("--bounded-states", type=int, default=24_000, help="of one within a --bound")
-    parser.add_argument("--max-seconds", type=float, default=60, help="of a check")
+    parser.add_argument("--max-seconds", type=float, default=90, help="of a check")
     parser.add_argument("--only", nargs="*", help="the rows of these protocols alone")
     parser.add_argument(
         "--page", type=pathlib.Path, help="a page with the lines that the table is put in"
     )
     asked = parser.parse_args()
     bounds = Bounds(max_states=asked.max_states, max_seconds=asked.max_seconds)
-    within = evolve(bounds, max_states=asked.bounded_states)
     lines = []
-    for line in table(bounds, within, asked.only):
+    for line in table(bounds, asked.only):
         print(line, flush=True)
         lines.append(line)
     if asked.page is not None:
@@ -115,7 +113,7 @@ def put(page: pathlib.Path, text: str) -> None:
     new.replace(page)
 
 
-def table(bounds: Bounds, within: Bounds, only: list[str] | None) -> Iterator[str]:
+def table(bounds: Bounds, only: list[str] | None) -> Iterator[str]:
     """Yield the lines of the table, and of what grows; what takes how long goes to stderr."""
     heads = [f"{who}, B = {buffer}" for buffer, who in CASES]
     yield f"| protocol | network | {' | '.join(heads)} |"
@@ -123,14 +121,14 @@ def table(bounds: Bounds, within: Bounds, only: list[str] | None) -> Iterator[st
     notes: Notes = {}
     for protocol, network in PROTOCOLS:
         if not only or protocol in only:
-            cells = " | ".join(row(protocol, network, bounds, within, notes))
+            cells = " | ".join(row(protocol, network, bounds, notes))
             yield f"| `{protocol}` | {network} | {cells} |"
     yield "\nThe shortest runs to a limit:\n"
     for (protocol, network, _name), note in notes.items():
         yield f"* `{protocol}` on {network}: {note}"
 
 
-def row(protocol: str, network: str, bounds: Bounds, within: Bounds, notes: Notes) -> Iterator[str]:
+def row(protocol: str, network: str, bounds: Bounds, notes: Notes) -> Iterator[str]:
     """Yield the cells of one protocol."""
     known: list[tuple[Spec, str]] = []
     for buffer, who in CASES:
@@ -138,7 +136,7 @@ def row(protocol: str, network: str, bounds: Bounds, within: Bounds, notes: Note
         rows = (BROADCASTERS if protocol == "cbcast" else SENDERS)[who]
         spec = Spec(protocol=protocol, network=network, workload=f"endless:{buffer}:{rows}")
         text = next((t for less, t in known if allows(spec, less)), None)
-        text = text or cell(spec, bounds, within, notes)
+        text = text or cell(spec, bounds, notes)
         if text.endswith(LASTING):
             known.append((spec, text))
         spent = time.monotonic() - began
@@ -156,14 +154,14 @@ def allows(spec: Spec, less: Spec) -> bool:
     return int(least) <= int(buffer) and all(to in its for its, row in senders for to in row)
 
 
-def cell(spec: Spec, bounds: Bounds, within: Bounds, notes: Notes) -> str:
+def cell(spec: Spec, bounds: Bounds, notes: Notes) -> str:
     """Return what was found: safe, starves, grows, or unknown; note the first runs to limits."""
     protocol = protocol_named(spec.protocol)
     try:
         result = check(spec, bounds=bounds).result
         if result.verdict is Verdict.INCOMPLETE:
             limits = tuple(f"{name}={LIMIT}" for name in protocol.measures or ("greatest",))
-            result = check(evolve(spec, bound=limits), bounds=within).result
+            result = check(evolve(spec, bound=limits), bounds=bounds).result
     except AntecedeError as error:
         return f"unknown: {error}"
     for found in result.grown:
