@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
+import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import CapacityError, ProtocolError
@@ -19,6 +20,8 @@ from antecede.checker.semantics.judge import looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
 from antecede.checker.semantics.values import canonical
 from antecede.checker.tables import kernels
+
+Words = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_PROPERTIES = 30
 """An entry has room for this many properties, and for one that stands for a handler that raised."""
@@ -223,6 +226,44 @@ class Components:
         self.calls += 1
         value, handlers = self.states[actor].values[state], self.system.handlers
         return handlers.timeout(value) if name is None else handlers.action(name, value)
+
+    def progress(self, actor: int, positions: Words, pending: Words) -> Words:
+        """Return the progress that one actor's positions and undelivered messages stand for.
+
+        A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
+        adds 1; nothing else changes it.
+        """
+        return self._sent(actor)[positions] - self._undelivered(actor)[pending]
+
+    def _sent(self, actor: int) -> Words:
+        """Return what each position of an actor adds to the progress."""
+        workload = self.system.workload
+        weight = workload.fan_out + 1
+        return np.array([weight * workload.sent(p) for p in self.positions[actor].values], np.int64)
+
+    def _undelivered(self, actor: int) -> Words:
+        """Return how many copies each set of undelivered messages of an actor stands for."""
+        pending = self.pending[actor].values
+        return np.array([sum(len(entry.remaining) for entry in row) for row in pending], np.int64)
+
+    def progress_by_value(self) -> tuple[Words, Words]:
+        """Return what each position adds to the progress, and what undelivered messages take.
+
+        Both are flat: of an actor's value number n at actor * (length // actors) + n.
+        """
+        actors = range(self.system.actors)
+        room = max(len(n.values) for found in (self.positions, self.pending) for n in found)
+
+        def flat(rows: list[Words]) -> Words:
+            return np.concatenate([np.pad(row, (0, room - len(row))) for row in rows])
+
+        return flat([self._sent(i) for i in actors]), flat([self._undelivered(i) for i in actors])
+
+    @property
+    def most_progress(self) -> int:
+        """The progress of a state with everything causal-sent and delivered; see `progress`."""
+        workload = self.system.workload
+        return self.system.actors * workload.most * (workload.fan_out + 1)
 
 
 def _refuse_too_many(things: str, count: int, most: int) -> None:

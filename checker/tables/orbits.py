@@ -9,8 +9,7 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.tables import kernels
-
-Words = np.ndarray[Any, np.dtype[np.int64]]
+from antecede.checker.tables.components import Words
 
 
 @define(eq=False)

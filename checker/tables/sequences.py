@@ -13,9 +13,9 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.tables import kernels
+from antecede.checker.tables.components import Words
 from antecede.checker.tables.symmetry import Symmetry
 
-Words = np.ndarray[Any, np.dtype[np.int64]]
 Numbers = np.ndarray[Any, np.dtype[np.int32]]
 
 _LIMIT = kernels.NUMBER_LIMIT - 1

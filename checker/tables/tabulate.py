@@ -17,36 +17,28 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
 from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
-from antecede.checker.semantics.marked import is_over, may_mark, ordered
+from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import (
     initial_state,
     network_sent,
 )
 from antecede.checker.semantics.workload import ARM, most_sent
 from antecede.checker.tables import kernels
-from antecede.checker.tables.components import Components, bits_of
+from antecede.checker.tables.components import Words as Words
+from antecede.checker.tables.components import bits_of
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
+from antecede.checker.tables.histories import Histories, NetworkSend
 from antecede.checker.tables.sequences import RenamedSequences
 from antecede.checker.tables.symmetry import Symmetry
 
-Words = np.ndarray[Any, np.dtype[np.int64]]
-
-
 MOST_KINDS = 1 << 10
 """Kinds of transitions that the kernels count."""
-
-
-@frozen
-class _NetworkSend:
-    """Stands for the network-send of a message among the numbered ones."""
-
-    message: Message
 
 
 class SelfPacketError(AntecedeError):
@@ -54,7 +46,7 @@ class SelfPacketError(AntecedeError):
 
 
 @define(eq=False)
-class Tabulation(Components):
+class Tabulation(Histories):
     """The tables of one system.
 
     Attributes:
@@ -245,38 +237,6 @@ class Tabulation(Components):
             self.kinds.append(name)
         return self.kinds.index(name)
 
-    def progress(self, actor: int, positions: Words, pending: Words) -> Words:
-        """Return the progress that one actor's positions and undelivered messages stand for.
-
-        A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
-        adds 1; nothing else changes it.
-        """
-        return self._sent(actor)[positions] - self._undelivered(actor)[pending]
-
-    def _sent(self, actor: int) -> Words:
-        """Return what each position of an actor adds to the progress."""
-        workload = self.system.workload
-        weight = workload.fan_out + 1
-        return np.array([weight * workload.sent(p) for p in self.positions[actor].values], np.int64)
-
-    def _undelivered(self, actor: int) -> Words:
-        """Return how many copies each set of undelivered messages of an actor stands for."""
-        pending = self.pending[actor].values
-        return np.array([sum(len(entry.remaining) for entry in row) for row in pending], np.int64)
-
-    def progress_by_value(self) -> tuple[Words, Words]:
-        """Return what each position adds to the progress, and what undelivered messages take.
-
-        Both are flat: of an actor's value number n at actor * (length // actors) + n.
-        """
-        actors = range(self.system.actors)
-        room = max(len(n.values) for found in (self.positions, self.pending) for n in found)
-
-        def flat(rows: list[Words]) -> Words:
-            return np.concatenate([np.pad(row, (0, room - len(row))) for row in rows])
-
-        return flat([self._sent(i) for i in actors]), flat([self._undelivered(i) for i in actors])
-
     @property
     def met(self) -> dict[str, Any]:
         """Return figures of what was met, by name: where sends may wait, how many there were."""
@@ -284,12 +244,6 @@ class Tabulation(Components):
         if workload.sends is None:
             return {}
         return {"most_sent": most_sent(workload, [found.values for found in self.positions])}
-
-    @property
-    def most_progress(self) -> int:
-        """The progress of a state with everything causal-sent and delivered; see `progress`."""
-        workload = self.system.workload
-        return self.system.actors * workload.most * (workload.fan_out + 1)
 
     @property
     def sought_endings(self) -> int:
@@ -321,10 +275,10 @@ class Tabulation(Components):
         for message in step.deliveries:
             known = 0 <= message.sender < self.system.actors
             if at_network and message.sender == actor:
-                events += [self.messages.number(_NetworkSend(message)), kernels.NETWORK_SENT]
+                events += [self.messages.number(NetworkSend(message)), kernels.NETWORK_SENT]
             events += [self.messages.number(message), message.sender if known else -1]
         for message in network_sent(actor, step) if at_network else ():
-            events += [self.messages.number(_NetworkSend(message)), kernels.NETWORK_SENT]
+            events += [self.messages.number(NetworkSend(message)), kernels.NETWORK_SENT]
         return events
 
     def _channel(self, src: int, dst: int) -> int:
@@ -482,82 +436,6 @@ class Tabulation(Components):
             if len(packets) == len(before):
                 self.grading.refute("a packet sent again merges with the one in flight")
         return self.contents[channel].number(packets)
-
-    def _fill_tick(self, actor: int, knows: int, message: int) -> int:
-        """Entry of TICK: what the sender knows then, and the message as it becomes pending."""
-        before, sent = self.knows[actor].values[knows], self.messages.values[message]
-        after = self._ticked(before, sent)
-        known = self.knows[actor].number(evolve(after, pending=()))
-        return known | self.sent.number(after.pending[-1]) << 28
-
-    def _ticked(self, before: Ghost, sent: Message | _NetworkSend) -> Ghost:
-        """Return the ghost after a causal-send, or after the network-send that was awaited."""
-        if isinstance(sent, Message):
-            return self.oracle.causal_send(before, sent)
-        assert self.oracle.network_send is not None
-        registered = self.oracle.causal_send(before, sent.message)
-        return self.oracle.network_send(registered, sent.message)
-
-    def _fill_unsent(self, actor: int, pending: int, message: int) -> int:
-        """Entry of UNSENT: whether the network-send of a message is awaited."""
-        sent = self.messages.values[message].message
-        entries = self.pending[actor].values[pending]
-        return int(any(e.message == sent and e.stamp is None for e in entries))
-
-    def _fill_push(self, actor: int, pending: int, sent: int) -> int:
-        entry, entries = self.sent.values[sent], self.pending[actor].values[pending]
-        if self.oracle.number is not None:  # equal messages are several
-            return self.pending[actor].number(ordered((*entries, entry)))
-        place = next((k for k, e in enumerate(entries) if e.message == entry.message), None)
-        if place is None:
-            return self.pending[actor].number((*entries, entry))
-        stamped = evolve(entries[place], stamp=entry.stamp)
-        return self.pending[actor].number((*entries[:place], stamped, *entries[place + 1 :]))
-
-    def _fill_note(self, _column: int, sent: int, _unused: int) -> int:
-        """Entry of NOTE: the record of a message and its stamp; 0 as long as there is none."""
-        entry = self.sent.values[sent]
-        if entry.stamp is None:
-            return 0
-        return self.records.number(("sent", entry.message.number, entry.stamp))
-
-    def _fill_take(self, sender: int, pending: int, item: int) -> int:
-        """Entry of TAKE: what stays pending, the stamp, whether overtaken, whether unexpected."""
-        message, destination = divmod(item, self.system.actors)
-        sent: Message = self.messages.values[message]
-        ghost = Ghost(knows=0, pending=self.pending[sender].values[pending])
-        taken = self.oracle.take(ghost, sent, destination)
-        if taken is None:
-            return 1 << 57
-        stamp = self.stamps.number((sent, taken.stamp))
-        after = self.pending[sender].number(taken.ghost.pending)
-        return after | stamp << 28 | taken.overtaken << 56
-
-    def _fill_join(self, actor: int, knows: int, stamp: int) -> int:
-        """Entry of JOIN: what the receiver knows then, the record, whether it was known."""
-        message, carried = self.stamps.values[stamp]
-        after, known = self.oracle.join(self.knows[actor].values[knows], actor, message, carried)
-        number = self.records.number((message.sender, carried)) if self.full else 0
-        return self.knows[actor].number(after) | number << 28 | known << 56
-
-    def _fill_forget(self, actor: int, knows: int, item: int) -> int:
-        after = self._forgotten(self.knows[actor].values[knows], item)
-        return self.knows[actor].number(after)
-
-    def _fill_trim(self, actor: int, knows: int, pending: int) -> int:
-        assert self.oracle.trim is not None
-        known, entries = self.knows[actor].values[knows], self.pending[actor].values[pending]
-        trimmed = self.oracle.trim(evolve(known, pending=entries))
-        return self.knows[actor].number(evolve(trimmed, pending=()))
-
-    def _fill_drop(self, actor: int, pending: int, item: int) -> int:
-        before = Ghost(knows=0, pending=self.pending[actor].values[pending])
-        return self.pending[actor].number(self._forgotten(before, item).pending)
-
-    def _forgotten(self, ghost: Ghost, item: int) -> Ghost:
-        message, destination = divmod(item, self.system.actors)
-        assert self.oracle.forget is not None
-        return self.oracle.forget(ghost, self.messages.values[message], destination)
 
     def _fill_react(self, actor: int, position: int, message: int) -> int:
         before, workload = self.positions[actor].values[position], self.system.workload
