@@ -191,13 +191,12 @@ def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
 
 
 def wrapped_lines(text: str, wide: float, size: float) -> Iterator[str]:
-    """Return a paragraph in lines that fit; a word that is too long is cut into pieces."""
+    """Return a paragraph in lines that fit; a word that is too long is cut, best after a comma."""
     most = max(int(wide / size / 0.6), 8)
     line = ""
     for word in text.split():
-        pieces = [word[at : at + most] for at in range(0, len(word), most)]
-        for piece in pieces:
-            longer = f"{line} {piece}".strip()
+        for at, piece in enumerate(_pieces(word, most)):
+            longer = f"{line}{'' if at else ' '}{piece}".strip()
             if line and text_width(longer, size) > wide:
                 yield line
                 line = piece
@@ -205,6 +204,14 @@ def wrapped_lines(text: str, wide: float, size: float) -> Iterator[str]:
                 line = longer
     if line:
         yield line
+
+
+def _pieces(word: str, most: int) -> Iterator[str]:
+    while len(word) > most:
+        end = word.rfind(",", most // 2, most) + 1 or most
+        yield word[:end]
+        word = word[end:]
+    yield word
 
 
 def _patterns(layout: Layout) -> Markup:

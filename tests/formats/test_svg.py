@@ -14,6 +14,7 @@ from antecede.checker.formats import svg
 from antecede.checker.formats.geometry import (
     BUFFER,
     NAME,
+    TEXT,
     WIDEST,
     Arrow,
     Layout,
@@ -391,3 +392,11 @@ def test_nothing_covers_the_hourglass_of_a_message_that_waits() -> None:
     assert glasses
     assert texts
     assert not any(overlap(glass, text) for glass in glasses for text in texts)
+
+
+def test_a_long_word_is_cut_after_a_comma() -> None:
+    word = 'reaction:[{"name":"m1","from":0},{"name":"m2","from":10}]'
+    lines = list(svg.wrapped_lines(f"workload {word}", 25 * TEXT * 0.6, TEXT))
+    assert word == "".join(lines[1:])
+    assert all(line.endswith(",") for line in lines[1:-1])
+    assert ["x" * 8, "x" * 4] == list(svg.wrapped_lines("x" * 12, 8 * TEXT * 0.6, TEXT))
