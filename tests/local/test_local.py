@@ -26,7 +26,7 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables import kernels, layout
+from antecede.checker.tables import kernels, packing
 from antecede.checker.tables import visited as visited_sets
 from antecede.checker.tables.components import Interner
 from antecede.checker.tables.layout import Layout
@@ -293,7 +293,7 @@ def test_renaming_that_forgets_something_is_noticed(monkeypatch: pytest.MonkeyPa
 def test_representatives_stay_the_same_when_rows_need_more_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(layout, "WORD_BITS", 26)
+    monkeypatch.setattr(packing, "WORD_BITS", 26)
     system = small("cykas", 3, 2)
     explorer = LocalBreadthFirst(system, options=method(threads=1, symmetry=True))
     result = explore(system, explorer)
@@ -463,11 +463,15 @@ from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.search.loop import explore
 from tests.conftest import method
 from tests.local.test_local import found, plainly, small
+from tests.local.test_local_depth import both, walked
 for name, history in (("mfss", "full"), ("cykas", "knowledge"), ("cykas-as-printed", "clocks")):
     system = small(name, 2, 2, history=history)
     for options in ({}, {"symmetry": True, "memory": "sweep-line", "check_progress": True}):
         explorer = LocalBreadthFirst(system, options=method(threads=2, block=64, **options))
         assert found(plainly(system)) == found(explore(system, explorer)), (name, options)
+plain, local = both(small("cykas", 2, 2))
+assert plain == local
+walked(small("mfss", 2, 1), walks=3)
 """
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -20,7 +17,6 @@ from antecede.checker.search.plain import BreadthFirst, DepthFirst
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
-from tests.conftest import ROOT
 from tests.local.test_local import FAULTY_NETWORKS, HARD, small, system_drawn
 from tests.random_systems import RandomSystem, random_systems
 
@@ -99,23 +95,3 @@ def test_some_walk_finds_the_secret_mode_violation_and_it_replays() -> None:
 def test_a_walk_ends_at_the_greatest_depth() -> None:
     result = walked(small("mfss", 3, 1), walks=10, max_depth=4)
     assert (4, 40) == (result.counts.depth, result.counts.total_states)
-
-
-WITHOUT_JIT = """
-from tests.local.test_local_depth import both, small, walked
-plain, local = both(small("cykas", 2, 2))
-assert plain == local
-walked(small("mfss", 2, 1), walks=3)
-"""
-
-
-def test_kernels_work_without_the_compiler() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", WITHOUT_JIT],
-        cwd=ROOT,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (0, "") == (done.returncode, done.stderr)

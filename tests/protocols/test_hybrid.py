@@ -28,6 +28,7 @@ from antecede.protocols.hybrid_multicast import HYBRID_MULTICAST
 from antecede.protocols.hybrid_sps import HYBRID_SPS, HYBRID_SPS_AS_PRINTED, HybridSps
 from antecede.protocols.sliding import SlidingArray
 from tests.conftest import search
+from tests.protocols.by_hand import At
 
 ALICE, BOB, CAROL, DAVE = range(4)
 UNICAST = (HYBRID_BASIC, HYBRID_SPS)
@@ -74,44 +75,6 @@ AFTER_TWO_TO_BOB = reaction(
     ("m4", BOB, [CAROL], ["m3"]),
 )
 """As above, but Alice's oldest message is to Bob too."""
-
-
-class At:
-    """One actor of a protocol, fed by hand."""
-
-    def __init__(self, protocol: Protocol, actor: int = ALICE, actors: int = 3) -> None:
-        self.protocol, self.actor = protocol, actor
-        self.state: Any = protocol.initial(actor, actors)
-        self.sent = 0
-
-    def send(self, *destinations: int) -> list[tuple[int, Packet]]:
-        """Causal-send the next message; return what is network-sent."""
-        self.sent += 1
-        message = Message(self.actor, self.sent, destinations)
-        step = self.protocol.causal_send(self.state, message)
-        assert () == step.deliveries
-        self.state = step.state
-        return list(step.sends)
-
-    def receive(self, src: int, packet: Packet) -> Step:
-        step = self.protocol.receive(self.state, src, packet)
-        self.state = step.state
-        return step
-
-    def sends_on(self, src: int, packet: Packet) -> list[tuple[int, Packet]]:
-        """Receive a packet that delivers nothing; return what is network-sent."""
-        step = self.receive(src, packet)
-        assert () == step.deliveries
-        return list(step.sends)
-
-    def repeats(self) -> list[tuple[int, Packet]]:
-        """Return what the periodic part network-sends."""
-        assert self.protocol.timeout is not None
-        step = self.protocol.timeout(self.state)
-        if step is None:
-            return []
-        assert (self.state, ()) == (step.state, step.deliveries)
-        return list(step.sends)
 
 
 def msg(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.model import Message, Packet, Protocol, Step
+from antecede.checker.model import Message, Protocol, Step
 from antecede.protocols import cykas, mfss, unordered
 from antecede.protocols.cykas import CYKAS, Ack, Cykas, Eager, Normal, Yct
 from antecede.protocols.cykas_as_printed import CYKAS_AS_PRINTED
@@ -16,39 +16,11 @@ from antecede.protocols.fifo import FIFO, Numbered
 from antecede.protocols.mfss import MFSS, Mfss
 from antecede.protocols.unordered import UNORDERED
 from tests.models import CHAIN, EVERY_SAFETY, naive_counts
+from tests.protocols.by_hand import At
 
 ALICE, BOB, CAROL = range(3)
 FIGURE_3 = "script:[[1,2],[0,2],[0]]"
 """The messages of the Cykas paper's Figure 3, in the order of their causal-sends per actor."""
-
-
-class At:
-    """One actor of a protocol, fed by hand."""
-
-    def __init__(self, protocol: Protocol, actor: int = ALICE, actors: int = 3) -> None:
-        self.protocol, self.actor = protocol, actor
-        self.state: Any = protocol.initial(actor, actors)
-        self.messages: list[Message] = []
-
-    def send(self, *destinations: int) -> list[tuple[int, Packet]]:
-        """Causal-send the next message; return what is network-sent."""
-        message = Message(self.actor, len(self.messages) + 1, destinations)
-        self.messages.append(message)
-        step = self.protocol.causal_send(self.state, message)
-        assert () == step.deliveries
-        self.state = step.state
-        return list(step.sends)
-
-    def receive(self, src: int, packet: Packet) -> Step:
-        step = self.protocol.receive(self.state, src, packet)
-        self.state = step.state
-        return step
-
-    def sends_on(self, src: int, packet: Packet) -> list[tuple[int, Packet]]:
-        """Receive a packet that delivers nothing; return what is network-sent."""
-        step = self.receive(src, packet)
-        assert () == step.deliveries
-        return list(step.sends)
 
 
 def from_bob(number: int = 1) -> Message:
