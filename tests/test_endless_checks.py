@@ -24,7 +24,11 @@ def test_a_lasso_is_told_with_what_repeats(antecede: Command) -> None:
     assert 1 == ran.code
     assert "no-starvation is violated after 5 transitions, then 7 for ever" in ran.out
     assert "└ 12. Carol receives Yct from Alice" in ran.out
-    assert "as soon as the application stops, it is delivered" in " ".join(ran.out.split())
+    told = " ".join(ran.out.split())
+    assert "as soon as the application stops, it is delivered" in told
+    assert "m3 waits in Carol's OB." in told
+    assert "in 6 and 10 the application goes on; 7 receives the Ack that 11 sends in the" in told
+    assert "12 receives the Yct of 8." in told
 
 
 def test_a_saved_lasso_is_run_round_again(antecede: Command, tmp_path: Path) -> None:

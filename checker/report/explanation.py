@@ -11,6 +11,7 @@ from attrs import Factory, frozen
 from antecede.checker.model import Message, Property, Request, What, Where
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
+from antecede.checker.report.again import why_again
 from antecede.checker.report.prose import Remarks, Wording, listed, loop_text, pending
 from antecede.checker.semantics.failing import PredicatesReturn, Raised
 from antecede.checker.semantics.judge import Fault, undelivered
@@ -65,8 +66,14 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
     )
     strong = path.system.network.lose is not None
     fair = "again and again" if strong else "always"
+    place = _place(words, path.last.actors, loop.message)
     return Explanation(
-        text, (f"Nothing is treated unfairly: what can {fair} be received is received.",)
+        text,
+        (
+            f"{name} waits in {place}." if place else f"{name} is on its way again and again.",
+            why_again(path),
+            f"Nothing is treated unfairly: what can {fair} be received is received.",
+        ),
     )
 
 
