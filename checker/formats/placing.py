@@ -19,7 +19,8 @@ Point: TypeAlias = tuple[float, float]
 Size: TypeAlias = tuple[float, float]
 """Width and height."""
 
-DROPS_BEHIND = 12
+TURNS = 12
+"""How often rows are put in order, downwards and upwards in turn."""
 GAP = 18.0
 """Pixels between two neighbours of a row."""
 INCH = 72.0
@@ -73,7 +74,7 @@ def in_rows(
     edges: Sequence[tuple[int, int]],
     down: float,
 ) -> Placed:
-    """Place a graph without Graphviz; cost: edges times sweeps."""
+    """Place a graph without Graphviz; cost: edges times TURNS."""
     rows: dict[int, list[int]] = {}
     for state, depth in depths.items():
         rows.setdefault(depth, []).append(state)
@@ -84,8 +85,8 @@ def in_rows(
             near[a].append(b)
             near[b].append(a)
     x = {state: float(at) for row in ordered for at, state in enumerate(row)}
-    for sweep in range(DROPS_BEHIND):
-        upwards = sweep % 2
+    for turn in range(TURNS):
+        upwards = turn % 2
         for row in reversed(ordered) if upwards else ordered:
             pull = {s: _pull(s, near[s], depths, x, upwards=bool(upwards)) for s in row}
             row.sort(key=lambda state: (pull[state], state))

@@ -207,7 +207,7 @@ class LocalCourse(Course):
         block: entries that one thread may send to one owner in a chunk.
         between_levels: no level is under way.
         forgot: visited states were forgotten.
-        composites_kept, composites_dropped: see `LocalBreadthFirst._drop_composites`.
+        composites_kept, composites_dropped: see `Expansion.drop_composites`.
         whole: the counts without symmetry, where a second search knows them.
     """
 
