@@ -50,6 +50,7 @@ class Granted:
             sweep_line=options.sweep_line,
             check_progress=options.check_progress,
             self_channels=self.self_channels,
+            parted=options.engine != "spark",  # there rows are not parted
         )
 
     def best_supply(self, system: System, options: Options) -> Supply:

@@ -356,22 +356,24 @@ class _Work:
 
 
 def wanted_composites(supply: Supply, props: tuple[Property, ...]) -> Any:
-    """Return which properties want each actor to be as a composite says.
+    """Return which properties want each part of an actor to be as a composite says.
 
     Args:
         supply: its tables have all composites.
         props: those of ways back.
 
     Returns:
-        uint8, of composite g of actor i at i * (the room for composites) + g: a bit for each
-        property that accepts what is undelivered there, or whether the workload has ended.
+        uint8, of composite g of part i at i * (the room for composites) + g: a bit for each
+        property that accepts what is undelivered there, or whether the workload has ended, or that
+        does not ask about this part.
 
     Raises:
         NotSymmetricError: a property wants something else of a composite when it is renamed.
     """
     layout, tabulation = supply.layout, supply.tabulation
     wanted = np.zeros((len(layout.counts), layout.room), np.uint8)
-    for actor, count in enumerate(layout.counts):
+    for part, count in enumerate(layout.counts):
+        actor = part // layout.each
         things: list[Any]
         for bit, prop in enumerate(props):
             if prop.what is What.UNDELIVERED:
@@ -381,7 +383,10 @@ def wanted_composites(supply: Supply, props: tuple[Property, ...]) -> Any:
                 column, ends = kernels.POSITION, tabulation.system.workload.ended
                 things = [ends(actor, position) for position in tabulation.positions[actor].values]
             accepted = np.array([bool(prop.predicate(thing)) for thing in things], np.uint8)
-            wanted[actor, :count] |= accepted[layout.column(actor, column)] << np.uint8(bit)
+            said = np.ones(count, np.uint8)
+            if layout.part_of(actor, column) == part:
+                said = accepted[layout.column(actor, column)]
+            wanted[part, :count] |= said << np.uint8(bit)
     _refuse_renamed(supply, wanted)
     return wanted.ravel()
 

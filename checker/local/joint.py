@@ -144,13 +144,15 @@ class Joint:
     def _combinations(self, rows: Words, count: int) -> Iterator[tuple[Combination, int]]:
         """Yield the combinations that rows have, those of the first rows first, with an index."""
         layout = self.supply.layout
-        states = [layout.column(i, kernels.STATE) for i in range(len(layout.counts))]
+        actors = range(self.supply.system.actors)
+        states = [layout.column(i, kernels.STATE) for i in actors]
+        parts = [layout.part_of(i, kernels.STATE) for i in actors]
         for start in range(0, count, PIECE):
             end = min(start + PIECE, count)
             piece = rows[start * layout.row_words : end * layout.row_words]
+            composites = layout.composites(piece)
             columns = [
-                numbers[composites]
-                for numbers, composites in zip(states, layout.composites(piece), strict=True)
+                numbers[composites[part]] for numbers, part in zip(states, parts, strict=True)
             ]
             places = distinct(columns)
             met = zip(*(column[places].tolist() for column in columns), strict=True)

@@ -227,14 +227,6 @@ class Components:
         value, handlers = self.states[actor].values[state], self.system.handlers
         return handlers.timeout(value) if name is None else handlers.action(name, value)
 
-    def progress(self, actor: int, positions: Words, pending: Words) -> Words:
-        """Return the progress that one actor's positions and undelivered messages stand for.
-
-        A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
-        adds 1; nothing else changes it.
-        """
-        return self._sent(actor)[positions] - self._undelivered(actor)[pending]
-
     def _sent(self, actor: int) -> Words:
         """Return what each position of an actor adds to the progress."""
         workload = self.system.workload
@@ -249,6 +241,9 @@ class Components:
     def progress_by_value(self) -> tuple[Words, Words]:
         """Return what each position adds to the progress, and what undelivered messages take.
 
+        A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
+        adds 1; nothing else changes it.
+
         Both are flat: of an actor's value number n at actor * (length // actors) + n.
         """
         actors = range(self.system.actors)
@@ -261,7 +256,7 @@ class Components:
 
     @property
     def most_progress(self) -> int:
-        """The progress of a state with everything causal-sent and delivered; see `progress`."""
+        """The progress of a state with all causal-sent and delivered; see `progress_by_value`."""
         workload = self.system.workload
         return self.system.actors * workload.most * (workload.fan_out + 1)
 

@@ -31,11 +31,11 @@ class CompositeStore:
     """Numbers local words: found, added, renamed, with room that grows.
 
     Attributes:
-        words: local words per actor.
-        counts: composites per actor.
-        row_widths: bits of each actor's composite in a row.
+        words: local words per part of an actor.
+        counts: composites per part.
+        row_widths: bits of each part's composite in a row.
         row_words: words per row.
-        row_fields: of the actors' composites in a row.
+        row_fields: of the parts' composites in a row.
         cons, dec: as in `kernels.Tables`.
         orbits: of the composites.
     """
@@ -49,19 +49,19 @@ class CompositeStore:
     dec: Words = field(init=False)
     orbits: Orbits = field(init=False)
 
-    def begin(self, actors: int, perms: Sequence[Sequence[int]], row_bits: int, room: int) -> None:
+    def begin(self, parts: int, perms: Sequence[Sequence[int]], row_bits: int, room: int) -> None:
         """Begin without composites.
 
         Args:
-            actors: how many there are; `words` is set.
+            parts: of actors, how many there are in all; `words` is set.
             perms: as in `Orbits`.
             row_bits: how many bits a composite has in a row, at least.
-            room: for so many composites of each actor.
+            room: for so many composites of each part.
         """
-        self.orbits, self.counts = Orbits(actors, perms, room), np.zeros(actors, np.int64)
-        self.row_widths = spread([row_bits] * actors)
+        self.orbits, self.counts = Orbits(parts, perms, room), np.zeros(parts, np.int64)
+        self.row_widths = spread([row_bits] * parts)
         self.place_rows()
-        self.hold(np.zeros((actors, 0), np.int64), room)
+        self.hold(np.zeros((parts, 0), np.int64), room)
 
     def hold(self, dec: Words, room: int) -> None:
         """Take `counts` composites, whose local words are given per actor; none has an orbit."""

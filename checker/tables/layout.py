@@ -6,11 +6,14 @@ composites of all actors. Reachable states use few of the combinations of column
 a single word where the columns would need two or three (this is the idea of tree compression:
 Laarman, van de Pol, Weber, Parallel Recursive State Compression for Free, SPIN 2011). Widths grow
 on demand: local words are packed anew (composites keep their numbers), or rows are.
+
+Under `full` an actor has two composites in a row, one for its state and what is in flight or
+undelivered, and one for its history.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,12 @@ from antecede.checker.tables import kernels
 from antecede.checker.tables.composites import CompositeStore, wider
 from antecede.checker.tables.packing import Fields, pack_widths
 from antecede.checker.tables.tabulate import Tabulation, Words
+
+_OF_HISTORY = (kernels.POSITION, kernels.KNOWS, kernels.RECORDED, kernels.STAMPS)
+"""Columns that depend on what an actor sent and delivered, in which order, and on nothing else.
+
+They have few values, and so have the others; but they are met in very many combinations.
+"""
 
 
 @define(eq=False)
@@ -31,6 +40,7 @@ class Layout(CompositeStore):
         row_bits: how many bits a composite has in a row at first, at least.
         sweep_line, check_progress: kernels need the composites' progress, to drop states or to
             check that it never decreases.
+        parted: an actor has two parts, its state and its history; otherwise it is one part.
         col_widths: bits of each local column.
         progress: as in `kernels.Tables`.
     """
@@ -39,24 +49,40 @@ class Layout(CompositeStore):
     row_bits: int = 4
     sweep_line: bool = False
     check_progress: bool = False
+    parted: bool = False
     col_widths: list[int] = field(init=False)
     progress: Any = field(init=False)
     _progressed: Words = field(init=False)
     _col: Fields = field(init=False)
+    _half: Words = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Start with narrow columns and rows of one word where that is possible."""
         self.col_widths = self._needed_columns(slack=1)
         self._place_columns()
         symmetry = self.tabulation.symmetry
-        perms = symmetry.group if symmetry is not None else []
-        self.begin(self.tabulation.system.actors, perms, self.row_bits, room=256)
+        perms = [self._of_parts(p) for p in symmetry.group] if symmetry is not None else []
+        parts = self.tabulation.system.actors * self.each
+        self.begin(parts, perms, self.row_bits, room=256)
+
+    @property
+    def each(self) -> int:
+        """How many parts an actor has."""
+        return 2 if self.parted else 1
+
+    def _of_parts(self, permutation: Sequence[int]) -> list[int]:
+        """Return where each part goes where actors go as given."""
+        return [target * self.each + half for target in permutation for half in range(self.each)]
+
+    def part_of(self, actor: int, column: int) -> int:
+        """Return the part that holds a column of an actor."""
+        return actor * self.each + int(self._half[column])
 
     def hold(self, dec: Words, room: int) -> None:
         """Take composites, none of which has an orbit; find out their progress anew."""
         super().hold(dec, room)
-        actors = len(self.counts)
-        self.progress, self._progressed = np.zeros(actors * room, np.int32), 0 * self.counts
+        parts = len(self.counts)
+        self.progress, self._progressed = np.zeros(parts * room, np.int32), 0 * self.counts
 
     def _needed_columns(self, slack: int) -> list[int]:
         """Return the bits that each column needs now, with some to spare."""
@@ -84,7 +110,16 @@ class Layout(CompositeStore):
         return needs
 
     def _place_columns(self) -> None:
-        self.words, word, shift = pack_widths(self.col_widths)
+        """Give every column its field in the local words of its part."""
+        columns = np.arange(len(self.col_widths))
+        self._half = (np.isin(columns, _OF_HISTORY) & self.parted).astype(np.int64)
+        word, shift, self.words = [0] * len(columns), [0] * len(columns), 1
+        for half in range(self.each):
+            chosen = np.flatnonzero(self._half == half).tolist()
+            count, words, shifts = pack_widths([self.col_widths[k] for k in chosen])
+            self.words = max(self.words, count)
+            for k, at, low in zip(chosen, words, shifts, strict=True):
+                word[k], shift[k] = at, low
         self._col = Fields.of(self.col_widths, word, shift)
 
     @property
@@ -95,17 +130,21 @@ class Layout(CompositeStore):
 
     def widen_columns(self) -> None:
         """Pack the local words anew, with wider columns; composites keep their numbers."""
-        before, rows = self._col, self.dec.reshape(-1, self.words)
+        before, old = self._col, self.dec.reshape(-1, self.each, self.room, self.words)
         slots = len(self.cons) // (self.words + 1)
         needs = self._needed_columns(slack=2)
         self.col_widths = [max(n, w) for n, w in zip(needs, self.col_widths, strict=True)]
         self._place_columns()
-        self.dec = before.packed_as(self._col, rows, self.words).ravel()
+        dec = np.zeros((*old.shape[:3], self.words), np.int64)
+        for column, half in enumerate(self._half):
+            self._col.write(dec[:, half], column, before.read(old[:, half], column))
+        self.dec = dec.ravel()
         self.index(slots)
 
     def column(self, actor: int, column: int) -> Words:
-        """Return what a column of an actor's local words holds, by composite."""
-        local = self.dec.reshape(len(self.counts), -1, self.words)[actor, : self.counts[actor]]
+        """Return what a column of an actor's local words holds, by composite of its part."""
+        part = self.part_of(actor, column)
+        local = self.dec.reshape(len(self.counts), -1, self.words)[part, : self.counts[part]]
         return np.asarray(self._col.read(local, column), np.int64)
 
     def record(self) -> dict[str, Any]:
@@ -132,11 +171,11 @@ class Layout(CompositeStore):
 
     def encode(self, columns: list[list[int]]) -> Words:
         """Return the local words of all actors for their columns, as records for `add`."""
-        records = np.zeros((len(columns), 1 + self.words), np.int64)
+        records = np.zeros((len(self.counts), 1 + self.words), np.int64)
+        records[:, 0] = np.arange(len(records))
         for actor, row in enumerate(columns):
-            records[actor, 0] = actor
             for k, value in enumerate(row):
-                self._col.write(records[actor, 1:], k, value)
+                self._col.write(records[self.part_of(actor, k), 1:], k, value)
         return records
 
     def geometry(self) -> Words:
@@ -145,7 +184,7 @@ class Layout(CompositeStore):
         geo = np.full(kernels.GEOMETRY_SIZE, -1, np.int64)
         geo[: kernels.BAD] = [
             system.actors,
-            self.words,
+            self.words * self.each,
             self.row_words,
             len(t.channels),
             t.full,
@@ -164,10 +203,13 @@ class Layout(CompositeStore):
             t.sought_endings,
             t.oracle.trim is not None,
             t.oracle.number is not None,
+            len(self.counts),
+            self.words,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)
-        for start, values in zip(starts, self._col, strict=True):
+        columns = self._col._replace(word=self._col.word + self._half * self.words)
+        for start, values in zip(starts, columns, strict=True):
             geo[start : start + len(values)] = values
         starts = (kernels.ROW_WORD, kernels.ROW_SHIFT, kernels.ROW_MASK)
         for start, values in zip(starts, self.row_fields, strict=True):
@@ -201,15 +243,16 @@ class Layout(CompositeStore):
             return self.progress
         if len(self.progress) != most * len(self.counts):
             self.progress = wider(self.progress.reshape(len(self.counts), -1), most, 0)
-        for actor, count in enumerate(self.counts):
-            new = slice(int(self._progressed[actor]), int(count))
-            at = actor * self.stride
+        sent, undelivered = self.tabulation.progress_by_value()
+        for part, count in enumerate(self.counts):
+            actor, actors = part // self.each, len(self.counts) // self.each
+            new = slice(int(self._progressed[part]), int(count))
+            at = part * self.stride
             words = self.dec[at : at + self.stride].reshape(-1, self.words)[new]
-            values = self.tabulation.progress(
-                actor,
-                self._col.read(words, kernels.POSITION),
-                self._col.read(words, kernels.PENDING),
-            )
-            self.progress[actor * most + new.start : actor * most + new.stop] = values
+            values = np.zeros(len(words), np.int64)
+            for column, weights in ((kernels.POSITION, sent), (kernels.PENDING, -undelivered)):
+                if self.part_of(actor, column) == part:
+                    values += weights.reshape(actors, -1)[actor, self._col.read(words, column)]
+            self.progress[part * most + new.start : part * most + new.stop] = values
         self._progressed[:] = self.counts
         return self.progress

@@ -63,6 +63,7 @@ class Supply:
         row_bits: how many bits a composite has in a row at first, at least.
         sweep_line, check_progress: as in Layout.
         self_channels: as in Tabulation.
+        parted: under `full`, actors have two parts, see Layout.
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: how numbers are packed.
         tables: what kernels are given; replaced whenever something was filled.
@@ -74,6 +75,7 @@ class Supply:
     sweep_line: bool = False
     check_progress: bool = False
     self_channels: bool = False
+    parted: bool = False
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: kernels.Tables = field(init=False)
@@ -86,7 +88,13 @@ class Supply:
             if self.tabulation.full:
                 self.tabulation.renamed = RenamedSequences(symmetry)
         columns = self.tabulation.start()
-        self.layout = Layout(self.tabulation, self.row_bits, self.sweep_line, self.check_progress)
+        self.layout = Layout(
+            self.tabulation,
+            self.row_bits,
+            self.sweep_line,
+            self.check_progress,
+            self.parted and self.tabulation.full,
+        )
         with wrapping():
             since = self.layout.counts.copy()
             self.layout.add(self.layout.encode(columns))
@@ -113,7 +121,7 @@ class Supply:
 
     def initial_row(self) -> Words:
         """Return the row of the initial state."""
-        return self.layout.row_of([0] * self.system.actors)
+        return self.layout.row_of([0] * len(self.layout.counts))
 
     def refresh(self) -> None:
         """Give the kernels what was filled elsewhere."""

@@ -20,7 +20,7 @@ class Orbits:
     of most orbits are as many as the permutations.
 
     Attributes:
-        actors: of the system.
+        actors: what is renamed: the actors, or their parts.
         perms: the group, the identity first; empty without symmetry.
         room: composites of one actor that there is room for.
         targets, sources, products, kin, images, known: as in `kernels.Renamings`.

@@ -316,10 +316,13 @@ def test_a_sweep_drops_states_and_the_counts_stay_exact() -> None:
 def test_the_check_of_the_progress_notices_a_transition_that_decreases_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = Tabulation.progress
-    monkeypatch.setattr(
-        Tabulation, "progress", lambda self, *args: self.most_progress // 2 - real(self, *args)
-    )
+    real = Tabulation.progress_by_value
+
+    def decreasing(tabulation: Tabulation) -> tuple[Any, Any]:
+        sent, undelivered = real(tabulation)
+        return tabulation.most_progress // 2 - sent, -undelivered
+
+    monkeypatch.setattr(Tabulation, "progress_by_value", decreasing)
     with pytest.raises(Exception, match="decreases the progress"):
         searched(small("mfss", 2, 1), memory="sweep-line", check_progress=True)
 

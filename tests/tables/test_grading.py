@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.engine import explorer_for
+from antecede.checker.errors import ReplayError
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.local.weighed import WeighedExpansion
 from antecede.checker.model import Message, Protocol, Step
@@ -415,11 +416,8 @@ def test_composites_that_are_out_of_use_are_dropped(
     result = explore(system, search)
     assert found(searched(system, forget_from=None)) == found(result)
     assert result.statistics["dropped_composites"] > 0
-    assert (
-        searched(system).statistics["composites"]
-        == (result.statistics["composites"] + result.statistics["dropped_composites"])
-        or result.statistics["dropped_composites"] > searched(system).statistics["composites"]
-    )
+    told = result.statistics["composites"] + result.statistics["dropped_composites"]
+    assert searched(system).statistics["composites"] <= told  # some are met again
 
 
 @pytest.mark.parametrize(
@@ -452,6 +450,6 @@ def test_composites_stay_where_states_may_be_met_again() -> None:
 def test_a_composite_that_is_numbered_wrongly_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seeded bug: rows keep the old numbers."""
     monkeypatch.setattr("antecede.checker.tables.kernels.renumber", lambda *_args: None)
-    system = small("mfss", 3, 1, history="full")
-    with pytest.raises(IndexError):  # a path to nowhere
+    system = small("mfss", 2, 3, history="full")
+    with pytest.raises(ReplayError):  # states that there are not
         explore(system, explorer(system, collect_from=1))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.tables.kernels.geometry import (
-    ACTORS,
     COL_MASK,
     COL_SHIFT,
     COL_WORD,
     COMPOSE,
     DEC_STRIDE,
     MISSES,
+    PART_WORDS,
+    PARTS,
     ROW_MASK,
     ROW_SHIFT,
     ROW_WORD,
@@ -144,24 +145,24 @@ def compose_missed(misses, control, tables, composites):
     """
     geo, cons, dec = tables.geo, tables.cons, tables.dec
     counts, limits = composites.counts, composites.limits
-    words = geo[WORDS]
+    words = geo[PART_WORDS]
     mask = cons.shape[0] // (words + 1) - 1
     total = np.int64(0)
-    for actor in range(geo[ACTORS]):
-        total += counts[actor]
+    for part in range(geo[PARTS]):
+        total += counts[part]
     kept = np.int64(0)
     for r in range(control[MISSES]):
         done = False
         if misses[r, 0] >> 8 == COMPOSE:
-            actor = misses[r, 0] & 0xFF
-            at = actor * geo[DEC_STRIDE] + counts[actor] * words
-            if counts[actor] < limits[actor] and total < limits[geo[ACTORS]]:
+            part = misses[r, 0] & 0xFF
+            at = part * geo[DEC_STRIDE] + counts[part] * words
+            if counts[part] < limits[part] and total < limits[geo[PARTS]]:
                 done = True
                 for k in range(words):
                     dec[at + k] = misses[r, 1 + k]
-                if find_composite(cons, words, dec, at, actor) == -1:
-                    index_composite(cons, mask, dec, at, words, actor, counts[actor])
-                    counts[actor] += 1
+                if find_composite(cons, words, dec, at, part) == -1:
+                    index_composite(cons, mask, dec, at, words, part, counts[part])
+                    counts[part] += 1
                     total += 1
         if not done:
             for k in range(misses.shape[1]):
@@ -176,15 +177,15 @@ def mark_composites(rows, count, geo, marks):
     """Mark the composites of the first `count` rows.
 
     Args:
-        marks: bool; of composite g of actor i at i * (its length // actors) + g.
+        marks: bool; of composite g of part i at i * (its length // parts) + g.
     """
     rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
-    room = marks.shape[0] // geo[ACTORS]
+    room = marks.shape[0] // geo[PARTS]
     for r in range(count):
         at = r * geo[ROW_WORDS]
-        for actor in range(geo[ACTORS]):
-            field = rows[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
-            marks[actor * room + (field & geo[ROW_MASK + actor])] = True
+        for part in range(geo[PARTS]):
+            field = rows[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
+            marks[part * room + (field & geo[ROW_MASK + part])] = True
 
 
 @kernel
@@ -195,10 +196,10 @@ def renumber(rows, count, geo, numbers):
         numbers: int64; the new ones, at the places of `mark_composites`.
     """
     rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
-    room = numbers.shape[0] // geo[ACTORS]
+    room = numbers.shape[0] // geo[PARTS]
     for r in range(count):
         at = r * geo[ROW_WORDS]
-        for actor in range(geo[ACTORS]):
-            word, shift = at + geo[ROW_WORD + actor], geo[ROW_SHIFT + actor]
-            old = rows[word] >> shift & geo[ROW_MASK + actor]
-            rows[word] ^= (old ^ numbers[actor * room + old]) << shift
+        for part in range(geo[PARTS]):
+            word, shift = at + geo[ROW_WORD + part], geo[ROW_SHIFT + part]
+            old = rows[word] >> shift & geo[ROW_MASK + part]
+            rows[word] ^= (old ^ numbers[part * room + old]) << shift

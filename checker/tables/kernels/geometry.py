@@ -4,9 +4,12 @@ All words are non-negative int64 (63 usable bits), so that no kernel mixes signe
 arithmetic; hashes alone are uint64. An empty slot holds -1. Terms:
 
 * a *local word* packs the columns of one actor (see `checker.tables.layout`); an actor has WORDS;
-* a *composite* numbers the distinct local words of an actor; `cons` finds the number, `dec` the
+* a *part* is all of an actor's local words; or, where there are two parts of each actor, what the
+  protocol knows or what the history records; a part has PART_WORDS, and part p belongs to actor
+  p // (PARTS // ACTORS);
+* a *composite* numbers the distinct local words of a part; `cons` finds the number, `dec` the
   words;
-* a *row* packs the composites of all actors into `geo.row_words` words: a global state;
+* a *row* packs the composites of all parts into `geo.row_words` words: a global state;
 * an *entry* is a row followed by one word of information (parent, transition, kind).
 """
 
@@ -73,17 +76,18 @@ NEW = np.int64(-1) << np.int64(63)
 # The geometry array: scalars, then arrays at fixed places; `Layout.geometry` makes it.
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, DROPS_BEHIND, CHECKS_PROGRESS = range(8, 13)
-ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS = range(13, 20)
+ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS = range(13, 22)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
-BAD = 20
+MOST_PARTS = 2 * MOST_ACTORS
+BAD = 22
 """Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
 COL_MASK = COL_SHIFT + MOST_COLUMNS
 ROW_WORD = COL_MASK + MOST_COLUMNS
-ROW_SHIFT = ROW_WORD + MOST_ACTORS
-ROW_MASK = ROW_SHIFT + MOST_ACTORS
-CHAN_SRC = ROW_MASK + MOST_ACTORS
+ROW_SHIFT = ROW_WORD + MOST_PARTS
+ROW_MASK = ROW_SHIFT + MOST_PARTS
+CHAN_SRC = ROW_MASK + MOST_PARTS
 CHAN_DST = CHAN_SRC + MOST_CHANNELS
 CHAN_COL = CHAN_DST + MOST_CHANNELS
 CHAN_OF = CHAN_COL + MOST_CHANNELS
@@ -98,10 +102,10 @@ class Renamings(NamedTuple):
     the first of its composites is renamed.
 
     Attributes:
-        targets: where permutation k takes actor i, at k * actors + i.
-        sources: which actor permutation k takes to i, at k * actors + i.
+        targets: where permutation k takes part i, at k * parts + i.
+        sources: which part permutation k takes to i, at k * parts + i.
         products: uint8; the permutation that applies j, then k, at j * (size of the group) + k.
-        kin: of composite g of actor i, at i * geo[REN_STRIDE] + g: its orbit, times 256, and a
+        kin: of composite g of part i, at i * geo[REN_STRIDE] + g: its orbit, times 256, and a
             permutation that makes it of the first of that orbit; -1: not known yet.
         images: int32; what permutation k makes of the first of an orbit, at
             orbit * (size of the group) + k.
@@ -123,10 +127,10 @@ class Tables(NamedTuple):
         geo: the geometry, see above.
         table: open addressing, slot s holds a key at 2s (-1: empty) and its value at 2s + 1.
         code: effects of handlers; see `checker.tables.tabulate`.
-        cons: open addressing, slot s holds the local words and actor << 48 | composite (-1: empty).
-        dec: the local words of each composite; actor i's begin at i * geo[DEC_STRIDE].
+        cons: open addressing, slot s holds the local words and part << 48 | composite (-1: empty).
+        dec: the local words of each composite; part i's begin at i * geo[DEC_STRIDE].
         renamings: of composites.
-        progress: int32; of composite g of actor i, at i * geo[REN_STRIDE] + g; see `progress_of`.
+        progress: int32; of composite g of part i, at i * geo[REN_STRIDE] + g; see `progress_of`.
     """
 
     geo: np.ndarray[Any, Any]
@@ -210,8 +214,8 @@ class Composites(NamedTuple):
     """How many composites there are.
 
     Attributes:
-        counts: per actor, so far.
-        limits: per actor, then over all actors: the most that there is room for.
+        counts: per part, so far.
+        limits: per part, then over all parts: the most that there is room for.
     """
 
     counts: np.ndarray[Any, Any]

@@ -11,7 +11,7 @@ import numpy as np
 from antecede.checker.search import backwards, cycles
 from antecede.checker.search.graph import Passes
 from antecede.checker.tables.kernels.geometry import (
-    ACTORS,
+    PARTS,
     REN_STRIDE,
     ROW_MASK,
     ROW_SHIFT,
@@ -114,7 +114,7 @@ def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
         begin: the place in its level of the first state that was expanded.
         end: the place after that of the last one.
         tables: for the composites of rows.
-        wanted: uint8; what holds of composite g of actor i, at i * geo[REN_STRIDE] + g.
+        wanted: uint8; what holds of composite g of part i, at i * geo[REN_STRIDE] + g.
         graph: has room for all that may be found; `first` has as many entries as states that were
             expanded before, and one more.
         fresh: rows in graph.rows so far.
@@ -125,7 +125,7 @@ def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
     geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
     number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)
     rows, row_words = borrow(graph.rows), geo[ROW_WORDS]
-    stride, actors = row_words + 1, geo[ACTORS]
+    stride, parts = row_words + 1, geo[PARTS]
     first, label = borrow(graph.first), borrow(graph.label)
     labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
@@ -144,9 +144,9 @@ def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
         slot = found[owner, entry]
         if number[slot] == 0:
             mark = np.int64(255)
-            for actor in range(actors):
-                field = out[owner, start + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
-                mark &= wanted[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+            for part in range(parts):
+                field = out[owner, start + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
+                mark &= wanted[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
             for k in range(row_words):
                 rows[fresh * row_words + k] = out[owner, start + k]
             marks[states] = mark

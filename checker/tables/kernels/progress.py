@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.tables.kernels.geometry import (
-    ACTORS,
+    PARTS,
     REN_STRIDE,
     ROW_MASK,
     ROW_SHIFT,
@@ -31,9 +31,9 @@ def progress_of(row, at, geo, progress):
     are still undelivered.
     """
     total = np.int64(0)
-    for actor in range(geo[ACTORS]):
-        field = row[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
-        total += progress[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+    for part in range(geo[PARTS]):
+        field = row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
+        total += progress[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
     return total
 
 

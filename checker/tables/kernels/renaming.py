@@ -18,6 +18,7 @@ from antecede.checker.tables.kernels.geometry import (
     CHAN_COL,
     CHAN_OF,
     CHANNELS,
+    COL_WORD,
     COLUMN_COUNT,
     COMPOSE,
     DEC_STRIDE,
@@ -26,6 +27,8 @@ from antecede.checker.tables.kernels.geometry import (
     MISSED,
     MISSES,
     MOST_COLUMNS,
+    PART_WORDS,
+    PARTS,
     PERMUTATIONS,
     RECORDED,
     REN_STRIDE,
@@ -55,23 +58,23 @@ def renamed_by(k, kin, geo, renamings):
 
 
 @inlined
-def kin_of(row, at, geo, renamings, actor):
-    """Return the entry in `renamings.kin` of an actor's composite in row[at:]."""
-    field = row[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
-    return renamings.kin[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+def kin_of(row, at, geo, renamings, part):
+    """Return the entry in `renamings.kin` of a part's composite in row[at:]."""
+    field = row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
+    return renamings.kin[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
 
 
 @inlined
 def room_to_represent(geo):
     """Return the length of the working space of `represent`."""
-    return 3 * geo[ACTORS] + geo[PERMUTATIONS] + 1
+    return 3 * geo[PARTS] + geo[PERMUTATIONS] + 1
 
 
 @inlined
 def represent(out, start, geo, renamings, loc, base):
     """Replace the row out[start:] by the one of its renamings that stands for all of them.
 
-    It is the one whose composites' orbits, actor by actor, have the least numbers; among several
+    It is the one whose composites' orbits, part by part, have the least numbers; among several
     such renamings, the one whose composites have. A renaming does not change a composite's orbit,
     so most states have one such renaming, which is found without looking at what it makes of them.
 
@@ -82,32 +85,32 @@ def represent(out, start, geo, renamings, loc, base):
     Returns:
         The number of permutations that leave the row as it is, the identity among them.
     """
-    actors = geo[ACTORS]
-    best, trial, chosen = base + actors, base + 2 * actors, base + 3 * actors
-    for actor in range(actors):
-        loc[base + actor] = kin_of(out, start, geo, renamings, actor)
+    parts = geo[PARTS]
+    best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
+    for part in range(parts):
+        loc[base + part] = kin_of(out, start, geo, renamings, part)
     several = choose_by_orbits(loc, base, chosen, geo, renamings)
     if several == 1 and loc[chosen] == 0:
         return np.int64(1)
     fixed = np.int64(1)
     for n in range(several):
         k = loc[chosen + n]
-        for actor in range(actors):
-            number = renamed_by(k, loc[base + actor], geo, renamings)
-            loc[trial + renamings.targets[k * actors + actor]] = number
+        for part in range(parts):
+            number = renamed_by(k, loc[base + part], geo, renamings)
+            loc[trial + renamings.targets[k * parts + part]] = number
         difference = np.int64(-1)
         if n > 0:
-            difference = compared(loc, trial, loc, best, actors)
+            difference = compared(loc, trial, loc, best, parts)
         if difference == 0:
             fixed += 1
         elif difference < 0:
             fixed = np.int64(1)
-            for actor in range(actors):
-                loc[best + actor] = loc[trial + actor]
+            for part in range(parts):
+                loc[best + part] = loc[trial + part]
     for k in range(geo[ROW_WORDS]):
         out[start + k] = 0
-    for actor in range(actors):
-        out[start + geo[ROW_WORD + actor]] |= loc[best + actor] << geo[ROW_SHIFT + actor]
+    for part in range(parts):
+        out[start + geo[ROW_WORD + part]] |= loc[best + part] << geo[ROW_SHIFT + part]
     return fixed
 
 
@@ -116,16 +119,16 @@ def choose_by_orbits(loc, base, chosen, geo, renamings):
     """Write to loc[chosen:] the permutations that give the least orbits, and return how many.
 
     Args:
-        loc, base: loc[base:] holds each actor's entry in `renamings.kin`.
+        loc, base: loc[base:] holds each part's entry in `renamings.kin`.
     """
-    actors = geo[ACTORS]
+    parts = geo[PARTS]
     loc[chosen] = 0
     several = np.int64(1)
     for k in range(1, geo[PERMUTATIONS] + 1):
         difference = np.int64(0)
-        for target in range(actors):
-            one = loc[base + renamings.sources[k * actors + target]] >> 8
-            other = loc[base + renamings.sources[loc[chosen] * actors + target]] >> 8
+        for target in range(parts):
+            one = loc[base + renamings.sources[k * parts + target]] >> 8
+            other = loc[base + renamings.sources[loc[chosen] * parts + target]] >> 8
             if one != other:
                 difference = np.int64(-1) if one < other else np.int64(1)
                 break
@@ -260,59 +263,62 @@ def relate_composites(tables, since, upto, misses, control):
 
     Args:
         tables: its renamings have room for an orbit for each of these composites.
-        since, upto: per actor, the composites in question.
+        since, upto: per part, the composites in question.
     """
     geo, renamings = tables.geo, tables.renamings
-    actors, order = geo[ACTORS], geo[PERMUTATIONS] + 1
-    loc = np.empty(2 * actors * geo[WORDS], np.int64)
+    parts, order = geo[PARTS], geo[PERMUTATIONS] + 1
+    loc = np.empty(2 * geo[ACTORS] * geo[WORDS], np.int64)
     images = np.empty(order, np.int64)
-    for actor in range(actors):
-        for number in range(since[actor], upto[actor]):
-            if renamings.kin[actor * geo[REN_STRIDE] + number] != -1:
+    for part in range(parts):
+        for number in range(since[part], upto[part]):
+            if renamings.kin[part * geo[REN_STRIDE] + number] != -1:
                 continue
             if control[MISSES] + order * (geo[COLUMN_COUNT] + 1) > misses.shape[0]:
                 return
             complete = True
             for k in range(order):
-                images[k] = rename(tables, k, actor, number, loc, misses, control)
+                images[k] = rename(tables, k, part, number, loc, misses, control)
                 complete = complete and images[k] != MISSED
             if complete:
                 orbit = renamings.known[0]
                 renamings.known[0] = orbit + 1
                 for k in range(order):
                     renamings.images[orbit * order + k] = images[k]
-                    target = renamings.targets[k * actors + actor]
+                    target = renamings.targets[k * parts + part]
                     place = target * geo[REN_STRIDE] + images[k]
                     if renamings.kin[place] == -1:
                         renamings.kin[place] = orbit << 8 | k
 
 
 @kernel
-def rename(tables, k, actor, number, loc, misses, control):
-    """Return the composite that permutation k makes of an actor's composite, or MISSED."""
+def rename(tables, k, part, number, loc, misses, control):
+    """Return the composite that permutation k makes of a part's composite, or MISSED."""
     geo, targets = tables.geo, tables.renamings.targets
     if k == 0:
         return number
-    actors, words = geo[ACTORS], geo[WORDS]
-    target = targets[k * actors + actor]
+    parts, words = geo[PARTS], geo[PART_WORDS]
+    each, target = parts // geo[ACTORS], targets[k * parts + part]
     for w in range(words):
-        start = actor * geo[DEC_STRIDE] + number * words
-        loc[(actors + actor) * words + w] = tables.dec[start + w]
+        start = part * geo[DEC_STRIDE] + number * words
+        loc[(parts + part) * words + w] = tables.dec[start + w]
         loc[target * words + w] = 0
+    actor = part // each
     complete = True
     for column in range(geo[COLUMN_COUNT]):
+        if geo[COL_WORD + column] // words != part % each:
+            continue
         if column == LOSSES or (RECORDED <= column <= STAMPS and not geo[FULL_HISTORY]):
             continue
         into = column
         if column >= CHANNELS:
             into = renamed_column(geo, targets, k, actor, column)
-        value = get(loc, actors * words, geo, actor, column)
+        value = get(loc, parts * words, geo, actor, column)
         key = key_of(RENAME, k - 1, value, column << 4 | actor)
         renamed = look_up(tables.table, key, misses, control)
         if renamed == -1:
             complete = False
         else:
-            put(loc, geo, target, into, renamed)
+            put(loc, geo, target // each, into, renamed)
     if not complete:
         return np.int64(MISSED)
     found = find_composite(tables.cons, words, loc, target * words, target)
@@ -329,10 +335,12 @@ def rename(tables, k, actor, number, loc, misses, control):
 @kernel
 def renamed_column(geo, targets, k, actor, column):
     """Return the column of the channel that a channel of `actor` becomes."""
-    actors = geo[ACTORS]
+    actors, parts = geo[ACTORS], geo[PARTS]
+    each = parts // actors
     for other in range(actors):
         channel = geo[CHAN_OF + actor * actors + other]
         if channel != -1 and geo[CHAN_COL + channel] == column:
-            there = targets[k * actors + actor] * actors + targets[k * actors + other]
-            return geo[CHAN_COL + geo[CHAN_OF + there]]
+            src = targets[k * parts + actor * each] // each
+            dst = targets[k * parts + other * each] // each
+            return geo[CHAN_COL + geo[CHAN_OF + src * actors + dst]]
     return np.int64(-1)

@@ -36,6 +36,7 @@ from antecede.checker.tables.kernels.geometry import (
     OK,
     OVER,
     OVERFLOWED,
+    PARTS,
     PENDING,
     PERMUTATIONS,
     POSITION,
@@ -81,7 +82,7 @@ def room_for(geo):
     `represent` needs; then come successors in waiting (see `await_composites`).
     """
     size = geo[ACTORS] * geo[WORDS]
-    return 2 * size + room_to_represent(geo) + geo[CHOICES] * (size + geo[ACTORS] + 3)
+    return 2 * size + room_to_represent(geo) + geo[CHOICES] * (size + geo[PARTS] + 3)
 
 
 @inlined
@@ -111,7 +112,8 @@ def successors(row, at, tables, loc, out, found, misses, control):
     count = np.int64(0)
     status = np.int64(OK)
     first = 2 * size + room_to_represent(geo)
-    step = size + actors + 3
+    parts = geo[PARTS]
+    step = size + parts + 3
     waiting = np.int64(0)
     said = np.int64(0)
     if geo[FOLLOWS]:
@@ -209,7 +211,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
                 continue
             base = first + waiting * step
             await_composites(loc, size, geo, cons, base)
-            base += size + actors
+            base += size + parts
             loc[base], loc[base + 1], loc[base + 2] = info, shown, stays and deliveries == 0
             waiting += 1
     if waiting > room:
@@ -220,7 +222,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
         if emit(loc, base, size, row, at, geo, cons, out, start, misses, control) != OK:
             status = np.int64(MISSED)
             continue
-        base += size + actors
+        base += size + parts
         if loc[base + 2]:
             # What takes nothing and changes nothing is no transition.
             changed = False
