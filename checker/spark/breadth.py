@@ -94,7 +94,8 @@ def _of_local(options: Options) -> Options:
     """Return the options of the local engine, with which a search begins."""
     memory = "keep" if options.memory == "keep" else "auto"
     nothing: dict[str, Any] = {"spill": None, "checkpoint": None, "resume": None}
-    return evolve(options, memory=memory, check_progress=False, spill_visited=False, **nothing)
+    options = evolve(options, engine="spark", memory=memory, **nothing)
+    return evolve(options, check_progress=False, spill_visited=False)
 
 
 @define(eq=False)
