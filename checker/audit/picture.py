@@ -12,7 +12,7 @@ from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.formats.scheme import darkening
-from antecede.checker.formats.svg import DARK
+from antecede.checker.formats.svg_style import DARK
 from antecede.checker.report.prose import printable
 
 FORMATS = ("svg", "html", "shiviz", "json")

@@ -18,7 +18,8 @@ from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
 from antecede.checker.formats.html import actors_table, network_list
 from antecede.checker.formats.json import own_version
 from antecede.checker.formats.markup import Markup, joined, tag
-from antecede.checker.formats.svg import drawing, style
+from antecede.checker.formats.svg import drawing
+from antecede.checker.formats.svg_style import style
 from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties

@@ -15,7 +15,8 @@ from antecede.checker.amounts import counted
 from antecede.checker.formats.geometry import BOLD, cut, overlap, text_width
 from antecede.checker.formats.markup import Markup, number, tag
 from antecede.checker.formats.placing import Placed, Point, placed
-from antecede.checker.formats.svg import DARK, LIGHT, wrapped_lines
+from antecede.checker.formats.svg import wrapped_lines
+from antecede.checker.formats.svg_style import DARK, LIGHT
 
 MOST_WORDED, MOST_IN_A_ROW = 60, 8
 """States of the largest graph that is drawn with words, in all and in a row."""

@@ -19,7 +19,8 @@ from antecede.checker.formats.geometry import Layout
 from antecede.checker.formats.json import own_version
 from antecede.checker.formats.markup import Markup, joined, number, tag
 from antecede.checker.formats.spacetime import layout_of
-from antecede.checker.formats.svg import drawing, style
+from antecede.checker.formats.svg import drawing
+from antecede.checker.formats.svg_style import style
 from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, PathStep

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from antecede.checker.formats.svg import DARK
+from antecede.checker.formats.svg_style import DARK
 
 PAPER, INK = "#ffffff", "#000000"
 

@@ -8,21 +8,17 @@ on paper they are the light ones.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from antecede.checker.check import CheckReport
 from antecede.checker.formats.geometry import (
     BOLD,
     BUFFER,
-    NAME,
     TEXT,
     Arrow,
     Bracket,
     Label,
     Layout,
-    Mark,
-    Point,
     Row,
     Span,
     cut,
@@ -30,107 +26,17 @@ from antecede.checker.formats.geometry import (
 )
 from antecede.checker.formats.markup import Markup, joined, number, tag
 from antecede.checker.formats.spacetime import layout_of
+from antecede.checker.formats.svg_shapes import (
+    draw_arrow,
+    draw_arrow_text,
+    draw_label,
+    draw_mark,
+    draw_mark_text,
+    draw_shape,
+)
+from antecede.checker.formats.svg_style import CLASS, style
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import About, about
-
-LIGHT: Mapping[str, str] = {
-    "paper": "#ffffff",
-    "ink": "#1f2328",
-    "muted": "#59636e",
-    "faint": "#d1d9e0",
-    "strip": "#f3f5f8",
-    "late": "#b34700",
-    "chain": "#0063a3",
-    "band": "#bfdcf2",
-    "shade": "#6e7781",
-    "mode": "#7d3c98",
-}
-DARK: Mapping[str, str] = {
-    "paper": "#0d1117",
-    "ink": "#e6edf3",
-    "muted": "#9da7b1",
-    "faint": "#3d444d",
-    "strip": "#151b23",
-    "late": "#ff9d57",
-    "chain": "#6cb8ff",
-    "band": "#173a5c",
-    "shade": "#8d96a0",
-    "mode": "#d2a8ff",
-}
-
-_PAINT = """
-.{at} .paper {{ fill: {paper}; }}
-.{at} text {{ fill: {ink}; }}
-.{at} .muted, .{at} .control text {{ fill: {muted}; }}
-.{at} .halo {{ stroke: {paper}; }}
-.{at} .strip {{ fill: {strip}; }}
-.{at} .even {{ fill: {paper}; }}
-.{at} .life {{ stroke: {muted}; }}
-.{at} .tick {{ stroke: {faint}; }}
-.{at} .shaft {{ stroke: {ink}; }}
-.{at} .head, .{at} .dot {{ fill: {ink}; }}
-.{at} .ring, .{at} .glass, .{at} .cross {{ stroke: {ink}; }}
-.{at} .ring, .{at} .glass, .{at} .open {{ fill: {paper}; }}
-.{at} .diamond {{ fill: {ink}; stroke: {paper}; }}
-.{at} .control .shaft, .{at} .control .open {{ stroke: {muted}; }}
-.{at} .control .head, .{at} .control .dot {{ fill: {muted}; }}
-.{at} .open {{ stroke: {ink}; }}
-.{at} .chain .shaft {{ stroke: {chain}; }}
-.{at} .chain .head, .{at} .chain text {{ fill: {chain}; }}
-.{at} .late .shaft, .{at} .wrong .ring, .{at} .wrong .glass {{ stroke: {late}; }}
-.{at} .late .core {{ stroke: {paper}; }}
-.{at} .gap {{ stroke: {late}; fill: {paper}; }}
-.{at} .late .head, .{at} .late text, .{at} .wrong text, .{at} text.wrong {{ fill: {late}; }}
-.{at} .wrong .diamond {{ fill: {late}; }}
-.{at} .wrong .cross {{ stroke: {paper}; }}
-.{at} .turn {{ stroke: {late}; }}
-.{at} .band {{ stroke: {band}; }}
-.{at} .shade {{ stroke: {shade}; fill: {shade}; }}
-.{at} .mode {{ stroke: {mode}; fill: {mode}; }}
-.{at} .span text {{ fill: {muted}; }}
-.{at} .row.selected .strip {{ fill: {band}; }}
-"""
-
-_SHAPE = """
-.{at} {{ font-family: system-ui, -apple-system, "Segoe UI", "Liberation Sans", Arial, sans-serif;
-  font-size: {size}px; }}
-.{at} .title {{ font-size: 18px; font-weight: 650; }}
-.{at} .name {{ font-size: {name}px; font-weight: 650; }}
-.{at} .halo {{ paint-order: stroke; stroke-width: 3.5px; stroke-linejoin: round; }}
-.{at} .shaft {{ fill: none; stroke-width: 1.5; }}
-.{at} .control .shaft {{ stroke-dasharray: 5 4; stroke-width: 1.2; }}
-.{at} .control .solid {{ stroke-dasharray: none; }}
-.{at} .in-flight .shaft {{ stroke-dasharray: 1.5 3.5; }}
-.{at} .chain .shaft {{ stroke-width: 2.4; }}
-.{at} .late .shaft {{ stroke-width: 5; }}
-.{at} .late .core {{ fill: none; stroke-width: 1.8; }}
-.{at} .late text, .{at} .chain text, .{at} .wrong text, .{at} text.wrong {{ font-weight: 650; }}
-.{at} .band {{ fill: none; stroke-width: 17; stroke-linecap: round; }}
-.{at} .life {{ stroke-width: 1.4; }}
-.{at} .ring, .{at} .glass {{ stroke-width: 1.7; }}
-.{at} .open {{ stroke-width: 1.3; }}
-.{at} .gap {{ stroke-width: 1.8; stroke-dasharray: 3 2.2; }}
-.{at} .turn {{ fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; }}
-.{at} .cross {{ fill: none; stroke-width: 2; stroke-linecap: round; }}
-.{at} .diamond {{ stroke-width: 1; }}
-.{at} .span rect {{ stroke-width: 0.8; }}
-.{at} .span text {{ font-size: 11px; font-style: italic; }}
-.{at} .veil {{ opacity: 0.8; pointer-events: none; }}
-.{at}.hide-control .control {{ display: none; }}
-"""
-
-CLASS = "spacetime"
-"""The class of the drawing; with `hide-control` beside it, control packets are not shown."""
-
-
-def style() -> str:
-    """Return the style sheet of the drawing."""
-    paint = _PAINT.format(at=CLASS, **LIGHT)
-    dark = _PAINT.format(at=CLASS, **DARK)
-    return (
-        f"{_SHAPE.format(at=CLASS, size=number(TEXT), name=number(NAME))}{paint}"
-        f"@media screen and (prefers-color-scheme: dark) {{{dark}}}\n"
-    )
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:
@@ -262,15 +168,15 @@ def _body(layout: Layout, wide: float, *, inside: bool) -> Iterator[Markup]:
     for x, _ in layout.columns if layout.trail or layout.spans else ():
         yield tag("line", class_="life", x1=x, y1=layout.top, x2=x, y2=layout.height - 10)
     ordered = sorted(layout.arrows, key=lambda a: (a.role == "late", a.role == "chain"))
-    yield from (_arrow(arrow) for arrow in ordered)
+    yield from (draw_arrow(arrow) for arrow in ordered)
     yield from (
-        tag("g", _label(span.label, "halo"), class_="span")
+        tag("g", draw_label(span.label, "halo"), class_="span")
         for span in layout.spans
         if span.label is not None
     )
-    yield from (_mark(mark) for mark in layout.marks)  # no label covers what happened
-    yield from (_arrow_text(arrow) for arrow in ordered)
-    yield from (_mark_text(mark) for mark in layout.marks if mark.label is not None)
+    yield from (draw_mark(mark) for mark in layout.marks)  # no label covers what happened
+    yield from (draw_arrow_text(arrow) for arrow in ordered)
+    yield from (draw_mark_text(mark) for mark in layout.marks if mark.label is not None)
     if inside:
         yield tag(
             "rect",
@@ -344,141 +250,6 @@ def _span(span: Span, modes: Sequence[str]) -> Markup:
     )
 
 
-def _arrow(arrow: Arrow) -> Markup:
-    tip, toward, route = _shaft(arrow)
-    parts = [tag("path", d=route, class_="shaft")]
-    if arrow.role == "late":
-        parts.append(tag("path", d=route, class_="core"))
-    if arrow.end == "lost":
-        parts.append(_cross(tip, 5, "shaft solid"))
-    elif arrow.end == "in-flight":
-        parts.append(tag("circle", class_="open", cx=tip[0], cy=tip[1], r=2.6))
-    else:
-        parts.append(_head(tip, toward, 12 if arrow.role == "late" else 9.5))
-    return tag("g", *parts, **_arrow_attributes(arrow))
-
-
-def _arrow_attributes(arrow: Arrow) -> dict[str, str | int | None]:
-    looks = ["arrow", "control" if arrow.control else "", arrow.role]
-    looks.append("" if arrow.end == "received" else arrow.end)
-    return {
-        "class_": " ".join(filter(None, looks)),
-        "data_step": arrow.sent,
-        "data_met": arrow.met,
-    }
-
-
-def _arrow_text(arrow: Arrow) -> Markup:
-    return tag("g", _label(arrow.label, "halo"), **_arrow_attributes(arrow))
-
-
-def _shaft(arrow: Arrow) -> tuple[Point, Point, str]:
-    """Return where the shaft ends, where it comes from there, and its path."""
-    (x1, y1), (x2, y2) = arrow.points
-    stop = 7.0 if arrow.end == "received" else 0.0
-    if arrow.loops:
-        tip = (x2 + stop, y2)
-        out = x1 + 42
-        route = _joined("M", x1, y1, "C", out, y1, out, y2, *tip)
-        return tip, (out, y2), route
-    length = math.hypot(x2 - x1, y2 - y1) or 1.0
-    tip = (x2 - (x2 - x1) / length * stop, y2 - (y2 - y1) / length * stop)
-    back = 8.0 if arrow.end == "received" else 0.0
-    end = (tip[0] - (x2 - x1) / length * back, tip[1] - (y2 - y1) / length * back)
-    return tip, (x1, y1), _joined("M", x1, y1, "L", *end)
-
-
-def _joined(*parts: str | float) -> str:
-    return " ".join(p if isinstance(p, str) else number(p) for p in parts)
-
-
-def _head(tip: Point, toward: Point, size: float) -> Markup:
-    """Return a filled arrowhead at `tip` of a line from `toward`."""
-    angle = math.atan2(tip[1] - toward[1], tip[0] - toward[0])
-    corners = [tip]
-    for turn in (math.pi - 0.42, math.pi + 0.42):
-        corners.append(
-            (tip[0] + size * math.cos(angle + turn), tip[1] + size * math.sin(angle + turn))
-        )
-    return tag("polygon", class_="head", points=_points(corners))
-
-
-def _points(points: Iterable[Point]) -> str:
-    return " ".join(f"{number(x)},{number(y)}" for x, y in points)
-
-
-def _cross(center: Point, size: float, look: str) -> Markup:
-    x, y = center
-    route = _joined("M", x - size, y - size, "L", x + size, y + size)
-    route += _joined(" M", x - size, y + size, "L", x + size, y - size)
-    return tag("path", d=route, class_=look)
-
-
-def _mark(mark: Mark) -> Markup:
-    looks = ["mark", mark.kind, "wrong" if mark.wrong else "", "control" if mark.control else ""]
-    return tag(
-        "g",
-        *_shape(mark.kind, mark.x, mark.y, wrong=mark.wrong),
-        class_=" ".join(filter(None, looks)),
-        data_step=mark.step,
-    )
-
-
-def _shape(kind: str, x: float, y: float, *, wrong: bool = False) -> Iterator[Markup]:
-    """Return the mark of an event."""
-    if kind == "causal-send":
-        yield tag("circle", class_="ring", cx=x, cy=y, r=6.6)
-    elif kind == "network-send":
-        yield tag("circle", class_="dot", cx=x, cy=y, r=3)
-    elif kind == "receive":
-        yield tag("circle", class_="open", cx=x, cy=y, r=2.8)
-    elif kind == "wait":
-        corners = [(x - 4.5, y - 6), (x + 4.5, y - 6), (x - 4.5, y + 6), (x + 4.5, y + 6)]
-        yield tag("polygon", class_="glass", points=_points(corners))
-    elif kind == "timeout":
-        yield tag("circle", class_="ring", cx=x, cy=y, r=7)
-        yield tag("path", class_="shaft", d=_joined("M", x, y - 4.5, "V", y, "H", x + 3.5))
-    elif kind == "internal":
-        yield tag("circle", class_="ring", cx=x, cy=y, r=7)
-        yield tag("circle", class_="dot", cx=x, cy=y, r=2.2)
-        yield tag("path", class_="shaft", d=_joined("M", x - 3.8, y - 3.8, "H", x + 3.8))
-    elif kind == "arm":
-        corners = [(x - 5, y - 5), (x + 5, y - 5), (x + 5, y + 5), (x - 5, y + 5)]
-        yield tag("polygon", class_="glass", points=_points(corners))
-    elif kind == "missing":
-        corners = [(x, y - 8), (x + 8, y), (x, y + 8), (x - 8, y)]
-        yield tag("polygon", class_="gap", points=_points(corners))
-    else:
-        size = 9 if wrong else 7
-        corners = [(x, y - size), (x + size, y), (x, y + size), (x - size, y)]
-        yield tag("polygon", class_="diamond", points=_points(corners))
-        if wrong:
-            yield _cross((x, y), 2.6, "cross")
-
-
-def _mark_text(mark: Mark) -> Markup:
-    assert mark.label is not None
-    return tag(
-        "g",
-        _label(mark.label, "halo"),
-        class_="mark wrong" if mark.wrong else "mark",
-        data_step=mark.step,
-    )
-
-
-def _label(label: Label, look: str) -> Markup:
-    turn = f"rotate(-90 {number(label.x)} {number(label.y)})" if label.turned else None
-    return tag(
-        "text",
-        label.text,
-        class_=look,
-        x=label.x,
-        y=label.y,
-        text_anchor=label.anchor,
-        transform=turn,
-    )
-
-
 # Legend
 
 _MARKS = {
@@ -525,13 +296,13 @@ def _legend_items(layout: Layout) -> Iterator[tuple[Markup, float, str]]:
     kinds = {m.kind for m in layout.marks}
     for kind, words in _MARKS.items():
         if kind in kinds:
-            yield joined(*_shape(kind, 7, 0)), 16, words
+            yield joined(*draw_shape(kind, 7, 0)), 16, words
     both = {(m.x, m.y) for m in layout.marks if m.kind == "causal-send"}
     if both & {(m.x, m.y) for m in layout.marks if m.kind == "network-send"}:
-        sign = joined(*_shape("causal-send", 7, 0), *_shape("network-send", 7, 0))
+        sign = joined(*draw_shape("causal-send", 7, 0), *draw_shape("network-send", 7, 0))
         yield sign, 16, "both at once"
     if any(m.kind == "deliver" and m.wrong for m in layout.marks):
-        sign = tag("g", *_shape("deliver", 8, 0, wrong=True), class_="wrong")
+        sign = tag("g", *draw_shape("deliver", 8, 0, wrong=True), class_="wrong")
         yield sign, 18, "wrong delivery"
     roles = {a.role for a in layout.arrows} | {a.end for a in layout.arrows}
     for role, words in (("late", "the message that was overtaken"), ("lost", "lost")):
@@ -554,4 +325,4 @@ def _legend_items(layout: Layout) -> Iterator[tuple[Markup, float, str]]:
 
 def _sample(end: str, role: str, *, control: bool = False) -> Markup:
     label = Label("", 0, 0)
-    return _arrow(Arrow(((2, 0), (44, 0)), end, role, label, 0, None, control, False))
+    return draw_arrow(Arrow(((2, 0), (44, 0)), end, role, label, 0, None, control, False))

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from antecede.checker.formats.geometry import text_width
 from antecede.checker.formats.markup import Markup, number, tag
-from antecede.checker.formats.svg import DARK, LIGHT
+from antecede.checker.formats.svg_style import DARK, LIGHT
 
 WIDE, HIGH = 330.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 14.0, 34.0, 48.0

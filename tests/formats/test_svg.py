@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from antecede.checker.check import check
-from antecede.checker.formats import svg
+from antecede.checker.formats import svg, svg_style
 from antecede.checker.formats.geometry import (
     BUFFER,
     NAME,
@@ -254,11 +254,11 @@ def test_control_packets_are_dashed_and_can_be_switched_off() -> None:
 
 
 def test_colours_follow_the_scheme_of_the_screen_and_paper_is_light() -> None:
-    style = svg.style()
+    style = svg_style.style()
     before, dark = style.split("@media screen and (prefers-color-scheme: dark)")
-    assert svg.LIGHT["paper"] in before
-    assert svg.DARK["paper"] not in before
-    assert svg.DARK["paper"] in dark
+    assert svg_style.LIGHT["paper"] in before
+    assert svg_style.DARK["paper"] not in before
+    assert svg_style.DARK["paper"] in dark
 
 
 def luminance(colour: str) -> float:
@@ -268,7 +268,7 @@ def luminance(colour: str) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-@pytest.mark.parametrize("palette", [svg.LIGHT, svg.DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("palette", [svg_style.LIGHT, svg_style.DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("name", ["ink", "muted", "late", "chain"])
 @pytest.mark.parametrize("on", ["paper", "strip"])
 def test_words_stand_out_from_what_is_behind_them(
