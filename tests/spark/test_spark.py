@@ -298,6 +298,7 @@ class MostlyHere(SparkBreadthFirst):
         super().round(tick)
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems(), seed=st.integers(0, 1000), joint=st.booleans())
 def test_random_predicates_on_all_actors_are_judged_as_plainly(
