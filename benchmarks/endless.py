@@ -74,8 +74,8 @@ LASTING = "**"
 """How a cell ends that shows a violation or a cycle; it is one of all workloads with more senders,
 who need not send. (Where nothing more can happen, somebody else might still send.)"""
 
-LIMIT = 3
-"""The bound on every measure that a protocol declares."""
+LIMITS = 3, 2
+"""The bounds on every measure that a protocol declares, until one decides a cell."""
 
 
 MARKS = "<!-- begin: benchmarks/endless.py -->\n", "<!-- end: benchmarks/endless.py -->\n"
@@ -85,8 +85,8 @@ MARKS = "<!-- begin: benchmarks/endless.py -->\n", "<!-- end: benchmarks/endless
 def main() -> None:
     """Print the table, or put it into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--max-states", type=int, default=24_000, help="of a check")
-    parser.add_argument("--max-seconds", type=float, default=90, help="of a check")
+    parser.add_argument("--max-states", type=int, default=8_000, help="of a check")
+    parser.add_argument("--max-seconds", type=float, default=60, help="of a check")
     parser.add_argument("--only", nargs="*", help="the rows of these protocols alone")
     parser.add_argument(
         "--page", type=pathlib.Path, help="a page with the lines that the table is put in"
@@ -98,19 +98,43 @@ def main() -> None:
         print(line, flush=True)
         lines.append(line)
     if asked.page is not None:
-        put(asked.page, "\n".join(lines))
+        put(asked.page, "\n".join(lines).splitlines())
 
 
-def put(page: pathlib.Path, text: str) -> None:
-    """Put a text between the marks of a page."""
+def put(page: pathlib.Path, lines: list[str]) -> None:
+    """Put a table between the marks of a page; rows that were not made anew stay as they are."""
     begin, end = MARKS
     old = page.read_text(encoding="utf-8")
-    found = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    if not found.search(old):
+    found = re.search(f"{re.escape(begin)}(.*?){re.escape(end)}", old, re.DOTALL)
+    if found is None:
         sys.exit(f"{page} has no lines {begin.strip()} and {end.strip()}; nothing was changed")
+    text = "\n".join(merged(found[1].splitlines(), lines))
     new = page.with_suffix(".new")
-    new.write_text(found.sub(lambda _: f"{begin}\n{text}\n\n{end}", old), encoding="utf-8")
+    new.write_text(f"{old[: found.start(1)]}\n{text}\n\n{old[found.end(1) :]}", encoding="utf-8")
     new.replace(page)
+
+
+def merged(old: list[str], new: list[str]) -> list[str]:
+    """Return the rows and notes of two tables, in the order of PROTOCOLS; new ones count."""
+    heads = [line for line in new if not line.startswith(("| `", "* `"))]
+    rows: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
+    for lines in (old, new):
+        made = {name_of(line) for line in lines if line.startswith("| `")}
+        for kind, found in (("| `", rows), ("* `", notes)):
+            for name in made:
+                found[name] = [
+                    line for line in lines if line.startswith(kind) and name_of(line) == name
+                ]
+    names = [f"{protocol} {network}" for protocol, network in PROTOCOLS]
+    told = ([line for name in names for line in found.get(name, [])] for found in (rows, notes))
+    return [*heads[:2], *next(told), *heads[2:], *next(told)]
+
+
+def name_of(line: str) -> str:
+    """Return the protocol and the network that a row or a note is about."""
+    words = re.match(r". `([^`]*)` (?:\||on) (\S+?):? ", line)
+    return f"{words[1]} {words[2]}" if words else ""
 
 
 def table(bounds: Bounds, only: list[str] | None) -> Iterator[str]:
@@ -156,34 +180,39 @@ def allows(spec: Spec, less: Spec) -> bool:
 
 def cell(spec: Spec, bounds: Bounds, notes: Notes) -> str:
     """Return what was found: safe, starves, grows, or unknown; note the first runs to limits."""
-    protocol = protocol_named(spec.protocol)
+    measures, grown = protocol_named(spec.protocol).measures or ("greatest",), list[Growth]()
     try:
-        result = check(spec, bounds=bounds).result
-        if result.verdict is Verdict.INCOMPLETE:
-            limits = tuple(f"{name}={LIMIT}" for name in protocol.measures or ("greatest",))
-            result = check(evolve(spec, bound=limits), bounds=bounds).result
+        result, limit = check(spec, bounds=bounds).result, 0
+        while result.verdict is Verdict.INCOMPLETE and limit != LIMITS[-1] and not cut(result):
+            limit = LIMITS[0] if not limit else LIMITS[LIMITS.index(limit) + 1]
+            within = evolve(spec, bound=tuple(f"{name}={limit}" for name in measures))
+            result = check(within, bounds=bounds).result
+            grown += result.grown if limit == LIMITS[0] else ()
     except AntecedeError as error:
         return f"unknown: {error}"
-    for found in result.grown:
+    for found in grown:
         notes.setdefault((spec.protocol, spec.network or "", found.limit.name), growth(found))
-    return told(result)
+    names = ", ".join(sorted(found.limit.name for found in grown))
+    text = told(result, limit)
+    return f"grows ({names}); {text}" if names else text
 
 
-def told(result: Result) -> str:
+def cut(result: Result) -> bool:
+    """Return whether everything within a limit was explored."""
+    return (result.stopped_by or "").startswith("--bound")
+
+
+def told(result: Result, limit: int) -> str:
     """Return a result in a few words."""
     states, path = f"{result.counts.unique_states:,}", result.counterexample
-    by_limit = (result.stopped_by or "").startswith("--bound")
     if path is not None:
         found = lasso(path)
-        if path.loop is None or path.repeats:
-            found = f"**{found}**"
-    elif result.verdict is Verdict.HOLDS:
-        found = f"safe ({states})"
-    else:
-        why = (result.stopped_by or "").removesuffix(" reached")
-        found = f"else safe ({states})" if by_limit else f"unknown ({states} states, {why})"
-    names = ", ".join(sorted(growth.limit.name for growth in result.grown))
-    return f"grows ({names}); {found}" if names else found
+        return f"**{found}**" if path.loop is None or path.repeats else found
+    if result.verdict is Verdict.HOLDS:
+        return f"safe ({states})"
+    if cut(result):
+        return f"else safe ({states}{f', below {limit}' if limit < LIMITS[0] else ''})"
+    return f"unknown ({states} states, {(result.stopped_by or '').removesuffix(' reached')})"
 
 
 def growth(found: Growth) -> str:
