@@ -123,7 +123,7 @@ def small_specs() -> Iterator[Any]:
         spec = load_spec(file)
         states = spec.expect.counts["knowledge"]["unique_states"]
         if not spec.system.workload.reacts:
-            slow = [pytest.mark.slow] if states > 300 else []
+            slow = [pytest.mark.slow, pytest.mark.timeout(1_800)] if states > 300 else []
             yield pytest.param(spec, id=file.stem, marks=slow)
 
 
