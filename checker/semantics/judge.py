@@ -95,7 +95,7 @@ class Glimpse:
     """A delivery of which only some attributes are known; to ask for another one raises Unknown."""
 
     def __init__(self, **known: bool) -> None:
-        """Know these."""
+        """Know these attributes of it."""
         self.__dict__.update(known)
 
     def __getattr__(self, name: str) -> Any:
