@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from attrs import asdict, define, field
 
-from antecede.checker.local.owners import ROW_BITS
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables.grading import NotGradedError, Weights
@@ -45,7 +44,6 @@ class Granted:
         """Return tables that have what the initial state needs."""
         return Supply(
             system,
-            ROW_BITS,
             symmetric=symmetric,
             sweep_line=options.sweep_line,
             check_progress=options.check_progress,

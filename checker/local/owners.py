@@ -21,9 +21,6 @@ from antecede.checker.tables.visited import NO_DEPTHS, Depths, Visited
 RECENT = 1 << 14
 """Rows that a thread remembers having sent, so as not to send them again soon."""
 
-ROW_BITS = 4
-"""The least bits of a composite in a row, to begin with; fields fill their words anyway."""
-
 ARENAS = 3
 """Per owner: the frontier, parents, places."""
 

@@ -49,8 +49,6 @@ FIRST_BUDGET, LAST_BUDGET = 1 << 8, 1 << 17
 """Transitions per round: few at first, so that small bounds are heeded."""
 
 FILLS_PER_TICK = 64
-ROW_BITS = 4
-"""A composite has at least this many bits in a row at first."""
 ARENAS = 6
 """The most that are in use: two for the path, and two visited sets, each with the one into which it
 is packed anew."""
@@ -105,7 +103,7 @@ class Stepwise:
     def __attrs_post_init__(self) -> None:
         """Start from the initial state."""
         self.arenas = Arenas(None, (), reserve_bytes(ARENAS))
-        self.supply = Supply(_deferring(self.system), ROW_BITS, self_channels=True)
+        self.supply = Supply(_deferring(self.system), self_channels=True)
         self.visited = self._new_visited()
         self.misses = self.supply.misses()
         self.control = np.zeros(kernels.STEPWISE_CONTROL_SIZE, np.int64)

@@ -192,7 +192,7 @@ class Composites(CompositeStore):
         self, geo: Words, perms: Sequence[Sequence[int]], table: Words, code: Words
     ) -> None:
         self.words = int(geo[kernels.WORDS])
-        self.begin(int(geo[kernels.ACTORS]), perms, 4, SMALLEST_ROOM)
+        self.begin(int(geo[kernels.ACTORS]), perms, SMALLEST_ROOM)
         self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
         self.tables = kernels.Tables(
             geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32)

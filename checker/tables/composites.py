@@ -22,8 +22,8 @@ from antecede.checker.tables.tabulate import Words
 MISSES = 1 << 13
 """A kernel records this many missing entries, and then must be supplied."""
 
-MOST_BITS = 40
-"""Of a composite in a row."""
+ROW_BITS, MOST_BITS = 4, 40
+"""Of a composite in a row: at least, to begin with, for fields fill their words anyway; at most."""
 
 
 @define(eq=False)
@@ -49,17 +49,16 @@ class CompositeStore:
     dec: Words = field(init=False)
     orbits: Orbits = field(init=False)
 
-    def begin(self, parts: int, perms: Sequence[Sequence[int]], row_bits: int, room: int) -> None:
+    def begin(self, parts: int, perms: Sequence[Sequence[int]], room: int) -> None:
         """Begin without composites.
 
         Args:
             parts: of actors, how many there are in all; `words` is set.
             perms: as in `Orbits`.
-            row_bits: how many bits a composite has in a row, at least.
             room: for so many composites of each part.
         """
         self.orbits, self.counts = Orbits(parts, perms, room), np.zeros(parts, np.int64)
-        self.row_widths = spread([row_bits] * parts)
+        self.row_widths = spread([ROW_BITS] * parts)
         self.place_rows()
         self.hold(np.zeros((parts, 0), np.int64), room)
 

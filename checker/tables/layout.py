@@ -37,7 +37,6 @@ class Layout(CompositeStore):
 
     Attributes:
         tabulation: whose numbers are packed.
-        row_bits: how many bits a composite has in a row at first, at least.
         sweep_line, check_progress: kernels need the composites' progress, to drop states or to
             check that it never decreases.
         parted: an actor has two parts, its state and its history; otherwise it is one part.
@@ -46,7 +45,6 @@ class Layout(CompositeStore):
     """
 
     tabulation: Tabulation
-    row_bits: int = 4
     sweep_line: bool = False
     check_progress: bool = False
     parted: bool = False
@@ -63,7 +61,7 @@ class Layout(CompositeStore):
         symmetry = self.tabulation.symmetry
         perms = [self._of_parts(p) for p in symmetry.group] if symmetry is not None else []
         parts = self.tabulation.system.actors * self.each
-        self.begin(parts, perms, self.row_bits, room=256)
+        self.begin(parts, perms, room=256)
 
     @property
     def each(self) -> int:

@@ -60,7 +60,6 @@ class Supply:
 
     Attributes:
         tabulation: the system's functions as tables.
-        row_bits: how many bits a composite has in a row at first, at least.
         sweep_line, check_progress: as in Layout.
         self_channels: as in Tabulation.
         parted: under `full`, actors have two parts, see Layout.
@@ -70,7 +69,6 @@ class Supply:
     """
 
     system: System
-    row_bits: int = 4
     symmetric: bool = False
     sweep_line: bool = False
     check_progress: bool = False
@@ -90,7 +88,6 @@ class Supply:
         columns = self.tabulation.start()
         self.layout = Layout(
             self.tabulation,
-            self.row_bits,
             self.sweep_line,
             self.check_progress,
             self.parted and self.tabulation.full,

@@ -339,7 +339,7 @@ def test_rows_that_become_too_narrow_are_packed_anew(
     monkeypatch.setattr(
         "antecede.checker.tables.composites.spread", lambda needs: [max(n, 1) for n in needs]
     )
-    monkeypatch.setattr("antecede.checker.local.granted.ROW_BITS", bits)
+    monkeypatch.setattr("antecede.checker.tables.composites.ROW_BITS", bits)
     system = small("mfss", 3, 1, history="full")
     result = searched(system, symmetry=symmetry, threads=2)
     assert Counts(1_267, 2_611, 10, 68) == (result.unreduced or result.counts)

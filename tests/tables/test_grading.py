@@ -180,7 +180,7 @@ def test_levels_by_weight_survive_wider_rows(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(WeighedExpansion, "_repack", noted)
     monkeypatch.setattr("antecede.checker.tables.packing.WORD_BITS", 9)
-    monkeypatch.setattr("antecede.checker.local.granted.ROW_BITS", 1)
+    monkeypatch.setattr("antecede.checker.tables.composites.ROW_BITS", 1)
     system = small("cykas", 3, 3, **SCRIPT)
     result = explore(system, explorer(system, threads=2))
     assert {"receive Normal": 2} in repacked
