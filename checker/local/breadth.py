@@ -30,7 +30,7 @@ from antecede.checker.errors import CapacityError, ReplayError, UnsoundError
 from antecede.checker.local.expansion import Expansion
 from antecede.checker.local.figures import counts_of, figures_of, unreduced
 from antecede.checker.local.followed import FollowedGraph, followed_graph
-from antecede.checker.local.granted import UNFOUNDED, ByDepthError, Granted
+from antecede.checker.local.granted import UNFOUNDED, Granted
 from antecede.checker.local.graph import KeptGraph
 from antecede.checker.local.joint import Joint
 from antecede.checker.local.owners import (
@@ -41,7 +41,7 @@ from antecede.checker.local.owners import (
     Owner,
 )
 from antecede.checker.local.unrenaming import Unrenaming
-from antecede.checker.local.weighed import WeighedExpansion
+from antecede.checker.local.weighed import WeighedExpansion, note_shown
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop, decided
@@ -263,6 +263,14 @@ class LocalBreadthFirst:
         """Return weights to go by that were not tried yet; none if there are no such ones."""
         return {} if self.max_depth is not None else self.granted.weights(self.supply)
 
+    def go_by_weight(self) -> bool:
+        """Begin again by weight where that allows to forget states; return whether it does."""
+        may = self.options.forget is not None and self.granted.forgets
+        weights = {} if self.course.weights or self.expansion.graded else self._new_weights()
+        if may and weights:
+            self._go_by(weights)
+        return may and bool(weights)
+
     def _go_by(self, weights: Weights) -> None:
         """Begin again by these weights, before any state was forgotten; the tables are kept."""
         self.arenas.close()
@@ -395,7 +403,7 @@ class LocalBreadthFirst:
     def _record(self, shown: list[Showing], tick: Callable[[], None]) -> None:
         """Trace back what was shown, the shortest first."""
         if self.course.weights:
-            self._record_by_weight(shown)
+            note_shown(self.system, self, (prop for prop, _link, _place in shown))
             return
         untraced = []
         for prop, link, place in shown:
@@ -409,17 +417,6 @@ class LocalBreadthFirst:
         violated = {p.name for p in untraced if not p.sought}
         if violated:
             self._search_again(violated, tick)
-
-    def _record_by_weight(self, shown: list[Showing]) -> None:
-        """Take note of what was shown; begin again by depth if that decides the search.
-
-        Then the search by depth is over sooner, its path is a shortest one and its counts exact. A
-        witness alone decides nothing; that there is one is all that is known of it then.
-        """
-        for prop, _link, _place in shown:
-            self.course.found.setdefault(prop.name, Found(()))
-        if decided(self.system, self):
-            raise ByDepthError("what is shown has its shortest run by depth")
 
     def _search_again(self, violated: set[str], tick: Callable[[], None]) -> None:
         """Find the shortest paths to violations of these properties, with parents this time.

@@ -9,6 +9,7 @@ from attrs import asdict, define, field
 from antecede.checker.paths.places import places_of, transitions_at
 from antecede.checker.search.loop import Found
 from antecede.checker.semantics.transition import System
+from antecede.checker.tables.grading import Weights
 
 
 @define(eq=False)
@@ -20,12 +21,20 @@ class Course:
         truncated: some state was not expanded because of --max-depth.
         levels: per depth, how many states are new.
         frontier: states of the current depth; 0 when the search is over.
+        weights: of the kinds of transitions that weigh more than 1; none if a level is a depth.
+            Otherwise the frontier counts all states that are not expanded.
     """
 
     found: dict[str, Found] = field(factory=dict)
     truncated: bool = False
     levels: list[int] = field(factory=list)
     frontier: int = 1
+    weights: Weights = field(factory=dict)
+
+    @property
+    def open_levels(self) -> int:
+        """How many levels a transition can lead down."""
+        return max(self.weights.values(), default=1)
 
     @property
     def deepest(self) -> int:

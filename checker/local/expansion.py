@@ -361,9 +361,11 @@ class Expansion:
     def forget_states(self) -> None:
         """Keep only the tables, and what paths are traced back by."""
         for owner in self.owners:
-            owner.visited.close()
-            owner.ahead[0].visited = self._visited()
-            owner.level.count = owner.following.count = 0
+            for ahead in owner.ahead:
+                ahead.visited.close()
+                ahead.visited = self._visited()
+            for level in owner.levels:
+                level.count = 0
 
     # Paths.
 

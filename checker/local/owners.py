@@ -13,7 +13,6 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.checkpoint import Saved
-from antecede.checker.tables.grading import Weights
 from antecede.checker.tables.misses import Repacking
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import NO_DEPTHS, Depths, Visited
@@ -199,8 +198,6 @@ class LocalCourse(Course):
     """How far a search with the local engine has come.
 
     Attributes:
-        weights: of the kinds of transitions that weigh more than 1; none if a level is a depth.
-            Otherwise the frontier counts all states that are not expanded.
         block: entries that one thread may send to one owner in a chunk.
         between_levels: no level is under way.
         forgot: visited states were forgotten.
@@ -208,18 +205,12 @@ class LocalCourse(Course):
         whole: the counts without symmetry, where a second search knows them.
     """
 
-    weights: Weights = field(factory=dict)
     block: int = 0
     between_levels: bool = False
     forgot: bool = False
     composites_kept: int = 0
     composites_dropped: int = 0
     whole: Counts | None = None
-
-    @property
-    def open_levels(self) -> int:
-        """How many levels a transition can lead down."""
-        return max(self.weights.values(), default=1)
 
     def record(self, system: System) -> dict[str, Any]:
         """Return this as data."""

@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
 
+from antecede.checker.local.course import Course
 from antecede.checker.local.expansion import Expansion
 from antecede.checker.local.granted import ByDepthError
 from antecede.checker.local.owners import MOST_DEPTH, PIECE, Level, Owner, forget_last
+from antecede.checker.model import Property
+from antecede.checker.search.loop import Explorer, Found, decided
+from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.grading import Weights
 from antecede.checker.tables.misses import Repacking
 from antecede.checker.tables.tabulate import Words
+
+
+def leads(weights: Weights, kinds: Iterable[str]) -> Words:
+    """Return how far each kind of transition leads, for the kernels; nothing without weights."""
+    return np.array([weights.get(kind, 1) - 1 for kind in kinds if weights], np.int64)
+
+
+def count_depths(course: Course, counted: Words) -> None:
+    """Count states of a level that is complete.
+
+    Args:
+        course: how far the search has come.
+        counted: how many states have each depth.
+
+    Raises:
+        ByDepthError: there are too many depths.
+    """
+    levels = course.levels
+    levels += [0] * (len(counted) - 1 - len(levels))
+    for depth in np.flatnonzero(counted):
+        levels[depth - 1] += int(counted[depth])
+    if len(levels) > MOST_DEPTH:
+        raise ByDepthError("depths need more than two bytes")
+
+
+def note_shown(system: System, explorer: Explorer, shown: Iterable[Property]) -> None:
+    """Take note of what was shown; begin again by depth if that decides the search.
+
+    Then the search by depth is over sooner, its path is a shortest one and its counts exact. A
+    witness alone decides nothing; that there is one is all that is known of it then.
+
+    Raises:
+        ByDepthError: the search is decided.
+    """
+    for prop in shown:
+        explorer.found.setdefault(prop.name, Found(()))
+    if decided(system, explorer):
+        raise ByDepthError("what is shown has its shortest run by depth")
 
 
 class WeighedExpansion(Expansion):
@@ -30,14 +74,10 @@ class WeighedExpansion(Expansion):
         return self.supply.tabulation.grading.allows(self.course.weights)
 
     def _weighing(self, owner: Owner, level: Level) -> kernels.Weighing:
-        return kernels.Weighing(self._leads(), level.known_depths, owner.recent_depths)
+        far = leads(self.course.weights, self.supply.tabulation.kinds)
+        return kernels.Weighing(far, level.known_depths, owner.recent_depths)
 
-    def _leads(self) -> Words:
-        """Return how far each kind of transition leads, for the kernels."""
-        weights, kinds = self.course.weights, self.supply.tabulation.kinds
-        return np.array([weights.get(kind, 1) - 1 for kind in kinds], np.int64)
-
-    def _read_depths(self) -> None:
+    def read_depths(self) -> None:
         """Write to the open levels the least depths that their states have so far."""
         for lead in range(self.course.open_levels):
             self.each(partial(self._read_depths_ahead, lead=lead))
@@ -67,14 +107,14 @@ class WeighedExpansion(Expansion):
                 ahead.visited.add(rows, owner.number, threads, depths)
 
     def _repack(self, repacking: Repacking) -> None:
-        self._read_depths()
+        self.read_depths()
         super()._repack(repacking)
 
     def _repack_visited(self, _repacking: Repacking) -> None:
         self._fill_visited()
 
     def _keep_composites(self) -> None:
-        self._read_depths()
+        self.read_depths()
         super()._keep_composites()
         self._fill_visited()
 
@@ -97,13 +137,7 @@ class WeighedExpansion(Expansion):
 
     def _count_depths(self) -> None:
         """Count the states of the current level by depth."""
-        levels = self.course.levels
         for owner in self.owners:
             depths = owner.level.known_depths
             for start in range(0, len(depths), PIECE):
-                counted = np.bincount(depths[start : start + PIECE])
-                levels += [0] * (len(counted) - 1 - len(levels))
-                for depth in np.flatnonzero(counted):
-                    levels[depth - 1] += int(counted[depth])
-        if len(levels) > MOST_DEPTH:
-            raise ByDepthError("depths need more than two bytes")
+                count_depths(self.course, np.bincount(depths[start : start + PIECE]))

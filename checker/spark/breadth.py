@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from antecede.checker.local.course import Course
 from antecede.checker.local.granted import UNFOUNDED
 from antecede.checker.local.graph import KeptGraph, graph_figures
 from antecede.checker.local.unrenaming import Unrenaming
+from antecede.checker.local.weighed import WeighedExpansion, count_depths, leads, note_shown
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop, decided
@@ -47,12 +49,16 @@ from antecede.checker.spark.cluster import (
 from antecede.checker.spark.conservation import check_conserved, check_links
 from antecede.checker.spark.course import ClusterCourse, Totals
 from antecede.checker.spark.rows import (
+    BY_DEPTH,
     INDEX_BITS,
+    LEAD_BITS,
+    NO_MARKS,
     NOTHING,
     PLACE_BITS,
     SALTS,
     Codec,
     Expanded,
+    Weighing,
     expand_block,
     widened,
 )
@@ -68,6 +74,7 @@ from antecede.checker.spark.tasks import (
     orbits_task,
 )
 from antecede.checker.spark.transfer import clear, from_file
+from antecede.checker.spark.weighed import next_level, ordered
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in, prepared
 from antecede.checker.tables.components import bits_of, in_bits
@@ -110,6 +117,7 @@ class SparkBreadthFirst:
     cluster: Cluster | None = None
     checkpoints: Checkpoints | None = None
     kept: KeptGraph | None = None
+    weighs: bool = True
     seconds_before: float = 0.0
     began: float = field(factory=time.monotonic)
     _between: bool = True
@@ -131,7 +139,7 @@ class SparkBreadthFirst:
         if saved is not None:
             threads = int(saved.about.get("threads", threads))
         options = evolve(_of_local(self.options), threads=threads)
-        self.local = LocalBreadthFirst(self.system, self.max_depth, options, weighs=False)
+        self.local = LocalBreadthFirst(self.system, self.max_depth, options, weighs=self.weighs)
         try:
             if saved is not None:
                 self._restore(saved)
@@ -251,10 +259,8 @@ class SparkBreadthFirst:
 
     def _symmetry_figures(self) -> dict[str, Any]:
         course, symmetry = self.course, self.local.supply.tabulation.symmetry
-        expanded = sum(course.levels) - course.frontier
-        return figures(
-            symmetry, self.local.granted.no_symmetry, int(course.totals.orbits[0]), expanded
-        )
+        orbits = int(course.totals.orbits[0])
+        return figures(symmetry, self.local.granted.no_symmetry, orbits, course.expanded)
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
@@ -285,6 +291,7 @@ class SparkBreadthFirst:
             "partitions": self.course.owners,
             "row_bytes": 8 * self.tables.own.codec.words,
             "graded": {"on": self.course.graded, "reason": tabulation.grading.reason},
+            **({"weights": dict(self.course.weights)} if self.course.weights else {}),
             "rounds": self.rounds,
             "checkpoints": self.checkpoints and self.checkpoints.figures(),
             "protocol_calls": tabulation.calls,
@@ -338,6 +345,8 @@ class SparkBreadthFirst:
                     self.local.judge_level(tick)
                     if decided(self.system, self):
                         return
+                if self.local.go_by_weight():
+                    return
                 self._between = False
                 self._hand_over(tick)
                 self._between = True
@@ -356,9 +365,11 @@ class SparkBreadthFirst:
             found=dict(local.found),
             levels=list(local.course.levels),
             frontier=local.frontier,
+            weights=dict(local.course.weights),
+            current=sum(owner.level.count for owner in local.owners),
             owners=options.partitions or max(self.cluster.sc.defaultParallelism, 1),
             handed_over_at=len(local.course.levels),
-            graded=local.expansion.graded and local.options.forget is not None,
+            graded=self._forgets_levels,
             unique=counts.unique_states,
             totals=Totals(
                 fired=counts.total_states - 1,
@@ -368,7 +379,15 @@ class SparkBreadthFirst:
             ),
         )
         self._connect()
-        self._give_to_cluster(self._first_partitions())
+        weighed = isinstance(local.expansion, WeighedExpansion)
+        self._give_to_cluster(self._open_levels() if weighed else self._first_partitions())
+
+    @property
+    def _forgets_levels(self) -> bool:
+        """Every state seems to have one depth, and levels are depths."""
+        local = self.local
+        forgets = local.options.forget is not None and local.granted.forgets
+        return forgets and local.expansion.graded and not local.course.weights
 
     def _connect(self) -> None:
         """Give the cluster all tables."""
@@ -379,7 +398,7 @@ class SparkBreadthFirst:
         if self.options.spark_files and self.cluster.sc.master.startswith("local["):
             self._folder = str(self.cluster.folder.path / "blocks")
             Path(self._folder).mkdir(exist_ok=True)
-        self.tables = SharedTables(self.cluster.sc, self.local.supply, self.course.graded)
+        self.tables = SharedTables(self.cluster.sc, self.local.supply, self.course.forgets_by)
 
     def _first_partitions(self) -> list[tuple[int, Partition]]:
         """Return what the local engine has visited, by partitions, in pieces."""
@@ -417,6 +436,35 @@ class SparkBreadthFirst:
                 following=following[which == p].ravel(),
             )
             self.course.held[p] = partition.held(self.tables.own)
+            found += [(p, piece) for piece in partition.pieces(words)]
+        return found
+
+    def _open_levels(self) -> list[tuple[int, Partition]]:
+        """Return the states of the local engine's open levels, by partitions, in pieces."""
+        local, own, rows, marks = self.local, self.tables.own, [], []
+        assert isinstance(local.expansion, WeighedExpansion)
+        with wrapping():
+            local.expansion.read_depths()
+            for lead, level in (pair for owner in local.owners for pair in enumerate(owner.levels)):
+                some = level.rows.array[: level.count * local.supply.layout.row_words]
+                rows.append(own.representatives(self._flat(some)))
+                marks.append((lead << LEAD_BITS) + level.known_depths.astype(np.int32))
+            flat, of_rows = np.concatenate(rows), np.concatenate(marks)
+            which = own.owners_of(flat, self.course.owners)
+        local.expansion.forget_states()
+        words, found = own.codec.words, []
+        for p in range(self.course.owners):
+            following, its_marks = ordered(flat.reshape(-1, words)[which == p], of_rows[which == p])
+            partition = Partition(
+                columns=own.codec.col_widths,
+                level=NOTHING,
+                todo=NOTHING,
+                visited=NOTHING,
+                progress=np.empty(0, np.int32),
+                following=following,
+                marks=its_marks,
+            )
+            self.course.held[p] = partition.held(own)
             found += [(p, piece) for piece in partition.pieces(words)]
         return found
 
@@ -463,7 +511,7 @@ class SparkBreadthFirst:
                 new += merged.new
                 met.append((p, merged.combinations))
                 links[p].append(from_file(merged.links))
-                if self.options.traces:
+                if self._traces:
                     check_links(merged.new, links[p][-1])
             if self._folder is not None:
                 clear(self._folder, kept=f"{self._jobs}-partition-")
@@ -473,7 +521,7 @@ class SparkBreadthFirst:
                 keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
                 self.tables.learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
             # A property of all actors is asked when all states of the level are known to be new.
-            here = not (shown or self.local.joint.asked(self.found))
+            here = not (shown or self.course.weights or self.local.joint.asked(self.found))
             if not waiting or (here and self._expand_here(waiting, codec, totals)):
                 break  # else a second job expands what the first one postponed
         course, own = self.course, self.tables.own
@@ -497,10 +545,15 @@ class SparkBreadthFirst:
                 "merge_seconds": merging,
             }
         )
-        if course.frontier:
+        if course.frontier and course.weights:
+            marks = sum((r.waiting for r in second.values()), Counter[int]())
+            course.least, depths = next_level(marks)
+            course.current = int(depths.sum())
+            count_depths(course, depths)
+        elif course.frontier:
             course.levels.append(course.frontier)
         self._judge(met, tick)
-        if not course.graded:
+        if not (course.graded or course.weights):
             stragglers = [
                 own.progress(rows).min() for rows, _ in course.stragglers.values() if len(rows)
             ]
@@ -629,14 +682,27 @@ class SparkBreadthFirst:
             number=self._jobs,
             owners=self.course.owners,
             known=known,
-            links=self.options.traces,
+            links=self._traces,
             advances=advances,
             graded=self.course.graded,
+            weighing=self._weighing(),
             least=self.course.least,
             folder=None if isinstance(self._partitions, DriverPartitions) else self._folder,
             stragglers=self.course.stragglers,
             joint=bool(self.local.joint.asked(self.found)),
         )
+
+    @property
+    def _traces(self) -> bool:
+        """Links are kept."""
+        return self.options.traces and not self.course.weights
+
+    def _weighing(self) -> Weighing:
+        """Return how blocks are expanded, without their depths."""
+        course, kinds = self.course, self.local.supply.tabulation.kinds
+        if not course.weights:
+            return BY_DEPTH
+        return Weighing(leads(course.weights, kinds), course.open_levels, NO_MARKS)
 
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""
@@ -677,6 +743,9 @@ class SparkBreadthFirst:
 
     def _record(self, shown: Iterable[tuple[Property, int, int, int]]) -> None:
         """Trace back what is shown for the first time."""
+        if self.course.weights:
+            note_shown(self.system, self, (prop for prop, *_ in shown))
+            return
         untraced = set()
         for prop, number, index, place in shown:
             if prop.name in self.found:
@@ -698,6 +767,7 @@ class SparkBreadthFirst:
             self.system,
             self.max_depth,
             evolve(self.options, traces=True),
+            weighs=False,
         )
         try:
             while again.frontier and not violated <= again.found.keys():

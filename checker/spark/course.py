@@ -12,6 +12,7 @@ from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
 from antecede.checker.spark.conservation import Held
 from antecede.checker.spark.rows import Expanded
+from antecede.checker.tables.grading import Weights
 from antecede.checker.tables.tabulate import Words
 
 
@@ -57,7 +58,9 @@ class ClusterCourse(Course):
         links: per level and partition, the links of its states, in pieces.
         stragglers: per partition, states of the current level of which only the next job finds
             out whether they are new, with their links.
-        least: the least progress in the current level.
+        least: the least progress in the current level; or, by weight, the least lead of an open
+            one.
+        current: by weight, the states of the current level.
         held: per partition, what it holds.
         rounds: figures of each round.
     """
@@ -70,8 +73,19 @@ class ClusterCourse(Course):
     links: list[list[list[Words]]] = field(factory=list)
     stragglers: dict[int, tuple[Words, Words]] = field(factory=dict)
     least: int = 0
+    current: int = 0
     held: dict[int, Held] = field(factory=dict)
     rounds: list[dict[str, Any]] = field(factory=list)
+
+    @property
+    def forgets_by(self) -> Weights | None:
+        """Weights of kinds of transitions by which states are forgotten; None: none are."""
+        return self.weights if self.graded or self.weights else None
+
+    @property
+    def expanded(self) -> int:
+        """How many states were expanded."""
+        return sum(self.levels) - (self.current if self.weights else self.frontier)
 
     def counts(self) -> Counts:
         """Return what was explored so far."""

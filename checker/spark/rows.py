@@ -12,7 +12,9 @@ however often.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from attrs import define, field, frozen
@@ -339,12 +341,45 @@ class Composites(CompositeStore):
         return out
 
 
+LEAD_BITS = 16
+"""Where levels are sums of weights, a state has a *mark*: its least depth so far, in so many bits,
+and above it its lead: how many levels after the next one it is; -1 is the current level."""
+
+Marks = np.ndarray[Any, np.dtype[np.int32]]
+NO_MARKS: Marks = np.empty(0, np.int32)
+
+
+@frozen(eq=False)
+class Weighing:
+    """How a block is expanded by weight.
+
+    Attributes:
+        leads: per kind of transition, the lead of what it leads to.
+        levels: how many levels a transition can lead down.
+        depths: of the rows of the block, which are in the order of these.
+    """
+
+    leads: Words
+    levels: int
+    depths: Marks
+
+    @property
+    def on(self) -> bool:
+        """Some kind of transition weighs more than others, whether it is met already or not."""
+        return self.levels > 1
+
+
+BY_DEPTH = Weighing(NOTHING, 1, NO_MARKS)
+"""For blocks of which nothing is weighed."""
+
+
 @frozen(eq=False)
 class Expanded:
     """What the expansion of a block came to.
 
     Attributes:
-        rows, links: per owner, the flat successors without duplicates, and a link for each.
+        rows, links: per owner, the flat successors without duplicates, and a link for each; or, by
+            weight, a mark, in the order of these.
         postponed: numbers of the rows that miss something.
         waiting: the same rows, as flat rows.
         keys: of the table entries that they miss, as far as they came to need them.
@@ -403,7 +438,13 @@ def unseen(flat: Words, links: Words, words: int, held: Iterable[Words]) -> tupl
 
 
 def expand_block(
-    own: Composites, flat: Words, numbers: Words, partition: int, owners: int, known: int
+    own: Composites,
+    flat: Words,
+    numbers: Words,
+    partition: int,
+    owners: int,
+    known: int,
+    weighing: Weighing = BY_DEPTH,
 ) -> Expanded:
     """Expand a block.
 
@@ -414,9 +455,10 @@ def expand_block(
         partition: for the links.
         owners: how many partitions there are.
         known: bit set of the properties not to report any more.
+        weighing: the depths of the rows, where levels are sums of weights.
     """
     with wrapping():
-        return _Expansion(own, flat, numbers, partition, owners, known).run()
+        return _Expansion(own, flat, numbers, partition, owners, known, weighing).run()
 
 
 @define(eq=False)
@@ -427,11 +469,12 @@ class _Expansion:
     partition: int
     owners: int
     known: int
+    weighing: Weighing
     seen: Visited = field(init=False)
     recent: Words = field(init=False)
     packed: Fields = field(init=False)
     rows: list[list[Words]] = field(init=False)
-    links: list[list[Words]] = field(init=False)
+    links: list[list[Any]] = field(init=False)
     control: Words = field(init=False)
     fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     shown: list[tuple[int, int, int]] = field(factory=list)
@@ -440,8 +483,8 @@ class _Expansion:
 
     def __attrs_post_init__(self) -> None:
         self._forget_sent()
-        self.rows = [[] for _ in range(self.owners)]
-        self.links = [[] for _ in range(self.owners)]
+        self.rows = [[] for _ in range(self.owners * self.weighing.levels)]
+        self.links = [[] for _ in range(self.owners * self.weighing.levels)]
         self.control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         self.control[kernels.KNOWN] = self.known
 
@@ -452,14 +495,12 @@ class _Expansion:
         self.recent = np.full(RECENT * self.own.row_words, -1, np.int64)
 
     def run(self) -> Expanded:
-        count, words = len(self.numbers), self.own.codec.words
-        order = np.argsort(self.flat[::words])
-        chunks = [order[at : at + CHUNK] for at in range(0, count, CHUNK)]
-        left = np.concatenate([NOTHING, *map(self._chunk, chunks)])
+        words = self.own.codec.words
+        left = np.concatenate([NOTHING, *map(self._chunk, self._chunks())])
         self.seen.close()
         return Expanded(
-            rows=[np.concatenate([NOTHING, *rows]) for rows in self.rows],
-            links=[np.concatenate([NOTHING, *links]) for links in self.links],
+            rows=self._by_owner(self.rows, NOTHING),
+            links=self._by_owner(self.links, NO_MARKS if self.weighing.on else NOTHING),
             postponed=self.numbers[left],
             waiting=self.flat.reshape(-1, words)[left].ravel(),
             keys=np.unique(np.concatenate([NOTHING, *self.keys])),
@@ -473,6 +514,22 @@ class _Expansion:
             ),
             shown=self.shown,
         )
+
+    def _chunks(self) -> Iterator[Words]:
+        """Yield the indices of the rows, neighbours together; by weight, one depth after the other.
+
+        So the first time that a successor is met is the one with its least depth.
+        """
+        words = self.own.codec.words
+        cuts = np.flatnonzero(np.diff(self.weighing.depths)) + 1
+        for start, end in pairwise([0, *cuts.tolist(), len(self.numbers)]):
+            order = start + np.argsort(self.flat[start * words : end * words : words])
+            yield from (order[at : at + CHUNK] for at in range(0, len(order), CHUNK))
+
+    def _by_owner(self, parts: list[list[Any]], nothing: Any) -> list[Any]:
+        """Return per owner what was sent, one lead after the other."""
+        of_owners = [parts[owner :: self.owners] for owner in range(self.owners)]
+        return [np.concatenate([nothing, *chain.from_iterable(leads)]) for leads in of_owners]
 
     def _chunk(self, which: Words) -> Words:
         """Expand the rows at these indices; return those that miss a table entry."""
@@ -537,8 +594,8 @@ class _Expansion:
             lambda figures: kernels.keep_new(entries, count, stride, seen.slots, figures, start)
         )
         new = int(start[1])
-        rows = np.empty((self.owners, new * words), np.int64)
-        links = np.zeros((self.owners, 1 + new), np.int64)
+        rows = np.empty((len(self.rows), new * words), np.int64)
+        links = np.zeros((len(self.rows), 1 + new), np.int64)
         kernels.dispatch(
             entries,
             new,
@@ -549,13 +606,23 @@ class _Expansion:
             own.weights,
             self.partition << INDEX_BITS + PLACE_BITS,
             self.numbers[which],
+            self.weighing.leads,
+            self.owners,
             rows,
             links,
         )
-        for owner, size in enumerate(links[:, 0]):
+        for to, size in enumerate(links[:, 0]):
             if size:
-                self.rows[owner].append(rows[owner, : size * words].copy())
-                self.links[owner].append(links[owner, 1 : 1 + size].copy())
+                self.rows[to].append(rows[to, : size * words].copy())
+                self.links[to].append(
+                    self._marks(to // self.owners, size, which)
+                    if self.weighing.on
+                    else links[to, 1 : 1 + size].copy()
+                )
+
+    def _marks(self, lead: int, size: int, which: Words) -> Marks:
+        """Return the marks of successors of rows that have one depth."""
+        return np.full(size, (lead << LEAD_BITS) + self.weighing.depths[which[0]] + 1, np.int32)
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:

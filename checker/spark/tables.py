@@ -10,7 +10,7 @@ from attrs import define, field
 
 from antecede.checker.spark.rows import NOTHING, Composites, Growth, expand_block, widened
 from antecede.checker.tables import kernels
-from antecede.checker.tables.grading import NotGradedError
+from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.misses import Supply, wrapping
 from antecede.checker.tables.tabulate import Tabulation, Words
 
@@ -22,14 +22,15 @@ class SharedTables:
     Attributes:
         sc: the cluster.
         supply: the tables.
-        graded: earlier levels are forgotten, which no new entry may forbid.
+        weights: of kinds of transitions, by which states are forgotten, which no new entry may
+            forbid; None: none are.
         growths: what was broadcast; the version of the tables is how many there were before.
         own: the driver's own composites.
     """
 
     sc: Any
     supply: Supply
-    graded: bool
+    weights: Weights | None
     growths: list[Any] = field(factory=list)
     own: Composites = field(factory=Composites)
     _code_sent: int = 0
@@ -50,7 +51,9 @@ class SharedTables:
         if not layout.columns_fit:
             layout.widen_columns()
         filled, tabulation.filled = tabulation.filled or [], []
-        sent, pending = (NOTHING, NOTHING) if self.graded else tabulation.progress_by_value()
+        sent, pending = tabulation.progress_by_value()
+        if self.weights is not None:
+            sent = pending = NOTHING
         growth = Growth(
             version=len(self.growths),
             geo=layout.geometry(),
@@ -97,9 +100,9 @@ class SharedTables:
             while True:
                 if len(keys):
                     self.supply.tabulation.fill(keys)
-                    reason = self.supply.tabulation.grading.reason
-                    if self.graded and reason is not None:
-                        raise NotGradedError(reason)
+                    grading = self.supply.tabulation.grading
+                    if self.weights is not None and not grading.allows(self.weights):
+                        raise NotGradedError(str(grading.reason))
                     before = self.own.codec
                     self._grow()
                     flat = widened(flat, before, self.own.codec)

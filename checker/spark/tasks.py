@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -16,10 +17,13 @@ from antecede.checker.errors import ClusterError
 from antecede.checker.spark.conservation import Held
 from antecede.checker.spark.joint import combinations
 from antecede.checker.spark.rows import (
+    NO_MARKS,
     NOTHING,
     Codec,
     Composites,
     Expanded,
+    Marks,
+    Weighing,
     expand_block,
     inserted,
     new_set,
@@ -27,6 +31,7 @@ from antecede.checker.spark.rows import (
     widened,
 )
 from antecede.checker.spark.transfer import from_file, to_file
+from antecede.checker.spark.weighed import brought_nearer, counted, current, depths_of, merged
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.tabulate import Words
 
@@ -54,11 +59,20 @@ class Partition:
         todo: the numbers of those in their level.
         visited: states of earlier depths that may be met again.
         progress: of each of them, int32; see `Composites.progress`.
-        following: the states of the next depth found so far.
+        following: the states of the next depth found so far; where levels are sums of weights,
+            those of all open levels, and nothing else is held.
+        marks: of these, where levels are sums of weights; see `checker.spark.rows`.
         piece: the number of the piece.
     """
 
-    ARRAYS: ClassVar[tuple[str, ...]] = ("level", "todo", "visited", "progress", "following")
+    ARRAYS: ClassVar[tuple[str, ...]] = (
+        "level",
+        "todo",
+        "visited",
+        "progress",
+        "following",
+        "marks",
+    )
 
     columns: tuple[int, ...]
     level: Words
@@ -66,6 +80,7 @@ class Partition:
     visited: Words
     progress: Any
     following: Words
+    marks: Marks = NO_MARKS
     piece: int = 0
 
     def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Partition]:
@@ -91,6 +106,7 @@ class Partition:
                 visited=self.visited[there],
                 progress=self.progress[here],
                 following=self.following[there],
+                marks=self.marks[here],
                 piece=piece,
             )
 
@@ -134,7 +150,9 @@ class Job:
         links: whether states' links are wanted.
         advances: the level before is done; what follows it is to be expanded.
         graded: every state has one depth only, so nothing but what follows can be met again.
-        least: the least progress in the level; visited states with less are dropped.
+        weighing: levels are sums of weights; without the depths of any states.
+        least: the least progress in the level; visited states with less are dropped. Or, by weight,
+            the least lead of the states that wait.
         folder: where tasks put what they send, if all of them are on this machine.
         stragglers: per partition, states that belong to what follows, too, if they are new, with
             their links: the driver expanded their parents, which had missed table entries.
@@ -148,10 +166,16 @@ class Job:
     links: bool
     advances: bool
     graded: bool
+    weighing: Weighing
     least: int
     folder: str | None
     stragglers: dict[int, tuple[Words, Words]]
     joint: bool = False
+
+    @property
+    def by_weight(self) -> bool:
+        """Levels are sums of weights."""
+        return self.weighing.on
 
     @property
     def starts_anew(self) -> bool:
@@ -190,6 +214,7 @@ class MergeReport:
         received: partition -> rows that it sent here.
         postponed: how many of its rows wait for table entries, as this task was told.
         new: how many states were new.
+        waiting: where levels are sums of weights, how many states have each mark.
         links: of those, if they are wanted; may be in a file.
         visited: states of earlier depths in it.
         least: the least progress among the following ones.
@@ -204,6 +229,7 @@ class MergeReport:
     received: dict[int, int]
     postponed: int
     new: int
+    waiting: Counter[int]
     links: Words
     visited: int
     least: int
@@ -305,11 +331,20 @@ def advanced(partition: Partition, job: Job, own: Composites, number: int) -> Pa
     )
 
 
+def at_hand(partition: Partition, job: Job, own: Composites) -> Partition:
+    """Return a partition by weight as a job finds it: with the current level first."""
+    now = _repacked(partition, own)
+    return evolve(now, marks=brought_nearer(now.marks, job.least)) if job.advances else now
+
+
 def to_expand(
     partition: Partition, job: Job, own: Composites, number: int
 ) -> tuple[Words, Words, Words]:
     """Return the states to be expanded, their numbers, and the links of the new stragglers."""
     links = NOTHING
+    if job.by_weight:
+        count = current(partition.marks)
+        return partition.following[: count * own.codec.words], np.arange(count), links
     if job.advances and number in job.stragglers:
         rows, links = _next_level(_repacked(partition, own), job, own, number)
     else:
@@ -331,7 +366,13 @@ def _repacked(partition: Partition, own: Composites) -> Partition:
         for rows in (partition.level, partition.visited, partition.following)
     )
     return Partition(
-        after.col_widths, level, partition.todo, visited, partition.progress, following
+        after.col_widths,
+        level,
+        partition.todo,
+        visited,
+        partition.progress,
+        following,
+        partition.marks,
     )
 
 
@@ -369,10 +410,14 @@ def expand_task(
         partition = Partition.joined([piece for _, piece in partitions])
         began = time.perf_counter()
         held = partition.held(own)
+        if job.by_weight:
+            partition = at_hand(partition, job, own)
         rows, numbers, straggler_links = to_expand(partition, job, own, number)
+        depths = depths_of(partition.marks[: len(numbers)])
         del partition
-        done = expand_block(own, rows, numbers, number, job.owners, job.known)
-        links = done.links if job.links else [NOTHING] * job.owners
+        weighing = evolve(job.weighing, depths=depths)
+        done = expand_block(own, rows, numbers, number, job.owners, job.known, weighing)
+        links = done.links if job.links or job.by_weight else [NOTHING] * job.owners
         some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
         light = evolve(done, rows=[], links=[], waiting=done.waiting[:some])
         words = own.codec.words
@@ -422,25 +467,27 @@ def merge_task(
         found = Held() if partition is None else partition.held(own)
         now = _present(partition, job, own, number)
         del partition
-        now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
-        with wrapping():
-            following, links, received = _merged(now, sent, own, graded=job.graded)
+        if job.by_weight:
+            now = without_expanded(now, postponed, words)
+        else:
+            now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
         before = len(now.following)
-        now = evolve(now, following=following)
+        with wrapping():
+            now, links, received = _merged(now, sent, job, words)
+        following = now.following
         name = f"{job.number}-links-{number}"
         report = MergeReport(
             found=found,
             held=now.held(own),
             received=received,
             postponed=len(postponed),
-            new=len(links),
+            new=(len(following) - before) // words,
+            waiting=counted(now.marks),
             links=to_file(links, job.folder, name) if job.links else NOTHING,
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
-            least=_least(following, own) if not job.graded else 0,
+            least=0 if job.graded or job.by_weight else _least(following, own),
             preview=_preview(following.reshape(-1, words), job.owners),
-            combinations=combinations(
-                following[before:] if job.joint else NOTHING, own.codec, before // words
-            ),
+            combinations=_combinations(following, 0 if job.by_weight else before, job, own),
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 1, number): report})
@@ -453,6 +500,8 @@ def merge_task(
 
 def _present(partition: Partition | None, job: Job, own: Composites, number: int) -> Partition:
     """Return a partition as the second task of a job needs it."""
+    if partition is not None and job.by_weight:
+        return at_hand(partition, job, own)
     if partition is not None and not job.graded:
         return advanced(partition, job, own, number)
     following = NOTHING if partition is None else _repacked(partition, own).following
@@ -472,6 +521,20 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
     return task
 
 
+def without_expanded(partition: Partition, postponed: Words, words: int) -> Partition:
+    """Return a partition by weight without the states of the current level, but for these."""
+    kept = np.arange(len(partition.marks)) >= current(partition.marks)
+    kept[postponed] = True
+    rows = partition.following.reshape(-1, words)[kept].ravel()
+    return evolve(partition, following=rows, marks=partition.marks[kept])
+
+
+def _combinations(following: Words, first: int, job: Job, own: Composites) -> Words:
+    """Return the combinations of actors' states from so many words on, if something asks that."""
+    asked = following[first:] if job.joint else NOTHING
+    return combinations(asked, own.codec, first // own.codec.words)
+
+
 def _least(rows: Words, own: Composites) -> int:
     return int(own.progress(rows).min()) if len(rows) else 1 << 62
 
@@ -483,23 +546,25 @@ def _preview(rows: Any, owners: int) -> Words:
 
 
 def _merged(
-    partition: Partition, sent: list[Any], own: Composites, *, graded: bool
-) -> tuple[Words, Words, dict[int, int]]:
-    """Return the following states with those sent that are new, and the links of the new ones.
+    partition: Partition, sent: list[Any], job: Job, words: int
+) -> tuple[Partition, Words, dict[int, int]]:
+    """Return a partition with those of the states sent that are new, and the links of these.
 
-    Where no links were sent, there are as many zeros. The last thing returned is how many rows
-    each partition sent.
+    Where no links were sent, there are as many zeros; by weight there are none. The last thing
+    returned is how many rows each partition sent.
     """
-    words = own.codec.words
-    parts, received = [], dict[int, int]()
+    parts, received = list[tuple[Any, Any]](), dict[int, int]()
     for sender, _, rows, links in sent:
         rows, links = from_file(rows), from_file(links)
         count = len(rows) // words
         received[sender] = received.get(sender, 0) + count
         parts.append((rows, links if len(links) else np.zeros(count, np.int64)))
+    if job.by_weight:
+        rows, marks = merged([(partition.following, partition.marks), *parts], words)
+        return evolve(partition, following=rows, marks=marks), NOTHING, received
     held = (
         (partition.following,)
-        if graded
+        if job.graded
         else (partition.visited, partition.level, partition.following)
     )
     incoming = sum(len(links) for _, links in parts)
@@ -507,11 +572,13 @@ def _merged(
         rows = np.concatenate([NOTHING, *(rows for rows, _ in parts)])
         links = np.concatenate([NOTHING, *(links for _, links in parts)])
         rows, links = unseen(rows, links, words, held)
-        return np.concatenate([partition.following, rows]), links, received
+        following = np.concatenate([partition.following, rows])
+        return evolve(partition, following=following), links, received
     seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
     for rows in held:
         inserted(seen, rows, np.empty(len(rows) // words, np.int64))
     new = [inserted(seen, rows, links) for rows, links in parts]
     seen.close()
-    rows = np.concatenate([partition.following, *(rows for rows, _ in new)])
-    return rows, np.concatenate([NOTHING, *(links for _, links in new)]), received
+    following = np.concatenate([partition.following, *(rows for rows, _ in new)])
+    links = np.concatenate([NOTHING, *(links for _, links in new)])
+    return evolve(partition, following=following), links, received

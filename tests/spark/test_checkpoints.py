@@ -28,7 +28,7 @@ LARGE = 700
 seven of the second one."""
 
 SEVERAL_DEPTHS = small("cykas-secret-mode", 3, 2)
-"""Its states are kept until its shortest counterexample is found."""
+"""Its states are kept, for so it is asked, until its shortest counterexample is found."""
 
 GRADED = small("mfss", 3, 2)
 """Its states are forgotten level by level."""
@@ -39,7 +39,12 @@ def stopped(system: System, folder: Path, states: int, **options: Any) -> Result
     explorer = SparkBreadthFirst(
         system,
         options=method(
-            engine="spark", threads=2, spark_threshold=LARGE, checkpoint=folder, **options
+            engine="spark",
+            threads=2,
+            spark_threshold=LARGE,
+            checkpoint=folder,
+            memory="keep",
+            **options,
         ),
     )
     return explore(system, explorer, Bounds(max_states=states))
@@ -47,7 +52,10 @@ def stopped(system: System, folder: Path, states: int, **options: Any) -> Result
 
 def resumed(system: System, folder: Path, **options: Any) -> tuple[Result, SparkBreadthFirst]:
     explorer = SparkBreadthFirst(
-        system, options=method(engine="spark", spark_threshold=LARGE, resume=folder, **options)
+        system,
+        options=method(
+            engine="spark", spark_threshold=LARGE, resume=folder, memory="keep", **options
+        ),
     )
     return explore(system, explorer), explorer
 

@@ -153,7 +153,7 @@ def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     context: SparkContext,
 ) -> None:
     system = small("cykas-secret-mode", 3, 2, history="clocks")
-    result, _ = on_spark(system, 1_000)
+    result, _ = on_spark(system, 1_000, memory="keep")
     assert Verdict.VIOLATED is result.verdict
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
@@ -208,7 +208,7 @@ def test_a_counterexample_among_representatives_is_told_in_original_names(
 ) -> None:
     system = small("cykas-secret-mode", 3, 2, history="clocks")
     for threshold in (230, 3_000):
-        result, explorer = on_spark(system, threshold, symmetry=True, partitions=3)
+        result, explorer = on_spark(system, threshold, symmetry=True, partitions=3, memory="keep")
         assert explorer.rounds
         assert result.statistics["symmetry"]["on"]
         assert result.counterexample is not None

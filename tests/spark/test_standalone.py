@@ -29,7 +29,7 @@ def test_a_check_finds_what_the_local_engine_finds(cluster: Standalone, tmp_path
     file = tmp_path / "result.json"
     asked = ("check", "cykas-secret-mode", "--history", "clocks", "--expect", "violated")
     options = ("--engine", "spark", "--master", cluster.master, "--spark-threshold", "3000")
-    output = ("--json", file, "--quiet")
+    output = ("--memory", "keep", "--json", file, "--quiet")
     ran = in_a_process(*asked, *options, "--no-symmetry", *output, cwd=tmp_path)
     assert 0 == ran.code, ran.err
     assert "" == ran.err

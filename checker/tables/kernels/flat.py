@@ -209,7 +209,19 @@ def keep_new(entries, count, stride, slots, figures, start):
 
 @kernel
 def dispatch(
-    entries, count, stride, tables, widths, flat_words, weights, base, numbers, rows, links
+    entries,
+    count,
+    stride,
+    tables,
+    widths,
+    flat_words,
+    weights,
+    base,
+    numbers,
+    leads,
+    owners,
+    rows,
+    links,
 ):
     """Write the flat rows of entries, and links to their parents, to their owners.
 
@@ -219,27 +231,30 @@ def dispatch(
         weights: see `weigh`.
         base: the partition of the parents, in its place in a link.
         numbers: of the parents, by the index in an entry's information word.
-        rows: (owners, flat_words * room); takes the rows.
-        links: (owners, 1 + room); links[:, 0] counts them, and so must be 0 at first.
+        leads: per kind of transition, how many levels further down it leads, less one; or empty.
+        owners: how many there are.
+        rows: (owners, flat_words * room); takes the rows; or (leads, then owners).
+        links: (owners, 1 + room), likewise; links[:, 0] counts them, and so must be 0 at first.
     """
     entries, widths, weights = borrow(entries), borrow(widths), borrow(weights)
     geo, dec, numbers = borrow(tables.geo), borrow(tables.dec), borrow(numbers)
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
     own_flat = np.empty(flat_words, np.int64)
     loc, flat = borrow(own_loc), borrow(own_flat)
-    owners = rows.shape[0]
     for e in range(count):
         at = e * stride
         h = np.int64(0)
         for actor in range(geo[ACTORS]):
             field = entries[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
             h += weights[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+        info = entries[at + stride - 1]
         owner = owner_by(mix(h), owners)
+        if leads.shape[0]:
+            owner += leads[info >> 16 & 0x7FFF] * owners
         decode(entries, at, geo, dec, loc, 0)
         pack_flat(loc, widths, flat, 0)
         place = links[owner, 0]
         links[owner, 0] = place + 1
-        info = entries[at + stride - 1]
         links[owner, 1 + place] = base | numbers[info >> 31] << PLACE_BITS | info & 0xFFFF
         for k in range(flat_words):
             rows[owner, place * flat_words + k] = flat[k]

@@ -1,0 +1,191 @@
+"""Levels by weight on Spark: counts, depths and lengths are those of breadth-first search.
+
+Most of it needs no cluster: rounds are the same wherever the partitions are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark import SparkContext
+
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Bounds
+from antecede.checker.search.result import Result, Verdict
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.transition import System
+from antecede.checker.spark import tasks as on_workers
+from antecede.checker.spark.breadth import SparkBreadthFirst
+from antecede.checker.spark.cluster import Cluster
+from antecede.checker.spark.rows import LEAD_BITS, inserted, new_set
+from antecede.checker.spark.tasks import DriverPartitions, Partition
+from antecede.checker.spark.weighed import merged, next_level
+from antecede.checker.tables.misses import wrapping
+from tests.conftest import method
+from tests.local.test_local import plainly, small
+from tests.semantics.test_transition import system_for
+from tests.spark.common import found, locally
+from tests.tables.test_grading import SCRIPT, SHORT, winding
+
+
+class Nowhere:
+    """A context of no cluster, for searches whose partitions stay in the driver."""
+
+    master, defaultParallelism = "nowhere", 2
+
+    def broadcast(self, value: Any) -> Any:
+        return SimpleNamespace(value=value)
+
+    def accumulator(self, value: Any, _how: Any) -> Any:
+        return SimpleNamespace(value=value)
+
+
+class InTheDriver(SparkBreadthFirst):
+    """Hands its partitions to the driver."""
+
+    def _give_to_cluster(self, pairs: list[tuple[int, Partition]]) -> None:
+        self._partitions = DriverPartitions.of(pairs, self.course.owners)
+
+    def _relocate(self, _rows: int) -> None:
+        pass
+
+
+def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, InTheDriver]:
+    """Explore in the driver, with as many partitions as actors."""
+    chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
+    nowhere = SimpleNamespace(sc=Nowhere(), stop=lambda: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
+        explorer = InTheDriver(system, options=method(engine="spark", **chosen, **options))
+        return explore(system, explorer), explorer
+
+
+@pytest.mark.parametrize(
+    ("messages", "options", "symmetry", "threshold"),
+    [
+        (3, SCRIPT, False, 1),
+        (3, {**SCRIPT, "network": "fifo"}, False, 100),
+        (3, {**SHORT, "history": "full"}, False, 100),
+        (2, {}, True, 500),
+    ],
+)
+def test_states_are_forgotten_by_their_sum_and_keep_their_least_depth(
+    messages: int, options: dict[str, str], symmetry: bool, threshold: int
+) -> None:
+    system = small("cykas", 3, messages, **options)
+    result, explorer = here(system, threshold, symmetry=symmetry)
+    assert {"receive Normal": 2} == result.statistics["weights"]
+    assert locally(system).counts == (result.unreduced or result.counts)
+    assert symmetry == (result.unreduced is not None)
+    assert {0} == {r["visited"] for r in explorer.rounds}
+    if not symmetry:
+        assert found(locally(system)) == found(result)
+
+
+def test_that_states_are_kept_can_be_asked_for() -> None:
+    system = small("cykas", 3, 3, **SCRIPT)
+    result, explorer = here(system, memory="keep")
+    assert "weights" not in result.statistics
+    assert 0 < max(r["visited"] for r in explorer.rounds)
+    assert found(locally(system)) == found(result)
+
+
+def test_what_is_violated_is_found_again_by_depth() -> None:
+    system = small("cykas-secret-mode", 3, 2)
+    result, explorer = here(system, 100)
+    assert explorer.local.granted.tried
+    assert "weights" not in result.statistics
+    assert found(locally(system)) == found(result)
+    assert result.counterexample is not None
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    ways=st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple),
+    actors=st.integers(2, 3),
+    history=st.sampled_from(sorted(HISTORIES)),
+    safe=st.booleans(),
+    threshold=st.sampled_from([1, 4, 30]),
+)
+def test_random_systems_with_weights_are_explored_exactly(
+    ways: tuple[int, ...], actors: int, history: str, safe: bool, threshold: int
+) -> None:
+    judged = ("all-delivered",) if safe else ("fifo-delivery", "all-delivered")
+    system = system_for(winding(ways), actors, 4 - actors, history=history, properties=judged)
+    plain = plainly(system)
+    for symmetry in (False, True):
+        result, _ = here(system, threshold, symmetry=symmetry)
+        assert plain.counts == (result.unreduced or result.counts)
+        assert dict(plain.properties) == dict(result.properties)
+        path, told = plain.counterexample, result.counterexample
+        assert (path and path.length) == (told and told.length)
+        if result.unreduced is None:
+            assert found(locally(system))[:4] == found(result)[:4], "kinds are met ahead"
+
+
+def test_rows_that_come_late_with_less_depth_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: the first depth that a partition hears of stays."""
+
+    def first_come(parts: list[Any], words: int) -> Any:
+        seen, rows, marks = new_set(words), [], []
+        for some, their_marks in parts:
+            kept, numbers = inserted(seen, some, np.arange(len(their_marks)))
+            rows.append(kept)
+            marks.append(their_marks[numbers])
+        seen.close()
+        flat, of_rows = np.concatenate(rows).reshape(-1, words), np.concatenate(marks)
+        order = np.argsort(of_rows, kind="stable")
+        return flat[order].ravel(), of_rows[order]
+
+    system = small("cykas", 3, 3, **SCRIPT)
+    monkeypatch.setattr(on_workers, "merged", first_come)
+    assert found(locally(system)) != found(here(system)[0])
+
+
+def test_of_equal_rows_the_least_mark_is_kept() -> None:
+    early, late = 1 << LEAD_BITS | 3, 1 << LEAD_BITS | 5
+    parts = [
+        (np.array([7, 8, 9]), np.array([2, 4, late], np.int32)),
+        (np.array([8, 9, 6]), np.array([3, early, late], np.int32)),
+    ]
+    with wrapping():
+        rows, marks = merged(parts, 1)
+    assert [(7, 2), (8, 3), (9, early), (6, late)] == list(zip(rows, marks, strict=True))
+
+
+def test_levels_without_states_are_passed_over() -> None:
+    waiting = {1 << LEAD_BITS | 3: 7, 1 << LEAD_BITS | 1: 2, 2 << LEAD_BITS: 9}
+    least, depths = next_level(Counter(waiting))
+    assert 1 == least
+    assert [0, 2, 0, 7] == list(depths)
+
+
+class Moving(SparkBreadthFirst):
+    """Takes its second round to the cluster, and the others in the driver, where they are quick."""
+
+    def round(self, tick: Callable[[], None]) -> None:
+        self.options = evolve(self.options, spark_threshold=10**6 if self.rounds else 300)
+        super().round(tick)
+
+
+def test_a_search_by_weight_goes_on_from_a_checkpoint_on_the_cluster(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    system = small("cykas", 3, 3, **SCRIPT)
+    options = method(engine="spark", threads=2, partitions=2, spark_threshold=300)
+    first = Moving(system, options=evolve(options, checkpoint=tmp_path))
+    stopped = explore(system, first, Bounds(max_states=1_500))
+    assert Verdict.INCOMPLETE is stopped.verdict
+    assert {"driver", "cluster"} == {r["where"] for r in first.rounds}
+    again = Moving(system, options=evolve(options, resume=tmp_path))
+    assert {"receive Normal": 2} == again.course.weights
+    assert found(locally(system)) == found(explore(system, again))
