@@ -58,6 +58,7 @@ ENGINES: dict[str, Options] = {
     ),
     "--threads 3 --memory keep": Options(threads=3, memory="keep"),
     "--threads 1 --no-traces": Options(threads=1, traces=False),
+    "--symmetry --threads 2 --no-traces": Options(symmetry=True, threads=2, traces=False),
 }
 """Breadth-first searches; whichever of the first two is used as reference, all must agree."""
 
