@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from pyspark import SparkContext
 
 from antecede.checker.errors import InputError
@@ -22,6 +24,7 @@ from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
 from tests.spark.common import found, locally
+from tests.tables.test_grading import SCRIPT
 
 LARGE = 700
 """The fewest states of a level for the cluster: five levels of the first model here have more, and
@@ -99,6 +102,28 @@ def test_a_checkpoint_of_the_local_engine_is_of_another_check(
     explore(system, LocalBreadthFirst(system, options=options), Bounds(max_states=99))
     with pytest.raises(InputError, match="of another check: engine is None there"):
         resumed(system, tmp_path)
+
+
+class Moving(SparkBreadthFirst):
+    """Takes its second round to the cluster, and the others in the driver, where they are quick."""
+
+    def round(self, tick: Callable[[], None]) -> None:
+        self.options = evolve(self.options, spark_threshold=10**6 if self.rounds else 300)
+        super().round(tick)
+
+
+def test_a_search_by_weight_goes_on_from_a_checkpoint_on_the_cluster(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    system = small("cykas", 3, 3, **SCRIPT)
+    options = method(engine="spark", threads=2, partitions=2, spark_threshold=300)
+    first = Moving(system, options=evolve(options, checkpoint=tmp_path))
+    stopped = explore(system, first, Bounds(max_states=1_500))
+    assert Verdict.INCOMPLETE is stopped.verdict
+    assert {"driver", "cluster"} == {r["where"] for r in first.rounds}
+    again = Moving(system, options=evolve(options, resume=tmp_path))
+    assert {"receive Normal": 2} == again.course.weights
+    assert found(locally(system)) == found(explore(system, again))
 
 
 KILLED = """

@@ -6,21 +6,16 @@ Most of it needs no cluster: rounds are the same wherever the partitions are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark import SparkContext
 
 from antecede.checker.search.loop import explore
-from antecede.checker.search.options import Bounds
-from antecede.checker.search.result import Result, Verdict
+from antecede.checker.search.result import Result
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
 from antecede.checker.spark import tasks as on_workers
@@ -167,25 +162,3 @@ def test_levels_without_states_are_passed_over() -> None:
     least, depths = next_level(Counter(waiting))
     assert 1 == least
     assert [0, 2, 0, 7] == list(depths)
-
-
-class Moving(SparkBreadthFirst):
-    """Takes its second round to the cluster, and the others in the driver, where they are quick."""
-
-    def round(self, tick: Callable[[], None]) -> None:
-        self.options = evolve(self.options, spark_threshold=10**6 if self.rounds else 300)
-        super().round(tick)
-
-
-def test_a_search_by_weight_goes_on_from_a_checkpoint_on_the_cluster(
-    context: SparkContext, tmp_path: Path
-) -> None:
-    system = small("cykas", 3, 3, **SCRIPT)
-    options = method(engine="spark", threads=2, partitions=2, spark_threshold=300)
-    first = Moving(system, options=evolve(options, checkpoint=tmp_path))
-    stopped = explore(system, first, Bounds(max_states=1_500))
-    assert Verdict.INCOMPLETE is stopped.verdict
-    assert {"driver", "cluster"} == {r["where"] for r in first.rounds}
-    again = Moving(system, options=evolve(options, resume=tmp_path))
-    assert {"receive Normal": 2} == again.course.weights
-    assert found(locally(system)) == found(explore(system, again))
