@@ -10,9 +10,10 @@ NamedTuples with the same fields), what is not equal to itself, and what can cha
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -38,6 +39,20 @@ def field_names(value: Any) -> tuple[str, ...] | None:
     """Return the names of the fields of an attrs, dataclass or NamedTuple value; else None."""
     cls: Any = type(value)
     return _names_in(cls)
+
+
+@cache
+def _fields_of(cls: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what reads the fields of a value of a class that has names for them."""
+    names = _names_in(cls) or ()
+    if len(names) > 1:
+        return attrgetter(*names)  # a tuple, without a step of Python for each
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def _fields(value: Any) -> tuple[Any, ...]:
+    cls: Any = type(value)
+    return _fields_of(cls)(value)
 
 
 def shown_names(value: Any) -> tuple[str, ...] | None:
@@ -103,9 +118,9 @@ def same(one: Any, other: Any) -> bool:
     if cls in _ATOMS:
         return bool(one == other)  # they are parts of equal values, but equality may leave out some
     if cls is not tuple:
-        if (names := field_names(one)) is None:
+        if field_names(one) is None:
             return canonical(one) == canonical(other)
-        one, other = [getattr(one, n) for n in names], [getattr(other, n) for n in names]
+        one, other = _fields(one), _fields(other)
     if len(one) != len(other):
         return False
     for first, second in zip(one, other, strict=True):  # most of their parts are one object
@@ -204,8 +219,8 @@ def _ordered_parts(value: Any) -> tuple[Any, ...]:
 
 def parts(value: Any) -> tuple[Any, ...]:
     """Return what a value is made of: its fields, elements, keys and contents; of an atom, none."""
-    if (names := field_names(value)) is not None:
-        return tuple(getattr(value, name) for name in names)
+    if field_names(value) is not None:
+        return _fields(value)
     if isinstance(value, Mapping):
         return (*value.keys(), *value.values())
     if isinstance(value, (tuple, list)):

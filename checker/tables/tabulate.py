@@ -10,9 +10,11 @@ stamps of its own messages), whose numbers need no Python call.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -39,6 +41,18 @@ from antecede.checker.tables.symmetry import Symmetry
 
 MOST_KINDS = 1 << 10
 """Kinds of transitions that the kernels count."""
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Leave Python's search for cycles off: values have none, and it walks through all of them."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 class SelfPacketError(AntecedeError):
@@ -96,6 +110,7 @@ class Tabulation(Histories):
             self.grading.start(self._orbit(actor, number))
         return self.columns(evolve(state, history=ghosts))
 
+    @_without_collections()
     def fill(self, keys: Words) -> None:
         """Make the table entries for `keys`, by calling the functions that they stand for.
 

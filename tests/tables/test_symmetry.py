@@ -201,3 +201,13 @@ def test_a_record_that_is_not_renamed_shows_in_the_counts(monkeypatch: pytest.Mo
     system = _in_full("mfss", 3, 1)
 
     assert searched(system).counts != searched(system, symmetry=True).unreduced
+
+
+def test_orbits_under_the_renamings_of_four_actors_count_every_state() -> None:
+    system = system_of(Spec("cykas", 4, 1), protocol_named("cykas"))
+
+    result = searched(system, symmetry=True)
+
+    assert searched(system).counts == result.unreduced
+    assert result.statistics["symmetry"]["permutations"] == 24
+    assert result.counts.unique_states == 218
