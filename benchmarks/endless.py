@@ -180,11 +180,15 @@ def allows(spec: Spec, less: Spec) -> bool:
 
 def cell(spec: Spec, bounds: Bounds, notes: Notes) -> str:
     """Return what was found: safe, starves, grows, or unknown; note the first runs to limits."""
-    measures, grown = protocol_named(spec.protocol).measures or ("greatest",), list[Growth]()
+    measures, grown = protocol_named(spec.protocol).measures, list[Growth]()
+    # The greatest number may be an actor's own, so that no lower bound is of use.
+    measures, limits = (measures, LIMITS) if measures else (("greatest",), LIMITS[:1])
     try:
-        result, limit = check(spec, bounds=bounds).result, 0
-        while result.verdict is Verdict.INCOMPLETE and limit != LIMITS[-1] and not cut(result):
-            limit = LIMITS[0] if not limit else LIMITS[LIMITS.index(limit) + 1]
+        result, used = check(spec, bounds=bounds).result, LIMITS[0]
+        for limit in limits:
+            if result.verdict is not Verdict.INCOMPLETE or cut(result):
+                break
+            used = limit
             within = evolve(spec, bound=tuple(f"{name}={limit}" for name in measures))
             result = check(within, bounds=bounds).result
             grown += result.grown if limit == LIMITS[0] else ()
@@ -193,7 +197,7 @@ def cell(spec: Spec, bounds: Bounds, notes: Notes) -> str:
     for found in grown:
         notes.setdefault((spec.protocol, spec.network or "", found.limit.name), growth(found))
     names = ", ".join(sorted(found.limit.name for found in grown))
-    text = told(result, limit)
+    text = told(result, used)
     return f"grows ({names}); {text}" if names else text
 
 

@@ -55,6 +55,9 @@ from antecede.checker.spec import COUNT_KEYS, Spec, system_of
 AS_EXPECTED, NOT_AS_EXPECTED, INPUT_ERROR, INCOMPLETE, INTERNAL_ERROR = range(5)
 """The exit codes."""
 
+TRIAL = Bounds(max_states=2_000)
+"""How far it is tried which properties can be judged where one message is followed."""
+
 LATE = 1.0
 """Seconds after which a search that has not looked at --max-seconds is told."""
 
@@ -191,11 +194,16 @@ def check(
         plainly = {"explored_plainly": reason}
     bounds = checked(bounds.over(spec.bounds))
     keep_running()
+    saves = system.workload.buffer is not None and (options.checkpoint or options.resume)
+    # A checkpoint is of all properties that are judged, so it is tried first which ones can be.
+    tries = [(evolve(options, checkpoint=None, resume=None), TRIAL)] if saves else []
+    tries.append((options, bounds))
     try:
-        while True:
+        while tries:
             try:
-                result = _run(system, self_checking(system, selfcheck), options, bounds, watch)
-                break
+                how, within = tries[0]
+                result = _run(system, self_checking(system, selfcheck), how, within, watch)
+                tries.pop(0)
             except NumbersError as error:
                 if error.prop in spec.properties:
                     raise
