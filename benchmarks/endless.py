@@ -180,9 +180,9 @@ def allows(spec: Spec, less: Spec) -> bool:
 
 def cell(spec: Spec, bounds: Bounds, notes: Notes) -> str:
     """Return what was found: safe, starves, grows, or unknown; note the first runs to limits."""
-    measures, grown = protocol_named(spec.protocol).measures, list[Growth]()
+    declared, grown = protocol_named(spec.protocol).measures, list[Growth]()
     # The greatest number may be an actor's own, so that no lower bound is of use.
-    measures, limits = (measures, LIMITS) if measures else (("greatest",), LIMITS[:1])
+    measures, limits = (tuple(declared), LIMITS) if declared else (("greatest",), LIMITS[:1])
     try:
         result, used = check(spec, bounds=bounds).result, LIMITS[0]
         for limit in limits:
