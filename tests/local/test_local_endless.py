@@ -61,7 +61,7 @@ def agree(asked: System, depth: int | None = None) -> Result:
         ("mfss", "endless:1", 3, "unordered", None),
         ("mfss", "endless:2:[[1,2],[2],[]]", 3, "unordered", None),
         ("mfss", "endless:3", 2, "unordered", None),
-        ("mfss-fifo", "endless:2", 3, "fifo", 7),
+        pytest.param("mfss-fifo", "endless:2", 3, "fifo", 7, marks=pytest.mark.slow),
         ("cykas", "endless:1", 3, "unordered", 8),
         ("cykas", "endless:2:[[1,2],[2],[0]]", 3, "fifo", 9),
         ("tree", "endless:1", 3, "fifo", None),
@@ -71,7 +71,7 @@ def agree(asked: System, depth: int | None = None) -> Result:
         ("hybrid-basic", "endless:2", 2, "lossy:1", 7),
         ("newtop", "endless:1:[[1,2],[],[0]]", 3, "fifo", None),
         ("unordered", "endless:2", 3, "unordered", None),
-        ("fifo", "endless:2", 3, "unordered", None),
+        pytest.param("fifo", "endless:2", 3, "unordered", None, marks=pytest.mark.slow),
     ],
 )
 def test_counts_and_verdicts_are_those_of_the_plain_explorer(

@@ -127,6 +127,7 @@ def kinds(transitions: tuple[Transition, ...]) -> list[str]:
     return [transition.kind for transition in transitions]
 
 
+@pytest.mark.slow
 def test_cykas_starves_when_one_sender_is_busy() -> None:
     """The next eager send arrives before the YCT of the one before: Carol stays in secret mode."""
     asked = system("cykas", "endless:1:[[1,2],[2],[0]]")
