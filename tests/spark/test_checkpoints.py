@@ -105,7 +105,7 @@ def test_a_checkpoint_of_the_local_engine_is_of_another_check(
 
 
 class Moving(SparkBreadthFirst):
-    """Takes its second round to the cluster, and the others in the driver, where they are quick."""
+    """Takes its first round to the cluster, and the others in the driver, where they are quick."""
 
     def round(self, tick: Callable[[], None]) -> None:
         self.options = evolve(self.options, spark_threshold=10**6 if self.rounds else 300)

@@ -1,6 +1,6 @@
 """Levels by weight on Spark: counts, depths and lengths are those of breadth-first search.
 
-Most of it needs no cluster: rounds are the same wherever the partitions are.
+None of it needs a cluster: rounds are the same wherever the partitions are.
 """
 
 from __future__ import annotations
