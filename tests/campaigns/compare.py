@@ -200,7 +200,17 @@ def _of_depth(found: Figures) -> Any:
 
 
 def _between(case: Case, history: str, name: str, first: Figures, second: Figures) -> Comparison:
-    """All encodings of the history lead to the same verdicts and the same shortest length."""
+    """All encodings of the history lead to the same verdicts and the same shortest length.
+
+    After a violation a search ends with its level, which may be the last one under one encoding
+    and not under another: then what is not violated is HOLDS here and INCOMPLETE there.
+    """
     kept = ("verdicts", "shortest", "raised", "refused")
     expected, actual = ({k: f[k] for k in kept if k in f} for f in (first, second))
+    for found in (expected, actual):
+        if found.get("shortest"):
+            violated = [
+                name for name, verdict in found["verdicts"].items() if verdict == "VIOLATED"
+            ]
+            found["verdicts"] = violated
     return Comparison(case, history, "--history knowledge", name, expected, actual)
