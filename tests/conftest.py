@@ -38,9 +38,13 @@ def pytest_configure() -> None:
 
 
 def default_interrupts() -> None:
-    """Undo what a shell does to `make test &`: SIGINT is ignored, and children inherit that."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Undo what `make test &` does in a script, and `nohup make test`: children inherit it, too."""
+    for number, usual in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

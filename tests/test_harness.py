@@ -1,4 +1,4 @@
-"""What the tests themselves rely on: Ctrl-C reaches what they start, and none waits for ever."""
+"""What the tests themselves rely on: signals reach what they start, and none waits for ever."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ import pytest
 
 from tests.conftest import ROOT
 
-CHILD = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
+CHILD = (
+    "import signal\n"
+    "print([signal.getsignal(n) is signal.SIG_IGN for n in (signal.SIGINT, signal.SIGHUP)])\n"
+)
 
 
 def started_in_the_background(source: str) -> str:
-    """Run Python as the job of a script is run, `make test &`: with SIGINT ignored."""
+    """Run Python as `nohup make test &` in a script does: with SIGINT and SIGHUP ignored."""
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
     done = subprocess.run(
         [sys.executable, "-c", source],
         cwd=ROOT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        preexec_fn=ignore,
         capture_output=True,
         text=True,
         check=True,
@@ -26,19 +34,19 @@ def started_in_the_background(source: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_background_job_hands_on_that_ctrl_c_is_ignored() -> None:
+def test_a_background_job_hands_on_which_signals_are_ignored() -> None:
     """This is what the next test is about; without it that one would show nothing."""
-    assert "True" == started_in_the_background(CHILD)
+    assert "[True, True]" == started_in_the_background(CHILD)
 
 
-def test_children_of_the_tests_hear_ctrl_c_in_the_background_too() -> None:
+def test_children_of_the_tests_hear_signals_in_the_background_too() -> None:
     source = (
         "import subprocess, sys\n"
         "from tests.conftest import default_interrupts\n"
         "default_interrupts()\n"
         f"subprocess.run([sys.executable, '-c', {CHILD!r}], check=True)\n"
     )
-    assert "False" == started_in_the_background(source)
+    assert "[False, False]" == started_in_the_background(source)
 
 
 def test_every_test_has_a_limit(pytestconfig: pytest.Config) -> None:
