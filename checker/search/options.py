@@ -48,9 +48,10 @@ class Options:
     memory: str = setting(
         "auto",
         str,
-        "For --engine local, breadth-first: auto forgets earlier levels of a large search where "
-        "every state is proved to have one depth, or one sum of weights of transitions, only; keep "
-        "forgets nothing; sweep-line also drops other states that can never be met again.",
+        "Breadth-first, not for --engine plain: auto forgets earlier levels of a large search "
+        "where every state is proved to have one depth, or one sum of weights of transitions, "
+        "only; keep forgets nothing; sweep-line, for --engine local, also drops other states that "
+        "can never be met again.",
         choices=MEMORY,
     )
     check_progress: bool = setting(
