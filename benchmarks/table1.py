@@ -1,6 +1,6 @@
 """Writes docs/table1.md: the Cykas paper's Table 1 in all encodings on both engines.
 
-python benchmarks/table1.py              # about twenty minutes on two cores
+python benchmarks/table1.py              # about an hour on two cores
 python benchmarks/table1.py --bounds 3x2 # seconds: does everything still run?
 """
 
@@ -22,6 +22,10 @@ RUNS = (
         "Local engine, `full`",
         "--history full --no-symmetry --no-traces --memory sweep-line --max-memory 17G "
         "--max-seconds 600",
+    ),
+    (
+        "Local engine, `full`, with symmetry",
+        "--history full --symmetry --no-traces --threads 2 --max-memory 17G",
     ),
     (
         "Local engine, `full`, variants of the model: sends split, clocks at the network-send",
