@@ -221,6 +221,13 @@ def test_bounds_hold_from_the_first_second(tmp_path: Path, asked: tuple[object, 
     assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
 
 
+def test_more_channels_than_fit_the_memory_are_incomplete(tmp_path: Path) -> None:
+    asked = ("check", "cykas", "--actors", 3_400_000, "--messages", 1, "--engine", "plain")
+    ran = in_a_process(*asked, "--max-seconds", 60, "--quiet", cwd=tmp_path)
+    assert 3 == ran.code, ran.err
+    assert "the channels between 3,400,000 actors take more than the memory" in ran.out + ran.err
+
+
 def test_a_search_ends_before_the_last_memory_is_gone(tmp_path: Path) -> None:
     """A container is imitated: what the control group says is left shrinks with what is used."""
     script = tmp_path / "limited.py"

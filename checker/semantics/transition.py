@@ -12,6 +12,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from antecede.checker.errors import CapacityError
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -104,7 +105,12 @@ class Outcome:
 def initial_state(system: System) -> State:
     """Return the state before anything happened."""
     everyone = range(system.actors)
-    channels: list[Channel] = [()] * system.actors**2
+    try:
+        channels: list[Channel] = [()] * system.actors**2
+    except MemoryError:
+        raise CapacityError(
+            f"the channels between {system.actors:,} actors take more than the memory; give fewer"
+        ) from None
     for actor in everyone:
         for destination, packet in system.handlers.in_flight(actor):
             index = actor * system.actors + destination
