@@ -12,7 +12,14 @@ from antecede.checker.claims.claim import (
     proved,
     violated,
 )
-from antecede.checker.claims.hybrid_table import CAUSAL, DELIVERED, RECOVERS, SAFETY, TABLE_1
+from antecede.checker.claims.hybrid_table import (
+    CAUSAL,
+    DELIVERED,
+    RECOVERS,
+    SAFETY,
+    TABLE_1,
+    WHATEVER_WAS_LOST,
+)
 from antecede.checker.search.options import Bounds
 
 TWO_BUSY = "endless:1:[[1,2],[0,2],[0]]"
@@ -121,13 +128,7 @@ OWN = (
         "Lemmas 5.3 and 5.4, Proposition 5.5",
         "Whatever was lost, everything can still be delivered.",
         (
-            holds(
-                "hybrid-basic",
-                (2, 1),
-                network="duplicating+lossy",
-                properties=RECOVERS,
-                quick=None,
-            ),
+            WHATEVER_WAS_LOST,
             holds("hybrid-basic", (3, 1), network="lossy:1", properties=RECOVERS, quick=(2, 1)),
         ),
         "From every state a way leads to where everything is delivered; that a fair network "
