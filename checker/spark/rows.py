@@ -21,9 +21,9 @@ from attrs import define, field, frozen
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
-from antecede.checker.tables.composites import CompositeStore, wider
+from antecede.checker.tables.composites import CompositeStore
 from antecede.checker.tables.misses import refuse_crowds, wrapping
-from antecede.checker.tables.packing import Fields, pack_widths
+from antecede.checker.tables.packing import Fields, pack_widths, wider
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, Visited
 
@@ -117,8 +117,7 @@ class Codec:
     def column(self, local: Words, number: int) -> Words:
         """Return a column of unpacked local words, of shape (rows, actors)."""
         _, word, shift = pack_widths(list(self.col_widths))
-        mask = (1 << self.col_widths[number]) - 1
-        return np.asarray(local[:, :, word[number]] >> shift[number] & mask, np.int64)
+        return np.asarray(Fields.of(self.col_widths, word, shift).read(local, number), np.int64)
 
 
 @define(eq=False)
@@ -207,11 +206,9 @@ class Composites(CompositeStore):
 
     def _refresh(self) -> None:
         """Give the kernels this process's own part, and put it into the geometry."""
-        geo, actors = self.tables.geo.copy(), len(self.counts)
+        geo = self.tables.geo.copy()
         geo[kernels.ROW_WORDS] = self.row_words
-        starts = (kernels.ROW_WORD, kernels.ROW_SHIFT, kernels.ROW_MASK)
-        for start, values in zip(starts, self.row_fields, strict=True):
-            geo[start : start + actors] = values
+        self.row_fields.note(geo, (kernels.ROW_WORD, kernels.ROW_SHIFT, kernels.ROW_MASK))
         geo[kernels.DEC_STRIDE], geo[kernels.REN_STRIDE] = self.stride, self.room
         geo[kernels.PERMUTATIONS] = max(self.orbits.order - 1, 0)
         geo[kernels.DROPS_BEHIND] = geo[kernels.CHECKS_PROGRESS] = 0

@@ -16,14 +16,14 @@ from attrs import define, field
 from antecede.checker.errors import CapacityError
 from antecede.checker.tables import kernels
 from antecede.checker.tables.orbits import Orbits
-from antecede.checker.tables.packing import Fields, pack_widths, spread
+from antecede.checker.tables.packing import MOST_BITS, Fields, pack_widths, spread, wider
 from antecede.checker.tables.tabulate import Words
 
 MISSES = 1 << 13
 """A kernel records this many missing entries, and then must be supplied."""
 
-ROW_BITS, MOST_BITS = 4, 40
-"""Of a composite in a row: at least, to begin with, for fields fill their words anyway; at most."""
+ROW_BITS = 4
+"""Of a composite in a row, at least; fields fill their words anyway."""
 
 
 @define(eq=False)
@@ -144,7 +144,7 @@ class CompositeStore:
 
     def wider_rows(self) -> None:
         """Widen the fields of rows that are full."""
-        needs = [max(int(count).bit_length() + 1, 4) for count in self.counts]
+        needs = [max(int(count).bit_length() + 1, ROW_BITS) for count in self.counts]
         if max(needs) > MOST_BITS:
             raise CapacityError(f"more than 2^{MOST_BITS} combinations of one actor's components")
         self.row_widths = spread(needs)
@@ -194,10 +194,8 @@ class CompositeStore:
             The new numbers, at the places of the old ones.
         """
         actors, words = len(self.counts), self.words
-        marks, old = (
-            self.orbits.closed(marks.reshape(actors, -1)),
-            self.dec.reshape(actors, -1, words),
-        )
+        marks = self.orbits.closed(marks.reshape(actors, -1))
+        old = self.dec.reshape(actors, -1, words)
         numbers = np.cumsum(marks, axis=1, dtype=np.int64) - 1
         orbits = self.orbits.kept(marks, numbers)
         self.counts = marks.sum(axis=1, dtype=np.int64)
@@ -220,10 +218,3 @@ class CompositeStore:
         """Return, per actor, the composites in flat rows."""
         shaped = rows.reshape(-1, self.row_words)
         return [self.row_fields.read(shaped, actor) for actor in range(len(self.counts))]
-
-
-def wider(array: Any, columns: int, empty: int) -> Any:
-    """Return a two-dimensional array with more columns, flat; what is new in it is `empty`."""
-    larger = np.full((len(array), columns), empty, array.dtype)
-    larger[:, : array.shape[1]] = array
-    return larger.ravel()

@@ -20,8 +20,8 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.tables import kernels
-from antecede.checker.tables.composites import CompositeStore, wider
-from antecede.checker.tables.packing import Fields, pack_widths
+from antecede.checker.tables.composites import CompositeStore
+from antecede.checker.tables.packing import Fields, pack_widths, wider
 from antecede.checker.tables.tabulate import Tabulation, Words
 
 _OF_HISTORY = (kernels.POSITION, kernels.KNOWS, kernels.RECORDED, kernels.STAMPS)
@@ -205,13 +205,9 @@ class Layout(CompositeStore):
             self.words,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
-        starts = (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK)
         columns = self._col._replace(word=self._col.word + self._half * self.words)
-        for start, values in zip(starts, columns, strict=True):
-            geo[start : start + len(values)] = values
-        starts = (kernels.ROW_WORD, kernels.ROW_SHIFT, kernels.ROW_MASK)
-        for start, values in zip(starts, self.row_fields, strict=True):
-            geo[start : start + len(values)] = values
+        columns.note(geo, (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK))
+        self.row_fields.note(geo, (kernels.ROW_WORD, kernels.ROW_SHIFT, kernels.ROW_MASK))
         place = [0] * system.actors
         for k, (src, dst) in enumerate(t.channels):
             geo[kernels.CHAN_SRC + k] = src

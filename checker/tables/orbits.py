@@ -10,6 +10,7 @@ from attrs import define, field
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Words
+from antecede.checker.tables.packing import wider
 
 
 @define(eq=False)
@@ -61,9 +62,7 @@ class Orbits:
     def widen(self, room: int) -> None:
         """Keep room for so many composites of each actor."""
         if self.order:
-            larger = np.full((self.actors, room), -1, np.int64)
-            larger[:, : self.room] = self.kin.reshape(self.actors, -1)
-            self.kin = larger.ravel()
+            self.kin = wider(self.kin.reshape(self.actors, -1), room, -1)
         self.room = room
 
     def reserve(self, more: int) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from antecede.checker.tables.tabulate import Words
 
 WORD_BITS = 63
+MOST_BITS = 40
+"""Of a field."""
 
 
 def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
@@ -33,12 +35,12 @@ def spread(needs: list[int]) -> list[int]:
     widths = [max(need, 1) for need in needs]
     count = pack_widths(widths)[0]
     while True:
-        wider = [min(width + 1, 40) for width in widths]
-        if wider == widths or pack_widths(wider)[0] > count:
+        widened = [min(width + 1, MOST_BITS) for width in widths]
+        if widened == widths or pack_widths(widened)[0] > count:
             break
-        widths = wider
+        widths = widened
     for k in range(len(widths)):
-        while widths[k] < 40:
+        while widths[k] < MOST_BITS:
             trial = [*widths[:k], widths[k] + 1, *widths[k + 1 :]]
             if pack_widths(trial)[0] > count:
                 break
@@ -69,9 +71,21 @@ class Fields(NamedTuple):
         """Put values, of shape (…), into a field that is 0."""
         words[..., self.word[field]] |= values << self.shift[field]
 
+    def note(self, array: Words, starts: Iterable[int]) -> None:
+        """Write words, shifts and masks into an array, each from its start on."""
+        for start, values in zip(starts, self, strict=True):
+            array[start : start + len(values)] = values
+
     def packed_as(self, other: Fields, rows: Words, words: int) -> Words:
         """Return rows, of shape (n, old words), packed as `other` says; of shape (n, words)."""
         packed = np.zeros((len(rows), words), np.int64)
         for field in range(len(self.word)):
             other.write(packed, field, self.read(rows, field))
         return packed
+
+
+def wider(array: Any, columns: int, empty: int) -> Any:
+    """Return a two-dimensional array with more columns, flat; what is new in it is `empty`."""
+    larger = np.full((len(array), columns), empty, array.dtype)
+    larger[:, : array.shape[1]] = array
+    return larger.ravel()

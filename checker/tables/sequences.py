@@ -74,10 +74,11 @@ class RenamedSequences:
 
     def _room(self, column: int, number: int) -> Numbers:
         """Return the renamings of one column's sequences, with room for a number."""
-        known = self.images.get(column)
-        if known is None or number >= len(known):
-            larger = np.zeros((max(2 * number, 64), len(self.symmetry.group)), np.int32)
-            larger[: 0 if known is None else len(known)] = larger[:0] if known is None else known
+        order = len(self.symmetry.group)
+        known = self.images.get(column, np.empty((0, order), np.int32))
+        if number >= len(known):
+            larger = np.zeros((max(2 * number, 64), order), np.int32)
+            larger[: len(known)] = known
             known = self.images[column] = larger
         return known
 
