@@ -308,8 +308,9 @@ def _endless(
 
     try:
         first = starvation.FIRST[options.engine]
-        graph = lambda told: explorer().so_far(told)  # noqa: E731
-        return starvation.explored(system, bounds, part, graph, tick, first)
+        return starvation.explored(
+            system, bounds, part, lambda told: explorer().so_far(told), tick, first
+        )
     finally:
         for search in made:
             search.close()

@@ -117,9 +117,9 @@ def _file_meant(reference: str) -> str | None:
 
 def _other_files(path: Path) -> str:
     """Return what to give in place of a file that is not there."""
-    others = (
-        [other.name for other in path.parent.glob("*.py")] if os.path.isdir(path.parent) else []
-    )
+    # Here and below os.path: pathlib raises where a name is too long to be any file's.
+    beside = path.parent.glob("*.py") if os.path.isdir(path.parent) else ()
+    others = [other.name for other in beside]
     near = difflib.get_close_matches(path.name, sorted(others), n=1, cutoff=0.75)
     if near:
         return f"did you mean {str(path.parent / near[0])!r}?"

@@ -86,7 +86,7 @@ def sort_components(numbers: Any, ends: Any, members: Any) -> None:
             ends[numbers[state]] += 1
 
 
-def settle(
+def judge_components(
     first: Any,
     target: Any,
     label: Any,
@@ -102,7 +102,7 @@ def settle(
 ) -> int:
     """Judge each component: may a fair run stay in it for ever?
 
-    What is settled is no longer inside: the states of fair components, and of those that no part of
+    What is decided is no longer inside: the states of fair components, and of those that no part of
     can be fair. The rest lacks the states that enable what is never taken, and is to be cut again.
 
     Args:

@@ -136,7 +136,7 @@ def fair_components(
         passes.sort_components(numbers, ends, members)
         edges = rows.first, rows.target, rows.label
         cut = numbers, ends, members
-        found = passes.settle(*edges, *cut, roles, strong, sends, left, fair, found)
+        found = passes.judge_components(*edges, *cut, roles, strong, sends, left, fair, found)
     parts: list[set[int]] = [set() for _ in range(found)]
     for state, number in enumerate(fair) if found else ():
         if number >= 0:

@@ -17,7 +17,12 @@ from typing import Any, Protocol
 from attrs import define, field, frozen
 
 from antecede.checker.model import State, Transition
-from antecede.checker.search.cycles import number_components, reach, settle, sort_components
+from antecede.checker.search.cycles import (
+    judge_components,
+    number_components,
+    reach,
+    sort_components,
+)
 from antecede.checker.semantics.marked import follows, is_over
 
 
@@ -92,7 +97,7 @@ class Passes:
 
     number_components: Callable[..., int] = number_components
     sort_components: Callable[..., None] = sort_components
-    settle: Callable[..., int] = settle
+    judge_components: Callable[..., int] = judge_components
     reach: Callable[..., None] = reach
 
 

@@ -48,7 +48,7 @@ def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 COMPILED = Passes(
     on_arrays(cycles.number_components),
     on_arrays(cycles.sort_components),
-    on_arrays(cycles.settle),
+    on_arrays(cycles.judge_components),
     on_arrays(cycles.reach),
 )
 """The passes over a graph of states, compiled."""
