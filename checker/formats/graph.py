@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 import networkx as nx
-from attrs import evolve
 
 from antecede.checker.errors import InputError
 from antecede.checker.formats.graph_svg import drawing
@@ -29,7 +28,7 @@ from antecede.checker.paths.path import transition_key
 from antecede.checker.report.about import question
 from antecede.checker.report.prose import Wording, listed
 from antecede.checker.search.graph import StateGraph
-from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.transition import Outcome, System, initial_state, successor
 from antecede.checker.semantics.values import field_names
@@ -72,14 +71,12 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
 
 def _explored(system: System, most: int) -> StateGraph:
     """Return the graph of all states; raises as `state_graph`."""
-    search = BreadthFirst(evolve(system, properties=()))
-    while search.frontier:
-        if len(search.graph.states) > most:
-            raise InputError(
-                f"the state space has more than {most} states, too many to be read; give "
-                "fewer actors or messages, or a workload such as script:[[1],[0]]"
-            )
-        search.round(lambda: None)
+    search = first_states(system, most + 1)
+    if len(search.graph.states) > most or search.frontier:
+        raise InputError(
+            f"the state space has more than {most} states, too many to be read; give "
+            "fewer actors or messages, or a workload such as script:[[1],[0]]"
+        )
     return search.graph
 
 

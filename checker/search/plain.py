@@ -144,12 +144,18 @@ class BreadthFirst(PlainExplorer):
         if self.max_depth is not None and self.deepest >= self.max_depth:
             self.truncated = True
             return
-        while (number := self.graph.expanded) < self._level.stop:
-            if (number - self._level.start) % 256 == 255:
+        level = self._level
+        while (number := self.graph.expanded) < level.stop:
+            if (number - level.start) % 256 == 255:
                 tick()
-            self._expand(number)
-        self._level = range(self._level.stop, len(self.graph.states))
-        self.deepest += bool(self._level)
+            self.step()
+
+    def step(self) -> None:
+        """Expand one state, the first one that is not expanded."""
+        self._expand(self.graph.expanded)
+        if self.graph.expanded == self._level.stop:
+            self._level = range(self._level.stop, len(self.graph.states))
+            self.deepest += bool(self._level)
 
     def _expand(self, number: int) -> None:
         """Give the first state that is not expanded its edges, and judge what that finds."""
@@ -189,6 +195,17 @@ class BreadthFirst(PlainExplorer):
     def path_to(self, number: int) -> tuple[Transition, ...]:
         """Return the transitions that lead to a state that was met, by its number."""
         return (*self.before, *self.graph.path_to(number))
+
+
+def first_states(system: System, most: int) -> BreadthFirst:
+    """Return a search that found all states, or at least `most`, or five transitions for each.
+
+    It judges no property. A state can have very many transitions, so it stops within a level.
+    """
+    search = BreadthFirst(evolve(system, properties=()))
+    while search.frontier and search.unique < most and search.total < 5 * most:
+        search.step()
+    return search
 
 
 def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Found | None:

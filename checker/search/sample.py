@@ -7,12 +7,12 @@ import random
 from antecede.checker.errors import unknown
 from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 SAMPLES = {
     "random": "transitions drawn by --seed, up to a final state",
-    "longest": "a shortest way to one of the deepest states, among the first 20,000",
+    "longest": "a shortest way to one of the deepest states, among the first 20,000 or so",
 }
 
 MOST_STEPS = 1_000
@@ -43,8 +43,5 @@ def _random(system: System, seed: int) -> list[Transition]:
 
 
 def _longest(system: System) -> tuple[Transition, ...]:
-    explorer, deepest = BreadthFirst(system), 0
-    while explorer.frontier and explorer.unique < MOST_STATES:
-        deepest = explorer.graph.expanded
-        explorer.round(lambda: None)
-    return explorer.path_to(explorer.graph.expanded if explorer.frontier else deepest)
+    search = first_states(system, MOST_STATES)
+    return search.path_to(len(search.graph.states) - 1)

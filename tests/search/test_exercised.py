@@ -15,6 +15,7 @@ from antecede.checker.registry import protocol_named
 from antecede.checker.report.text import check_text
 from antecede.checker.search.handled import handled
 from antecede.checker.search.options import Options
+from antecede.checker.search.plain import first_states
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.sample import sample
 from antecede.checker.semantics.transition import enabled
@@ -237,6 +238,19 @@ def test_a_sample_is_a_run_to_the_end(kind: str) -> None:
     assert path.length == replay(system, [step.transition for step in path.steps]).length
     with pytest.raises(InputError, match="unknown sample 'shortest'"):
         sample(system, "shortest", 0)
+
+
+def test_a_sample_of_many_actors_looks_at_few_transitions() -> None:
+    system = system_of(Spec("unordered", 7, 2))
+    search = first_states(system, 2_000)
+    assert search.frontier > 0
+    assert 2_000 <= search.unique <= search.total < 5_000, "the whole level has 40,000"
+
+
+def test_the_first_states_are_all_where_there_are_few() -> None:
+    system = system_of(Spec("mfss", 2, 1))
+    search = first_states(system, 1_000)
+    assert (0, True) == (search.frontier, search.graph.complete)
 
 
 def test_a_sample_is_shown_and_saved(antecede: Command, tmp_path: Path) -> None:
