@@ -48,12 +48,10 @@ from antecede.checker.spark.cluster import (
 )
 from antecede.checker.spark.conservation import check_conserved, check_links
 from antecede.checker.spark.course import ClusterCourse, Totals
+from antecede.checker.spark.distinct import NOTHING
 from antecede.checker.spark.rows import (
     BY_DEPTH,
     INDEX_BITS,
-    LEAD_BITS,
-    NO_MARKS,
-    NOTHING,
     PLACE_BITS,
     SALTS,
     Codec,
@@ -74,7 +72,7 @@ from antecede.checker.spark.tasks import (
     orbits_task,
 )
 from antecede.checker.spark.transfer import clear, from_file
-from antecede.checker.spark.weighed import next_level, ordered
+from antecede.checker.spark.weighed import next_level
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in, prepared
 from antecede.checker.tables.components import bits_of, in_bits
@@ -448,21 +446,20 @@ class SparkBreadthFirst:
             for lead, level in (pair for owner in local.owners for pair in enumerate(owner.levels)):
                 some = level.rows.array[: level.count * local.supply.layout.row_words]
                 rows.append(own.representatives(self._flat(some)))
-                marks.append((lead << LEAD_BITS) + level.known_depths.astype(np.int32))
+                marks.append((lead << kernels.LEAD_BITS) + level.known_depths.astype(np.int32))
             flat, of_rows = np.concatenate(rows), np.concatenate(marks)
             which = own.owners_of(flat, self.course.owners)
         local.expansion.forget_states()
         words, found = own.codec.words, []
         for p in range(self.course.owners):
-            following, its_marks = ordered(flat.reshape(-1, words)[which == p], of_rows[which == p])
             partition = Partition(
                 columns=own.codec.col_widths,
                 level=NOTHING,
                 todo=NOTHING,
                 visited=NOTHING,
                 progress=np.empty(0, np.int32),
-                following=following,
-                marks=its_marks,
+                following=flat.reshape(-1, words)[which == p].ravel(),
+                marks=of_rows[which == p],
             )
             self.course.held[p] = partition.held(own)
             found += [(p, piece) for piece in partition.pieces(words)]
@@ -599,14 +596,13 @@ class SparkBreadthFirst:
             if len(done.postponed) or done.shown:
                 return False
             found.add(done)
-            parts.append((done.rows, done.links))
+            parts.append([[part.copy() for part in gathered.done()] for gathered in done.sent])
         for owner in range(self.course.owners):
-            rows = np.concatenate([rows[owner] for rows, _ in parts])
+            rows, links = (
+                np.concatenate(some) for some in zip(*(p[owner] for p in parts), strict=True)
+            )
             if len(rows):
-                self.course.stragglers[owner] = (
-                    rows,
-                    np.concatenate([links[owner] for _, links in parts]),
-                )
+                self.course.stragglers[owner] = rows, links
         totals.merge(found)
         return True
 
@@ -702,7 +698,7 @@ class SparkBreadthFirst:
         course, kinds = self.course, self.local.supply.tabulation.kinds
         if not course.weights:
             return BY_DEPTH
-        return Weighing(leads(course.weights, kinds), course.open_levels, NO_MARKS)
+        return Weighing(leads(course.weights, kinds), course.open_levels, NOTHING)
 
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""

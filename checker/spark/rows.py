@@ -13,21 +13,17 @@ however often.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 from attrs import define, field, frozen
 
+from antecede.checker.spark.distinct import MANY, NOTHING, Gathered, Scratch
 from antecede.checker.tables import kernels
-from antecede.checker.tables.arena import Arenas, reserve_bytes
 from antecede.checker.tables.composites import CompositeStore
 from antecede.checker.tables.misses import refuse_crowds, wrapping
 from antecede.checker.tables.packing import Fields, pack_widths, wider
 from antecede.checker.tables.tabulate import Words
-from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, Visited
-
-NOTHING = np.empty(0, np.int64)
 
 CHUNK = 1 << 13
 """Rows that are expanded at a time: few enough that they and their successors stay in caches."""
@@ -35,10 +31,7 @@ CHUNK = 1 << 13
 ENTRIES = 1 << 16
 
 RECENT = 1 << 14
-"""Rows that an expansion remembers having sent, beside the set of all, so near that it is quick."""
-
-MORE = 2
-"""At first there is room for this many successors per row; more are rare."""
+"""Rows that an expansion remembers having met: most duplicates are among neighbours."""
 
 SALTS = np.random.default_rng(0).integers(
     1 << 62, size=kernels.MOST_ACTORS * kernels.MOST_COLUMNS
@@ -133,6 +126,7 @@ class Composites(CompositeStore):
         tables: what the kernels read.
         known: per actor, how many composites have weights and, under symmetry, an orbit.
         weights: see `kernels.weigh`.
+        scratch: for what is there while a task runs.
     """
 
     version: int = -1
@@ -143,6 +137,7 @@ class Composites(CompositeStore):
     pending: Words = field(init=False)
     known: Words = field(init=False)
     weights: Words = field(init=False)
+    scratch: Scratch = field(factory=Scratch)
 
     @property
     def symmetric(self) -> bool:
@@ -338,12 +333,9 @@ class Composites(CompositeStore):
         return out
 
 
-LEAD_BITS = 16
-"""Where levels are sums of weights, a state has a *mark*: its least depth so far, in so many bits,
-and above it its lead: how many levels after the next one it is; -1 is the current level."""
-
 Marks = np.ndarray[Any, np.dtype[np.int32]]
 NO_MARKS: Marks = np.empty(0, np.int32)
+"""See `kernels.LEAD_BITS`."""
 
 
 @frozen(eq=False)
@@ -353,12 +345,12 @@ class Weighing:
     Attributes:
         leads: per kind of transition, the lead of what it leads to.
         levels: how many levels a transition can lead down.
-        depths: of the rows of the block, which are in the order of these.
+        depths: of the rows of the block.
     """
 
     leads: Words
     levels: int
-    depths: Marks
+    depths: Words
 
     @property
     def on(self) -> bool:
@@ -366,7 +358,7 @@ class Weighing:
         return self.levels > 1
 
 
-BY_DEPTH = Weighing(NOTHING, 1, NO_MARKS)
+BY_DEPTH = Weighing(NOTHING, 1, NOTHING)
 """For blocks of which nothing is weighed."""
 
 
@@ -375,8 +367,8 @@ class Expanded:
     """What the expansion of a block came to.
 
     Attributes:
-        rows, links: per owner, the flat successors without duplicates, and a link for each; or, by
-            weight, a mark, in the order of these.
+        sent: per owner, the flat successors with a link for each, or a mark. They stay until the
+            next block is expanded.
         postponed: numbers of the rows that miss something.
         waiting: the same rows, as flat rows.
         keys: of the table entries that they miss, as far as they came to need them.
@@ -386,8 +378,7 @@ class Expanded:
         shown: (properties, index, place) of what is shown; place -1: the state itself.
     """
 
-    rows: list[Words]
-    links: list[Words]
+    sent: list[Gathered]
     postponed: Words
     waiting: Words
     keys: Words
@@ -396,42 +387,6 @@ class Expanded:
     total: int
     orbits: tuple[int, int, int]
     shown: list[tuple[int, int, int]]
-
-
-def new_set(words: int, most: int = 0) -> Visited:
-    """Return an empty set of flat rows with room for `most` of them to begin with."""
-    arena = Arenas(None, (), reserve_bytes(1)).make(np.int64, "rows")
-    return Visited(words, arena, capacity=max(SMALLEST, int(most / HIGHEST_LOAD) + 1))
-
-
-def inserted(seen: Visited, flat: Words, links: Words) -> tuple[Words, Words]:
-    """Put flat rows into a set; return those that were not in it, and their links."""
-    words = seen.width
-    kept, kept_links = np.empty_like(flat), np.empty_like(links)
-    start = np.zeros(2, np.int64)
-    seen.until_done(
-        lambda figures: kernels.keep_unvisited(
-            flat, links, start, words, seen.slots, figures, kept, kept_links
-        )
-    )
-    return kept[: int(start[1]) * words], kept_links[: int(start[1])]
-
-
-def unseen(flat: Words, links: Words, words: int, held: Iterable[Words]) -> tuple[Words, Words]:
-    """Return those of a few flat rows that are not among many, without duplicates, and their links.
-
-    Only the few are put into a set; the many are looked up in it.
-    """
-    few = new_set(words)
-    flat, links = inserted(few, flat, links)
-    marks = np.zeros(few.slot_count, np.int8)
-    figures = few.figures()
-    for rows in held:
-        kernels.mark(rows, words, few.slots, figures, marks)
-    known = np.zeros(len(links), np.int8)
-    kernels.marked(flat, words, few.slots, figures, marks, known)
-    few.close()
-    return flat.reshape(-1, words)[known == 0].ravel(), links[known == 0]
 
 
 def expand_block(
@@ -467,11 +422,9 @@ class _Expansion:
     owners: int
     known: int
     weighing: Weighing
-    seen: Visited = field(init=False)
     recent: Words = field(init=False)
     packed: Fields = field(init=False)
-    rows: list[list[Words]] = field(init=False)
-    links: list[list[Any]] = field(init=False)
+    gathered: list[Gathered] = field(init=False)
     control: Words = field(init=False)
     fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     shown: list[tuple[int, int, int]] = field(factory=list)
@@ -479,25 +432,22 @@ class _Expansion:
     entries: int = ENTRIES
 
     def __attrs_post_init__(self) -> None:
-        self._forget_sent()
-        self.rows = [[] for _ in range(self.owners * self.weighing.levels)]
-        self.links = [[] for _ in range(self.owners * self.weighing.levels)]
+        self._forget_recent()
+        words, scratch, most = self.own.codec.words, self.own.scratch, MANY // self.owners
+        self.gathered = [Gathered(f"{p}", words, most, scratch) for p in range(self.owners)]
         self.control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         self.control[kernels.KNOWN] = self.known
 
-    def _forget_sent(self) -> None:
-        """Forget which rows were sent; rows of composites that are packed otherwise are others."""
+    def _forget_recent(self) -> None:
+        """Forget the last successors; rows of composites that are packed otherwise are others."""
         self.packed = self.own.row_fields
-        self.seen = new_set(self.own.row_words, MORE * len(self.numbers))
         self.recent = np.full(RECENT * self.own.row_words, -1, np.int64)
 
     def run(self) -> Expanded:
         words = self.own.codec.words
         left = np.concatenate([NOTHING, *map(self._chunk, self._chunks())])
-        self.seen.close()
         return Expanded(
-            rows=self._by_owner(self.rows, NOTHING),
-            links=self._by_owner(self.links, NO_MARKS if self.weighing.on else NOTHING),
+            sent=self.gathered,
             postponed=self.numbers[left],
             waiting=self.flat.reshape(-1, words)[left].ravel(),
             keys=np.unique(np.concatenate([NOTHING, *self.keys])),
@@ -513,20 +463,13 @@ class _Expansion:
         )
 
     def _chunks(self) -> Iterator[Words]:
-        """Yield the indices of the rows, neighbours together; by weight, one depth after the other.
+        """Yield the indices of the rows, neighbours together; by weight the least depths first.
 
-        So the first time that a successor is met is the one with its least depth.
+        Of successors that come soon after each other the first is kept, and its depth.
         """
-        words = self.own.codec.words
-        cuts = np.flatnonzero(np.diff(self.weighing.depths)) + 1
-        for start, end in pairwise([0, *cuts.tolist(), len(self.numbers)]):
-            order = start + np.argsort(self.flat[start * words : end * words : words])
-            yield from (order[at : at + CHUNK] for at in range(0, len(order), CHUNK))
-
-    def _by_owner(self, parts: list[list[Any]], nothing: Any) -> list[Any]:
-        """Return per owner what was sent, one lead after the other."""
-        of_owners = [parts[owner :: self.owners] for owner in range(self.owners)]
-        return [np.concatenate([nothing, *chain.from_iterable(leads)]) for leads in of_owners]
+        first, depths = self.flat[:: self.own.codec.words], self.weighing.depths
+        order = np.lexsort((first, depths)) if len(depths) else np.argsort(first)
+        yield from (order[at : at + CHUNK] for at in range(0, len(order), CHUNK))
 
     def _chunk(self, which: Words) -> Words:
         """Expand the rows at these indices; return those that miss a table entry."""
@@ -538,15 +481,14 @@ class _Expansion:
                 return which[missing]
             if not self.own.number(composites):
                 rows = self.own.composed(self.flat, which)
-            if self.packed is not self.own.row_fields:
-                self.seen.close()
-                self._forget_sent()
             waiting = missing
         return which[:0]
 
     def _pass(self, rows: Words, waiting: Words, which: Words) -> tuple[Words, Words]:
         """Expand rows; return those that miss something, and the composites that are missing."""
         own, control = self.own, self.control
+        if self.packed is not own.row_fields:
+            self._forget_recent()
         stride = own.row_words + 1
         out = np.empty((1, self.entries * stride), np.int64)
         sizes, order = np.zeros(1, np.int64), np.empty(self.entries, np.uint16)
@@ -583,43 +525,32 @@ class _Expansion:
         return np.concatenate(missing), np.concatenate(composites)
 
     def _send(self, entries: Words, count: int, stride: int, which: Words) -> None:
-        """Give successors to their owners, without those that were sent before."""
-        own, words = self.own, self.own.codec.words
+        """Give successors to their owners."""
+        own, weighing, words = self.own, self.weighing, self.own.codec.words
         own.represent(entries, count, stride)
-        start, seen = np.zeros(2, np.int64), self.seen
-        seen.until_done(
-            lambda figures: kernels.keep_new(entries, count, stride, seen.slots, figures, start)
-        )
-        new = int(start[1])
-        rows = np.empty((len(self.rows), new * words), np.int64)
-        links = np.zeros((len(self.rows), 1 + new), np.int64)
+        rows = own.scratch.room("rows of all", self.owners * self.entries * words)
+        rows = rows.reshape(self.owners, -1)
+        notes = own.scratch.room("notes of all", self.owners * self.entries)
+        notes = notes.reshape(self.owners, -1)
+        sizes = np.zeros(self.owners, np.int64)
         kernels.dispatch(
             entries,
-            new,
+            count,
             stride,
             own.tables,
             own.codec.widths,
             words,
             own.weights,
             self.partition << INDEX_BITS + PLACE_BITS,
-            self.numbers[which],
-            self.weighing.leads,
-            self.owners,
+            (weighing.depths if weighing.on else self.numbers)[which],
+            weighing.leads,
             rows,
-            links,
+            notes,
+            sizes,
         )
-        for to, size in enumerate(links[:, 0]):
+        for owner, size in enumerate(sizes.tolist()):
             if size:
-                self.rows[to].append(rows[to, : size * words].copy())
-                self.links[to].append(
-                    self._marks(to // self.owners, size, which)
-                    if self.weighing.on
-                    else links[to, 1 : 1 + size].copy()
-                )
-
-    def _marks(self, lead: int, size: int, which: Words) -> Marks:
-        """Return the marks of successors of rows that have one depth."""
-        return np.full(size, (lead << LEAD_BITS) + self.weighing.depths[which[0]] + 1, np.int32)
+                self.gathered[owner].add(rows[owner, : size * words], notes[owner, :size])
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from antecede.checker.spark.rows import NOTHING, Composites, Growth, expand_block, widened
+from antecede.checker.spark.distinct import NOTHING
+from antecede.checker.spark.rows import Composites, Growth, expand_block, widened
 from antecede.checker.tables import kernels
 from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.misses import Supply, wrapping

@@ -15,23 +15,20 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import ClusterError
 from antecede.checker.spark.conservation import Held
+from antecede.checker.spark.distinct import NOTHING, Part, distinct, known, unseen
 from antecede.checker.spark.joint import combinations
 from antecede.checker.spark.rows import (
     NO_MARKS,
-    NOTHING,
     Codec,
     Composites,
     Expanded,
     Marks,
     Weighing,
     expand_block,
-    inserted,
-    new_set,
-    unseen,
     widened,
 )
 from antecede.checker.spark.transfer import from_file, to_file
-from antecede.checker.spark.weighed import brought_nearer, counted, current, depths_of, merged
+from antecede.checker.spark.weighed import brought_nearer, counted, current, depths_of
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.tabulate import Words
 
@@ -42,6 +39,9 @@ PREVIEW, PREVIEWED = 1 << 15, 128
 """The driver expands states of a level ahead, so that most tasks miss nothing: the first number, or
 one of each second number where that is more."""
 
+
+NONE = np.zeros(1, np.int64)
+"""The link of all rows where none are kept."""
 
 PIECE = 1 << 18
 """Rows that are handed over at a time: some megabytes. PySpark puts twenty such things or more
@@ -183,7 +183,7 @@ class Job:
         return self.graded and self.advances
 
 
-@frozen(eq=False)
+@define(eq=False)
 class ExpandReport:
     """What the first task of a partition reports of a job.
 
@@ -332,7 +332,7 @@ def advanced(partition: Partition, job: Job, own: Composites, number: int) -> Pa
 
 
 def at_hand(partition: Partition, job: Job, own: Composites) -> Partition:
-    """Return a partition by weight as a job finds it: with the current level first."""
+    """Return a partition by weight as a job finds it."""
     now = _repacked(partition, own)
     return evolve(now, marks=brought_nearer(now.marks, job.least)) if job.advances else now
 
@@ -343,8 +343,9 @@ def to_expand(
     """Return the states to be expanded, their numbers, and the links of the new stragglers."""
     links = NOTHING
     if job.by_weight:
-        count = current(partition.marks)
-        return partition.following[: count * own.codec.words], np.arange(count), links
+        which = np.flatnonzero(current(partition.marks))
+        rows = partition.following.reshape(-1, own.codec.words)[which]
+        return rows.ravel(), which, links
     if job.advances and number in job.stragglers:
         rows, links = _next_level(_repacked(partition, own), job, own, number)
     else:
@@ -390,7 +391,7 @@ def _next_level(
             if job.graded
             else (partition.visited, partition.level, partition.following)
         )
-        some, links = unseen(some, links, own.codec.words, held)
+        some, links = unseen([(some, links)], own.codec.words, held, own.scratch)
     return np.concatenate([partition.following, some]), links
 
 
@@ -399,7 +400,7 @@ def expand_task(
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
     """Return the first task of a job: a partition -> successors by owner.
 
-    Each is sent as tuples (partition, place, rows, links). A pair goes to the partition itself:
+    Each is sent as tuples (partition, place, rows, notes). A pair goes to the partition itself:
     the numbers of the rows that were postponed and, if the next task has them from nowhere else,
     the rows.
     """
@@ -413,36 +414,54 @@ def expand_task(
         if job.by_weight:
             partition = at_hand(partition, job, own)
         rows, numbers, straggler_links = to_expand(partition, job, own, number)
-        depths = depths_of(partition.marks[: len(numbers)])
+        depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
         weighing = evolve(job.weighing, depths=depths)
         done = expand_block(own, rows, numbers, number, job.owners, job.known, weighing)
-        links = done.links if job.links or job.by_weight else [NOTHING] * job.owners
         some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
-        light = evolve(done, rows=[], links=[], waiting=done.waiting[:some])
-        words = own.codec.words
         report = ExpandReport(
-            expanded=light,
+            expanded=evolve(done, sent=[], waiting=done.waiting[:some]),
             held=held,
-            sent=np.array([len(part) // words for part in done.rows]),
-            sent_bytes=sum(part.nbytes for parts in (done.rows, links) for part in parts),
+            sent=np.zeros(job.owners, np.int64),
+            sent_bytes=0,
             straggler_links=straggler_links,
             seconds=time.perf_counter() - began,
         )
+        for owner, gathered in enumerate(done.sent):
+            began = time.perf_counter()
+            rows, notes = gathered.done()
+            notes = notes_sent(job, notes)
+            report.sent[owner] = len(rows) // own.codec.words
+            report.sent_bytes += rows.nbytes + notes.nbytes
+            report.seconds += time.perf_counter() - began
+            yield from parcels(job, number, owner, rows, notes, own.codec.words)
         reports.add({(job.number, 0, number): report})
-        name = f"{job.number}-sent-{number}"
-        for owner, (rows, link) in enumerate(zip(done.rows, links, strict=True)):
-            piece = PIECE if job.folder is None else max(len(rows), 1)
-            for at in range(0, len(rows) // words, piece):
-                some = to_file(
-                    rows[at * words : (at + piece) * words], job.folder, f"{name}-{owner}"
-                )
-                those = to_file(link[at : at + piece], job.folder, f"{name}-{owner}-links")
-                yield owner, (number, at, some, those)
         if len(done.postponed):
             yield number, (done.postponed, done.waiting if job.graded else NOTHING)
 
     return task
+
+
+def parcels(
+    job: Job, number: int, owner: int, rows: Words, notes: Any, words: int
+) -> Iterator[Any]:
+    """Yield what a partition sends to an owner, in files or in copies."""
+    if job.folder is not None:
+        name = f"{job.number}-sent-{number}-{owner}"
+        if len(rows):
+            its_notes = to_file(notes, job.folder, f"{name}-notes")
+            yield owner, (number, 0, to_file(rows, job.folder, name), its_notes)
+        return
+    for at in range(0, len(rows) // words, PIECE):
+        some = rows[at * words : (at + PIECE) * words].copy()
+        yield owner, (number, at, some, notes[at : at + PIECE].copy())
+
+
+def notes_sent(job: Job, notes: Words) -> Any:
+    """Return what is sent of the notes: links if they are wanted, or marks, which are short."""
+    if job.by_weight:
+        return notes.astype(np.int32)
+    return notes if job.links else NOTHING
 
 
 def merge_task(
@@ -473,7 +492,7 @@ def merge_task(
             now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
         before = len(now.following)
         with wrapping():
-            now, links, received = _merged(now, sent, job, words)
+            now, links, received = _merged(now, sent, job, own)
         following = now.following
         name = f"{job.number}-links-{number}"
         report = MergeReport(
@@ -523,7 +542,7 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
 
 def without_expanded(partition: Partition, postponed: Words, words: int) -> Partition:
     """Return a partition by weight without the states of the current level, but for these."""
-    kept = np.arange(len(partition.marks)) >= current(partition.marks)
+    kept = ~current(partition.marks)
     kept[postponed] = True
     rows = partition.following.reshape(-1, words)[kept].ravel()
     return evolve(partition, following=rows, marks=partition.marks[kept])
@@ -546,39 +565,33 @@ def _preview(rows: Any, owners: int) -> Words:
 
 
 def _merged(
-    partition: Partition, sent: list[Any], job: Job, words: int
+    partition: Partition, sent: list[Any], job: Job, own: Composites
 ) -> tuple[Partition, Words, dict[int, int]]:
     """Return a partition with those of the states sent that are new, and the links of these.
 
     Where no links were sent, there are as many zeros; by weight there are none. The last thing
     returned is how many rows each partition sent.
     """
-    parts, received = list[tuple[Any, Any]](), dict[int, int]()
-    for sender, _, rows, links in sent:
-        rows, links = from_file(rows), from_file(links)
-        count = len(rows) // words
-        received[sender] = received.get(sender, 0) + count
-        parts.append((rows, links if len(links) else np.zeros(count, np.int64)))
-    if job.by_weight:
-        rows, marks = merged([(partition.following, partition.marks), *parts], words)
-        return evolve(partition, following=rows, marks=marks), NOTHING, received
+    parts, received = list[Part](), dict[int, int]()
+    words, scratch = own.codec.words, own.scratch
+    for sender, _, rows, notes in sent:
+        rows, notes = from_file(rows), from_file(notes)
+        received[sender] = received.get(sender, 0) + len(rows) // words
+        parts.append((rows, notes if len(notes) else NONE))
     held = (
         (partition.following,)
         if job.graded
         else (partition.visited, partition.level, partition.following)
     )
-    incoming = sum(len(links) for _, links in parts)
-    if incoming * words < sum(map(len, held)):
-        rows = np.concatenate([NOTHING, *(rows for rows, _ in parts)])
-        links = np.concatenate([NOTHING, *(links for _, links in parts)])
-        rows, links = unseen(rows, links, words, held)
-        following = np.concatenate([partition.following, rows])
-        return evolve(partition, following=following), links, received
-    seen = new_set(words, sum(len(rows) for rows in held) // words + incoming)
-    for rows in held:
-        inserted(seen, rows, np.empty(len(rows) // words, np.int64))
-    new = [inserted(seen, rows, links) for rows, links in parts]
-    seen.close()
-    following = np.concatenate([partition.following, *(rows for rows, _ in new)])
-    links = np.concatenate([NOTHING, *(links for _, links in new)])
-    return evolve(partition, following=following), links, received
+    if job.by_weight:
+        rows, notes = distinct([(partition.following, partition.marks), *parts], words, scratch)
+    elif sum(len(rows) for rows, _ in parts) < sum(map(len, held)):
+        rows, notes = unseen(parts, words, held, scratch)
+    else:
+        rows, notes = distinct([*map(known, held), *parts], words, scratch)
+    if job.folder is None:
+        rows, notes = rows.copy(), notes.copy()
+    if job.by_weight:
+        return evolve(partition, following=rows, marks=notes.astype(np.int32)), NOTHING, received
+    following = np.concatenate([partition.following, rows]) if len(partition.following) else rows
+    return evolve(partition, following=following), notes, received

@@ -1,8 +1,7 @@
 """Partitions whose levels are sums of weights of transitions; see `checker.local.weighed`.
 
-A partition holds its states of all levels that are open, in the order of their marks: those of the
-current level, then those that wait. Nothing else is kept, so what is merged at the end of a job is
-what is open now with what was sent.
+A partition holds its states of all levels that are open. Nothing else is kept, so what is merged at
+the end of a job is what is open now with what was sent.
 """
 
 from __future__ import annotations
@@ -12,28 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from antecede.checker.spark.rows import (
-    LEAD_BITS,
-    NO_MARKS,
-    NOTHING,
-    Marks,
-    inserted,
-    new_set,
-)
+from antecede.checker.spark.rows import Marks
+from antecede.checker.tables.kernels import LEAD_BITS
 from antecede.checker.tables.tabulate import Words
 
 DEPTH_MASK = (1 << LEAD_BITS) - 1
 
 
-def depths_of(marks: Marks) -> Marks:
+def depths_of(marks: Marks) -> Words:
     """Return the depths in some marks."""
-    return marks & DEPTH_MASK
-
-
-def ordered(rows: Any, marks: Marks) -> tuple[Words, Marks]:
-    """Return rows, of shape (n, words), flat and in the order of their marks, and these."""
-    order = np.argsort(marks, kind="stable")
-    return rows[order].ravel(), marks[order].astype(np.int32)
+    return (marks & DEPTH_MASK).astype(np.int64)
 
 
 def brought_nearer(marks: Marks, least: int) -> Marks:
@@ -41,30 +28,9 @@ def brought_nearer(marks: Marks, least: int) -> Marks:
     return marks - np.int32((least + 1) << LEAD_BITS)
 
 
-def current(marks: Marks) -> int:
-    """Return how many states are of the current level; they come first."""
-    return int(np.searchsorted(marks, 0))
-
-
-def merged(parts: list[tuple[Words, Marks]], words: int) -> tuple[Words, Marks]:
-    """Return rows that come in several parts without duplicates, each with its least mark.
-
-    Args:
-        parts: rows and their marks, each in the order of these.
-        words: of a row.
-    """
-    seen = new_set(words, sum(len(marks) for _, marks in parts))
-    rows, marks = [NOTHING], [NO_MARKS]
-    for mark in np.unique(np.concatenate([NO_MARKS, *(marks for _, marks in parts)])):
-        for some, their_marks in parts:
-            start, end = np.searchsorted(their_marks, [mark, mark + np.int32(1)])
-            some, ones = inserted(
-                seen, some[start * words : end * words], np.empty(end - start, np.int64)
-            )
-            rows.append(some)
-            marks.append(np.full(len(ones), mark, np.int32))
-    seen.close()
-    return np.concatenate(rows), np.concatenate(marks)
+def current(marks: Marks) -> Any:
+    """Return which states are of the current level."""
+    return marks < 0
 
 
 def counted(marks: Marks) -> Counter[int]:

@@ -7,6 +7,7 @@ elements there must be.
 
 from __future__ import annotations
 
+import mmap
 import os
 from pathlib import Path
 from typing import Any
@@ -48,24 +49,22 @@ def write_array(path: str | Path, array: Any) -> int:
 def read_array(path: str | Path, dtype: Any, count: int) -> Any:
     """Return the `count` elements of a file that `write_array` wrote.
 
+    They are mapped, not copied; the file may be deleted, and what is written to them stays here.
+
     Raises:
         InputError: the file is missing, or holds more or fewer elements.
     """
     kind = np.dtype(dtype)
-    array = np.empty(count, kind)
+    wanted = count * kind.itemsize
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size == array.nbytes and _filled(file, array):
-                return array
+            if size == wanted:
+                private = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY) if size else b""
+                return np.frombuffer(private, kind)
     except OSError as error:
         raise InputError(f"cannot read the file {str(path)!r}: {error.strerror}") from None
     raise InputError(
-        f"the file {str(path)!r} has {size:,} bytes and must have {array.nbytes:,} "
+        f"the file {str(path)!r} has {size:,} bytes and must have {wanted:,} "
         f"({count:,} elements of {kind.itemsize} bytes): the disk was full, or it was changed"
     )
-
-
-def _filled(file: Any, array: Any) -> bool:
-    """Read a whole array from a file; return whether there was as much."""
-    return bool(file.readinto(array.view(np.uint8).data) == array.nbytes)

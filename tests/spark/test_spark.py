@@ -25,7 +25,8 @@ from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import provide_java
-from antecede.checker.spark.rows import NOTHING, Codec, unseen, widened
+from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
+from antecede.checker.spark.rows import Codec, widened
 from antecede.checker.spark.tasks import Partition
 from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spec import Spec, system_of
@@ -432,7 +433,9 @@ def test_flat_rows_keep_their_columns_when_these_become_wider(data: st.DataObjec
 def test_few_rows_are_looked_up_among_many() -> None:
     few = np.array([5, 7, 5, 9], np.int64)
     with wrapping():
-        rows, links = unseen(few, np.arange(4), 1, (np.array([7, 1, 2]), np.array([3])))
+        rows, links = unseen(
+            [(few, np.arange(4))], 1, (np.array([7, 1, 2]), np.array([3])), Scratch()
+        )
     assert [5, 9] == list(rows)
     assert [0, 3] == list(links)
 

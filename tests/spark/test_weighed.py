@@ -21,9 +21,10 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import Cluster
-from antecede.checker.spark.rows import LEAD_BITS, inserted, new_set
+from antecede.checker.spark.distinct import Scratch, distinct
 from antecede.checker.spark.tasks import DriverPartitions, Partition
-from antecede.checker.spark.weighed import merged, next_level
+from antecede.checker.spark.weighed import next_level
+from antecede.checker.tables.kernels import LEAD_BITS
 from antecede.checker.tables.misses import wrapping
 from tests.conftest import method
 from tests.local.test_local import plainly, small
@@ -130,19 +131,14 @@ def test_random_systems_with_weights_are_explored_exactly(
 def test_rows_that_come_late_with_less_depth_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seeded bug: the first depth that a partition hears of stays."""
 
-    def first_come(parts: list[Any], words: int) -> Any:
-        seen, rows, marks = new_set(words), [], []
-        for some, their_marks in parts:
-            kept, numbers = inserted(seen, some, np.arange(len(their_marks)))
-            rows.append(kept)
-            marks.append(their_marks[numbers])
-        seen.close()
-        flat, of_rows = np.concatenate(rows).reshape(-1, words), np.concatenate(marks)
-        order = np.argsort(of_rows, kind="stable")
-        return flat[order].ravel(), of_rows[order]
+    def first_come(parts: list[Any], words: int, _scratch: Scratch) -> Any:
+        rows = np.concatenate([rows.reshape(-1, words) for rows, _ in parts])
+        marks = np.concatenate([marks for _, marks in parts])
+        rows, which = np.unique(rows, axis=0, return_index=True)
+        return rows.ravel(), marks[which].astype(np.int32)
 
     system = small("cykas", 3, 3, **SCRIPT)
-    monkeypatch.setattr(on_workers, "merged", first_come)
+    monkeypatch.setattr(on_workers, "distinct", first_come)
     assert found(locally(system)) != found(here(system)[0])
 
 
@@ -153,8 +149,8 @@ def test_of_equal_rows_the_least_mark_is_kept() -> None:
         (np.array([8, 9, 6]), np.array([3, early, late], np.int32)),
     ]
     with wrapping():
-        rows, marks = merged(parts, 1)
-    assert [(7, 2), (8, 3), (9, early), (6, late)] == list(zip(rows, marks, strict=True))
+        rows, marks = distinct(parts, 1, Scratch())
+    assert {7: 2, 8: 3, 9: early, 6: late} == dict(zip(rows, marks, strict=True))
 
 
 def test_levels_without_states_are_passed_over() -> None:

@@ -4,6 +4,7 @@ Read `geometry` first: it says what is where. Then `successors`, which `levels` 
 """
 
 from antecede.checker.tables.kernels.composites import *
+from antecede.checker.tables.kernels.distinct import *
 from antecede.checker.tables.kernels.entries import *
 from antecede.checker.tables.kernels.flat import *
 from antecede.checker.tables.kernels.geometry import *

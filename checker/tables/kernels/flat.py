@@ -14,7 +14,7 @@ from antecede.checker.tables.kernels.geometry import (
     DEC_STRIDE,
     FLAT_BITS,
     FLAT_MASK,
-    MISSED,
+    LEAD_BITS,
     PENDING,
     PLACE_BITS,
     POSITION,
@@ -26,8 +26,6 @@ from antecede.checker.tables.kernels.geometry import (
     WORDS,
 )
 from antecede.checker.tables.kernels.hashing import (
-    hash_words,
-    home,
     mix,
     owner_by,
 )
@@ -35,16 +33,12 @@ from antecede.checker.tables.kernels.jit import (
     borrow,
     inlined,
     kernel,
-    prefetch,
 )
 from antecede.checker.tables.kernels.renaming import (
     weight_of,
 )
 from antecede.checker.tables.kernels.rows import (
     decode,
-)
-from antecede.checker.tables.kernels.sets import (
-    claim_row,
 )
 
 
@@ -174,40 +168,6 @@ def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
 
 
 @kernel
-def keep_new(entries, count, stride, slots, figures, start):
-    """Put the rows of entries into a set, and move those entries to the front whose rows are new.
-
-    Args:
-        entries: the first `count` ones of `stride` words each, the last of them information.
-        slots, figures: the set, as for `claim_row`.
-        start: [the first entry to look at, how many are kept]; updated.
-
-    Returns:
-        Whether all are done; if not, the set must grow.
-    """
-    entries, slots, figures = borrow(entries), borrow(slots), borrow(figures)
-    kept = start[1]
-    width = stride - 1
-    for e in range(start[0], count):
-        at = e * stride
-        if e + 12 < count:
-            later = hash_words(entries, at + 12 * stride, width)
-            prefetch(slots, home(later, figures[0]) * width)
-        fresh = MISSED
-        if figures[1] < figures[2]:
-            fresh = claim_row(slots, figures, entries, at, width)
-        if fresh == MISSED:
-            start[0], start[1] = e, kept
-            return False
-        if fresh:
-            for k in range(stride):
-                entries[kept * stride + k] = entries[at + k]
-            kept += 1
-    start[0], start[1] = count, kept
-    return True
-
-
-@kernel
 def dispatch(
     entries,
     count,
@@ -219,25 +179,29 @@ def dispatch(
     base,
     numbers,
     leads,
-    owners,
     rows,
-    links,
+    notes,
+    sizes,
 ):
-    """Write the flat rows of entries, and links to their parents, to their owners.
+    """Give the flat rows of entries, each with a note, to their owners.
+
+    A note is a link to the parent or, where levels are sums of weights, a mark.
 
     Args:
         entries: the first `count` ones of `stride` words each.
         widths: bits of each local word of each actor.
         weights: see `weigh`.
         base: the partition of the parents, in its place in a link.
-        numbers: of the parents, by the index in an entry's information word.
+        numbers: of the parents, by the index in an entry's information word; for marks their
+            depths.
         leads: per kind of transition, how many levels further down it leads, less one; or empty.
-        owners: how many there are.
-        rows: (owners, flat_words * room); takes the rows; or (leads, then owners).
-        links: (owners, 1 + room), likewise; links[:, 0] counts them, and so must be 0 at first.
+        rows: (owners, flat_words * room); takes the rows.
+        notes: (owners, room); takes the notes.
+        sizes: takes how many each owner is given; 0 at first.
     """
     entries, widths, weights = borrow(entries), borrow(widths), borrow(weights)
     geo, dec, numbers = borrow(tables.geo), borrow(tables.dec), borrow(numbers)
+    leads, sizes, owners = borrow(leads), borrow(sizes), sizes.shape[0]
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
     own_flat = np.empty(flat_words, np.int64)
     loc, flat = borrow(own_loc), borrow(own_flat)
@@ -249,54 +213,18 @@ def dispatch(
             h += weights[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
         info = entries[at + stride - 1]
         owner = owner_by(mix(h), owners)
-        if leads.shape[0]:
-            owner += leads[info >> 16 & 0x7FFF] * owners
         decode(entries, at, geo, dec, loc, 0)
         pack_flat(loc, widths, flat, 0)
-        place = links[owner, 0]
-        links[owner, 0] = place + 1
-        links[owner, 1 + place] = base | numbers[info >> 31] << PLACE_BITS | info & 0xFFFF
+        place = sizes[owner]
+        sizes[owner] = place + 1
+        number = np.int64(numbers[info >> 31])
+        if leads.shape[0]:
+            notes[owner, place] = (leads[info >> 16 & 0x7FFF] << LEAD_BITS) + number + 1
+        else:
+            notes[owner, place] = base | number << PLACE_BITS | info & 0xFFFF
         for k in range(flat_words):
             rows[owner, place * flat_words + k] = flat[k]
     own_loc[0] = own_flat[0] = 0
-
-
-@kernel
-def keep_unvisited(flat, links, start, flat_words, slots, figures, kept, kept_links):
-    """Put flat rows into a set and keep those that were not in it.
-
-    Args:
-        flat, links: rows, and a word for each.
-        start: [the first row to look at, how many are kept]; updated.
-        slots, figures: the set, as for `claim_row`.
-        kept, kept_links: take the new rows and their words.
-
-    Returns:
-        Whether all are done; if not, the set must grow.
-    """
-    flat, links, slots, figures = borrow(flat), borrow(links), borrow(slots), borrow(figures)
-    kept, kept_links = borrow(kept), borrow(kept_links)
-    count = start[1]
-    ahead = 12
-    for r in range(start[0], links.shape[0]):
-        if figures[1] >= figures[2]:
-            start[0], start[1] = r, count
-            return False
-        if r + ahead < links.shape[0]:
-            later = home(hash_words(flat, (r + ahead) * flat_words, flat_words), figures[0])
-            prefetch(slots, later * flat_words)
-        at = r * flat_words
-        fresh = claim_row(slots, figures, flat, at, flat_words)
-        if fresh == MISSED:
-            start[0], start[1] = r, count
-            return False
-        if fresh:
-            for k in range(flat_words):
-                kept[count * flat_words + k] = flat[at + k]
-            kept_links[count] = links[r]
-            count += 1
-    start[0], start[1] = links.shape[0], count
-    return True
 
 
 @kernel

@@ -60,6 +60,9 @@ FLAT_MASK = (1 << FLAT_BITS) - 1
 PLACE_BITS = 16
 MOST_TRANSITIONS = 1 << PLACE_BITS
 """From one state; the place of a transition among them has so many bits."""
+LEAD_BITS = 16
+"""Where levels are sums of weights, a row that travels has a *mark*: its least depth so far, in so
+many bits, and above it its lead: how many levels after the next one it is; -1 is the current."""
 
 AHEAD = 8
 """How many rows ahead of their expansion what they need is asked for."""

@@ -1,0 +1,149 @@
+"""Flat rows that come in several parts, without duplicates.
+
+With each row comes a *note*, a word: a link to its parent, or its mark. Of equal rows one is kept,
+with the least note, so that it does not matter which comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define
+
+from antecede.checker.tables import kernels
+from antecede.checker.tables.arena import Arenas, reserve_bytes
+from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, Visited
+
+NOTHING = np.empty(0, np.int64)
+
+IN_A_BUCKET = 1 << 14
+"""Rows of a bucket: few enough that they and their set stay in caches."""
+
+Part = tuple[Words, Any]
+"""Flat rows, and a note for each, or one for all of them."""
+
+MANY = 1 << 23
+"""Rows, of all owners, that wait before they are looked through for duplicates."""
+
+
+class Scratch:
+    """Memory of one process that is used again and again, for fresh pages are dear.
+
+    Its cost is that of the largest use so far.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Words] = {}
+
+    def room(self, name: str, size: int, dtype: Any = np.int64, kept: int = 0) -> Any:
+        """Return so many elements of the array of this name; the first `kept` have their values."""
+        have = self._arrays.get(name)
+        if have is None or len(have) < size:
+            larger = np.empty(max(size, 2 * kept), dtype)
+            if have is not None and kept:
+                larger[:kept] = have[:kept]
+            self._arrays[name] = have = larger
+        return have[:size]
+
+
+def known(rows: Words) -> Part:
+    """Return rows as a part of which nothing is kept."""
+    return rows, np.array([kernels.HELD], np.int64)
+
+
+def distinct(parts: Sequence[Part], words: int, scratch: Scratch) -> Part:
+    """Return the rows of some parts without duplicates and without known ones, and their notes.
+
+    What is returned lies in `scratch` until the next call. The order depends on that of the parts
+    only. The cost is three passes over the rows, one of them within the caches.
+
+    Args:
+        parts: their notes may be of any type.
+        words: of a row.
+        scratch: takes all rows once more.
+    """
+    count = sum(len(rows) for rows, _ in parts) // words
+    bits = max(1, (count // IN_A_BUCKET).bit_length())
+    counts = np.zeros(1 << bits, np.int64)
+    for rows, _ in parts:
+        kernels.count_buckets(rows, words, bits, counts)
+    ends = np.cumsum(counts)
+    places = ends - counts
+    all_rows, all_notes = scratch.room("rows", count * words), scratch.room("notes", count)
+    for rows, notes in parts:
+        if len(rows):
+            wide = np.asarray(notes, np.int64)
+            kernels.scatter(rows, wide, words, bits, places, all_rows, all_notes)
+    most = max(16, 1 << (3 * int(counts.max()) // 2).bit_length())
+    slots = scratch.room("slots", most, np.int32)
+    kept = kernels.keep_least(all_rows, all_notes, words, ends, slots)
+    return all_rows[: kept * words], all_notes[:kept]
+
+
+@define(eq=False)
+class Gathered:
+    """Rows for one owner, as they come, with duplicates; these are dropped now and then.
+
+    Attributes:
+        name: of the owner, for `scratch`.
+        words: of a row.
+        most: rows that may wait to be looked through for duplicates.
+        scratch: holds the rows, and nothing else of this name.
+        count: how many rows there are.
+        kept: how many of them have no duplicates.
+    """
+
+    name: str
+    words: int
+    most: int
+    scratch: Scratch
+    count: int = 0
+    kept: int = 0
+
+    def add(self, rows: Words, notes: Words) -> None:
+        """Take in some rows, which are copied."""
+        count, more = self.count, self.count + len(notes)
+        all_rows, all_notes = self._room(more)
+        all_rows[count * self.words :], all_notes[count:] = rows, notes
+        self.count = more
+        if more - self.kept > max(self.most, 2 * self.kept):
+            self._compact()
+
+    def done(self) -> Part:
+        """Return the rows without duplicates, and their notes, as `distinct` does."""
+        return distinct([self._room(self.count)], self.words, self.scratch)
+
+    def _compact(self) -> None:
+        rows, notes = self.done()
+        all_rows, all_notes = self._room(len(notes))
+        all_rows[:], all_notes[:] = rows, notes
+        self.count = self.kept = len(notes)
+
+    def _room(self, count: int) -> Part:
+        words, room = self.words, self.scratch.room
+        rows = room(f"rows of {self.name}", count * words, kept=self.count * words)
+        return rows, room(f"notes of {self.name}", count, kept=self.count)
+
+
+def unseen(
+    parts: Sequence[Part], words: int, held: Iterable[Words], scratch: Scratch
+) -> tuple[Words, Words]:
+    """Return those of a few flat rows that are not among many, without duplicates, and their notes.
+
+    Only the few are put into a set; the many are looked up in it.
+    """
+    flat, notes = distinct(parts, words, scratch)
+    arena = Arenas(None, (), reserve_bytes(1)).make(np.int64, "rows")
+    few = Visited(words, arena, capacity=max(SMALLEST, int(len(notes) / HIGHEST_LOAD) + 1))
+    few.add(flat)
+    marks = np.zeros(few.slot_count, np.int8)
+    figures = few.figures()
+    for rows in held:
+        kernels.mark(rows, words, few.slots, figures, marks)
+    met = np.zeros(len(notes), np.int8)
+    kernels.marked(flat, words, few.slots, figures, marks, met)
+    few.close()
+    return flat.reshape(-1, words)[met == 0].ravel(), notes[met == 0]

@@ -1,0 +1,109 @@
+"""Flat rows without duplicates, bucket by bucket, so that each bucket's set stays in the caches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.tables.kernels.hashing import (
+    hash_words,
+)
+from antecede.checker.tables.kernels.jit import (
+    borrow,
+    inlined,
+    kernel,
+)
+
+HELD = -(1 << 63)
+"""What comes with rows that are known already: less than anything else."""
+
+
+@inlined
+def bucket_of(array, at, row_words, bits):
+    """Return the bucket of a row, by the first bits of its hash; 0 < bits < 32."""
+    return np.int64(hash_words(array, at, row_words) >> np.uint64(64 - bits))
+
+
+@kernel
+def count_buckets(flat, row_words, bits, counts):
+    """Add to `counts` how many rows each of 2**bits buckets has."""
+    flat, counts = borrow(flat), borrow(counts)
+    for r in range(flat.shape[0] // row_words):
+        counts[bucket_of(flat, r * row_words, row_words, bits)] += 1
+
+
+@kernel
+def scatter(flat, notes, row_words, bits, places, rows, their_notes):
+    """Copy rows, and a word that comes with each, to their buckets.
+
+    Args:
+        flat: rows.
+        notes: a word for each, or one for all of them.
+        places: where each bucket goes on; updated.
+        rows, their_notes: take both.
+    """
+    flat, notes, places = borrow(flat), borrow(notes), borrow(places)
+    rows, their_notes = borrow(rows), borrow(their_notes)
+    own = notes.shape[0] > 1
+    for r in range(flat.shape[0] // row_words):
+        at = r * row_words
+        bucket = bucket_of(flat, at, row_words, bits)
+        place = places[bucket]
+        places[bucket] = place + 1
+        for k in range(row_words):
+            rows[place * row_words + k] = flat[at + k]
+        their_notes[place] = notes[r if own else 0]
+
+
+@kernel
+def keep_least(rows, notes, row_words, ends, slots):
+    """Move to the front, in their order, the rows that differ, each with its least note.
+
+    Those of which a note is HELD are left out. The cost is that of a pass over the rows, and of a
+    set that is emptied for each bucket.
+
+    Args:
+        rows, notes: bucket by bucket; updated.
+        ends: where each bucket ends.
+        slots: a power of two, at least 1.5 times the rows of any bucket.
+
+    Returns:
+        How many rows are kept.
+    """
+    rows, notes, ends, slots = borrow(rows), borrow(notes), borrow(ends), borrow(slots)
+    kept, first = np.int64(0), np.int64(0)
+    for bucket in range(ends.shape[0]):
+        last, base = ends[bucket], kept
+        capacity = np.int64(16)
+        while 2 * capacity < 3 * (last - first):
+            capacity *= 2
+        for empty in range(capacity):
+            slots[empty] = -1
+        for r in range(first, last):
+            at = r * row_words
+            slot = np.int64(hash_words(rows, at, row_words) & np.uint64(capacity - 1))
+            one = np.int64(0)
+            while slots[slot] >= 0:
+                one = base + slots[slot]
+                same = True
+                for k in range(row_words):
+                    same = same and rows[one * row_words + k] == rows[at + k]
+                if same:
+                    break
+                slot = (slot + 1) & (capacity - 1)
+            if slots[slot] >= 0:
+                notes[one] = min(notes[one], notes[r])
+                continue
+            slots[slot] = kept - base
+            for k in range(row_words):
+                rows[kept * row_words + k] = rows[at + k]
+            notes[kept] = notes[r]
+            kept += 1
+        new = base
+        for old in range(base, kept):
+            if notes[old] != HELD:
+                for k in range(row_words):
+                    rows[new * row_words + k] = rows[old * row_words + k]
+                notes[new] = notes[old]
+                new += 1
+        kept, first = new, last
+    return kept
