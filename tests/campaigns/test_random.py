@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,20 @@ def test_a_campaign_counts_what_it_compared(tmp_path: Path) -> None:
     tally, systems, wrong = campaign(60, 7, tmp_path, only=1)
     assert (1, 0) == (systems, wrong)
     assert tally.total() > 3
+
+
+def test_what_a_violation_leaves_undecided_may_differ_between_encodings() -> None:
+    ended = {"all-delivered": "VIOLATED", "witness:met": "VIOLATED", "integrity": "HOLDS"}
+    broken_off = {
+        "all-delivered": "VIOLATED",
+        "witness:met": "INCOMPLETE",
+        "integrity": "INCOMPLETE",
+    }
+    other = {"all-delivered": "INCOMPLETE", "witness:met": "VIOLATED", "integrity": "VIOLATED"}
+    first, second, third = (
+        {"verdicts": found, "shortest": ("all-delivered", 6)}
+        for found in (ended, broken_off, other)
+    )
+    between = partial(compare.between, drawn("7/3"), "clocks", "--threads 1")
+    assert between(first, second).agrees
+    assert not between(first, third).agrees
