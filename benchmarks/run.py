@@ -3,7 +3,8 @@
 python benchmarks/run.py --quick            # seconds: does everything still run?
 python benchmarks/run.py                    # the usual rows
 python benchmarks/run.py --only 'cykas 3x3' --runs 1
-python benchmarks/run.py --write-readme     # and put the table into benchmarks/README.md
+python benchmarks/run.py --only spin        # Spin beside the local engine, nothing else
+python benchmarks/run.py --write-readme     # and put the tables into benchmarks/README.md
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+import peers
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -53,6 +56,9 @@ QUICK = [
     "cykas 3x2 knowledge",
     "mfss 3x2 full --no-symmetry --memory keep",
 ]
+SPIN = ["mfss 3x3 clocks", "cykas 3x2 clocks", "cykas 3x3 knowledge"]
+"""Explored by Spin and by the local engine, without symmetry."""
+SPIN_QUICK = ["mfss 3x2 clocks", "cykas 3x2 knowledge"]
 COLUMNS = ["check", "verdict", "unique", "total", "depth", "s", "M total/s", "B/state", "peak MB"]
 
 
@@ -141,9 +147,9 @@ def machine() -> str:
     )
 
 
-def table(rows: list[list[str]]) -> str:
+def table(rows: list[list[str]], columns: list[str] = COLUMNS) -> str:
     """Return rows as a Markdown table."""
-    lines = [COLUMNS, ["---"] + ["---:"] * (len(COLUMNS) - 1), *rows]
+    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -155,6 +161,41 @@ def write_readme(text: str, part: str = "generated") -> None:
     temporary = readme.with_suffix(".new")
     temporary.write_text(head + begin + text + "\n" + end + tail, encoding="utf-8")
     temporary.rename(readme)
+
+
+def engine(rows: list[str], runs: int) -> str:
+    """Return the table of the local engine; slow rows are run once."""
+    cells = []
+    for row in rows:
+        slow = any(part in row for part in SLOW)
+        cells.append(measure(row, 1 if slow else runs))
+        show(cells[-1])
+    starts = "; ".join(start_times())
+    return f"{machine()}.\n\n{table(cells)}\n\nStarting: {starts}."
+
+
+def beside_spin(rows: list[str], runs: int) -> str:
+    """Return the table of what Spin explores too, or a sentence where Spin is missing."""
+    missing: str = peers.missing()
+    if missing:
+        return missing
+    lines, compiling = [], []
+    for row in rows:
+        cells, seconds = peers.measured(row, runs, run)
+        for line in cells:
+            show(line)
+        lines += cells
+        compiling.append(seconds)
+    return (
+        f"{machine()}, {peers.version()}.\n\n{table(lines, peers.COLUMNS)}\n\n"
+        f"Generating and compiling Spin's verifiers, which is not counted, took "
+        f"{min(compiling):.1f} to {max(compiling):.1f} s each."
+    )
+
+
+def show(cells: list[str]) -> None:
+    """Print a row at once, for those who wait."""
+    print(" ".join(f"{cell:>12}" for cell in cells), file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -169,17 +210,21 @@ def main() -> None:
     chosen = [row for row in (QUICK if arguments.quick else ROWS) if re.search(arguments.only, row)]
     if not arguments.slow and not arguments.only:
         chosen = [row for row in chosen if not any(slow in row for slow in SLOW)]
+    peer = [
+        row
+        for row in (SPIN_QUICK if arguments.quick else SPIN)
+        if re.search(arguments.only, f"spin {row}")
+    ]
     run(QUICK[0])  # compiles the kernels where that was not done yet
-    cells = []
-    for row in chosen:
-        slow = any(part in row for part in SLOW)
-        cells.append(measure(row, 1 if slow else arguments.runs))
-        print(" ".join(f"{cell:>12}" for cell in cells[-1]), file=sys.stderr, flush=True)
-    starts = "; ".join(start_times())
-    text = f"{machine()}.\n\n{table(cells)}\n\nStarting: {starts}."
-    print(text)
+    texts = {}
+    if chosen:
+        texts["generated"] = engine(chosen, arguments.runs)
+    if peer:
+        texts["spin"] = beside_spin(peer, arguments.runs)
+    print("\n\n".join(texts.values()))
     if arguments.write_readme:
-        write_readme(text)
+        for part, text in texts.items():
+            write_readme(text, part)
 
 
 if __name__ == "__main__":

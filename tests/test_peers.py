@@ -1,0 +1,102 @@
+"""Spin, beside which the engine is measured, explores the same systems: benchmarks/spin."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.search.result import Result
+from benchmarks import peers
+from benchmarks.peers import Found, agree, explored, parsed, verifier
+from tests.conftest import method, search
+
+needs_spin = pytest.mark.skipif(bool(peers.missing()), reason=peers.missing())
+QUICKLY_COMPILED = "-O0"
+SAID = """
+State-vector 28 byte, depth reached 9, errors: 0
+      787 states, stored
+     1008 states, matched
+     1795 transitions (= stored+matched)
+    8.653	total actual memory usage
+pan: elapsed time 0.01 seconds
+"""
+
+
+def engine(check: str) -> Result:
+    protocol, bounds, history = check.split()
+    actors, messages = bounds.split("x")
+    options = method(engine="local", threads=1)
+    return search(protocol, int(actors), int(messages), history=history, options=options)
+
+
+@needs_spin
+@pytest.mark.parametrize("check", ["mfss 3x1 clocks", "cykas 3x2 knowledge"])
+def test_spin_stores_our_unique_states_after_our_total_states(check: str, tmp_path: Path) -> None:
+    counts = engine(check).counts
+    found = explored(verifier(check, tmp_path, QUICKLY_COMPILED), counts.unique_states)
+    assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
+    assert "" == found.violated
+
+
+@needs_spin
+def test_spin_sees_that_a_secret_is_told_in_secret_mode(tmp_path: Path) -> None:
+    check = "cykas-secret-mode 3x2 clocks"
+    spin = explored(verifier(check, tmp_path, QUICKLY_COMPILED), 0)
+    assert "stamp[" in spin.violated
+    assert "VIOLATED" == engine(check).verdict.name
+    with pytest.raises(SystemExit, match="Spin says that this assertion fails"):
+        agree(check, spin)
+
+
+@needs_spin
+def test_spin_sees_that_a_message_stays_in_a_buffer_for_ever(tmp_path: Path) -> None:
+    models = shutil.copytree(peers.MODELS, tmp_path / "models")
+    posts_no_more = "unacknowledged[i]--"
+    text = (models / "mfss.pml").read_text(encoding="utf-8")
+    assert f"{posts_no_more}; post(i)" in text
+    changed = text.replace(f"{posts_no_more}; post(i)", posts_no_more)
+    (models / "mfss.pml").write_text(changed, encoding="utf-8")
+    pan = verifier("mfss 2x2 clocks", tmp_path, QUICKLY_COMPILED, models=models)
+    assert "0" == explored(pan, 0).violated
+
+
+@needs_spin
+def test_a_model_that_spin_refuses_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="give -DACTORS=2 to -DACTORS=4"):
+        verifier("mfss 9x1 clocks", tmp_path)
+
+
+def test_counts_are_read() -> None:
+    assert Found(787, 1795, 0.01, 8.653e6) == parsed(SAID)
+
+
+@pytest.mark.parametrize(
+    ("was", "said", "complaint"),
+    [
+        ("787 states, stored", "", "has nothing like.*states, stored"),
+        ("1795 transitions", "1.0795e+08 transitions", "'1.0795e.08', which is no exact count"),
+        ("errors: 0", "errors: 1\npan:1: invalid end state (at depth 3)", "no failed assertion"),
+        ("errors: 0", "errors: 0\nWarning: Search not completed", "did not complete its search"),
+        ("errors: 0", "errors: 0\nerror: max search depth too small", "not search deeper than -m"),
+    ],
+)
+def test_what_is_no_full_search_is_refused(was: str, said: str, complaint: str) -> None:
+    assert was in SAID
+    with pytest.raises(SystemExit, match=complaint):
+        parsed(SAID.replace(was, said))
+
+
+def test_counts_that_differ_are_an_error() -> None:
+    spin, ours = Found(787, 1795, 1, 1), Found(787, 1796, 1, 1)
+    agree("mfss 3x1 clocks", spin, spin)
+    with pytest.raises(SystemExit, match=r"787 states after 1,795 .* 787 unique of 1,796 total"):
+        agree("mfss 3x1 clocks", spin, ours)
+
+
+def test_without_spin_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "Spin is not installed" in peers.missing()
+    (tmp_path / "spin").touch(mode=0o755)
+    assert "There is no C compiler" in peers.missing()
