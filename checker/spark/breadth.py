@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from antecede.checker.local.course import Course
 from antecede.checker.local.granted import UNFOUNDED
 from antecede.checker.local.graph import KeptGraph, graph_figures
 from antecede.checker.local.unrenaming import Unrenaming
-from antecede.checker.local.weighed import WeighedExpansion, count_depths, leads, note_shown
+from antecede.checker.local.weighed import count_depths, leads, note_shown
 from antecede.checker.model import Property, Transition
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Found, Stop, decided
@@ -40,15 +40,14 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.spark import checkpoint as spark_checkpoint
 from antecede.checker.spark.cluster import (
     Cluster,
-    Reports,
     check_available,
     failing_clearly,
-    persisted,
-    wait_for,
 )
 from antecede.checker.spark.conservation import check_conserved, check_links
 from antecede.checker.spark.course import ClusterCourse, Totals
 from antecede.checker.spark.distinct import NOTHING
+from antecede.checker.spark.handover import handed_over
+from antecede.checker.spark.jobs import Jobs
 from antecede.checker.spark.rows import (
     BY_DEPTH,
     INDEX_BITS,
@@ -62,16 +61,12 @@ from antecede.checker.spark.rows import (
 )
 from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.tasks import (
-    DriverPartitions,
     ExpandReport,
     Job,
     MergeReport,
-    Partition,
-    expand_task,
-    merge_task,
     orbits_task,
 )
-from antecede.checker.spark.transfer import clear, from_file
+from antecede.checker.spark.transfer import from_file
 from antecede.checker.spark.weighed import next_level
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Checkpoints, Saved, last_in, prepared
@@ -80,14 +75,6 @@ from antecede.checker.tables.identity import about
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.symmetry import figures
 from antecede.checker.tables.tabulate import Words
-
-CHECKPOINT_EVERY = 4
-"""Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
-
-
-def owner_of(owner: int) -> int:
-    """Return the partition of an owner: its number."""
-    return owner
 
 
 def _new_run() -> str:
@@ -121,11 +108,8 @@ class SparkBreadthFirst:
     _between: bool = True
     run: str = field(init=False)
     course: ClusterCourse = field(factory=ClusterCourse)
-    _partitions: Any = None
-    _reports: Any = None
+    jobs: Jobs | None = None
     tables: SharedTables = field(init=False)
-    _jobs: int = 0
-    _folder: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Start with the local engine, once it is sure that there is a Spark to go on with."""
@@ -164,15 +148,8 @@ class SparkBreadthFirst:
 
     def _write_partitions(self, folder: Path) -> spark_checkpoint.Files:
         task = spark_checkpoint.save_task(str(folder.resolve()))
-        return spark_checkpoint.written(folder, self._each(task))
-
-    def _each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
-        """Return what a task yields for all partitions, wherever they are."""
-        if isinstance(self._partitions, DriverPartitions):
-            return self._partitions.each(task)
-        assert self.cluster is not None
-        found = wait_for(self.cluster.sc, self._partitions.mapPartitionsWithIndex(task).collect)
-        return list(found)
+        assert self.jobs is not None
+        return spark_checkpoint.written(folder, self.jobs.each(task))
 
     def _restore(self, saved: Saved) -> None:
         """Go on where a checkpoint ends."""
@@ -186,25 +163,14 @@ class SparkBreadthFirst:
                 f"--partitions is {wanted}, and the checkpoint has {self.course.owners}; a search "
                 "keeps its partitions"
             )
-        self._connect()
-        assert self.cluster is not None
-        sc, owners = self.cluster.sc, self.course.owners
-        load = spark_checkpoint.load_task(str(saved.folder.resolve()))
-        self._partitions = sc.parallelize([(p, p) for p in range(owners)], owners).partitionBy(
-            owners, owner_of
-        )
-        self._partitions = persisted(
-            self._partitions.mapPartitions(
-                lambda parts: (pair for p, _ in parts for pair in load(p)),
-                preservesPartitioning=True,
-            )
-        )
-        wait_for(sc, self._partitions._jrdd.count)
+        jobs = self._connect()
+        jobs.load(spark_checkpoint.load_task(str(saved.folder.resolve())))
+        self.jobs = jobs
 
     @property
     def on_cluster(self) -> bool:
         """The search has moved to Spark."""
-        return self._partitions is not None
+        return self.jobs is not None
 
     @property
     def _now(self) -> Course:
@@ -241,15 +207,15 @@ class SparkBreadthFirst:
 
     def unreduced(self) -> Counts | None:
         """Return the counts without symmetry, from the sizes of the orbits."""
-        if not self.on_cluster:
+        if self.jobs is None:
             return self.local.unreduced()
         if not (self.symmetric and self._between) or self.course.stragglers:
             return None
         waiting = 0
         if self.course.frontier:
-            task = orbits_task(self._new_job(advances=True), self.tables.growths)
+            job = self._new_job(self.jobs, advances=True)
             try:
-                waiting = sum(self._each(task))
+                waiting = sum(self.jobs.each(orbits_task(job, self.tables.growths)))
             except ClusterError:
                 return None
         states, fired, finals = map(int, self.course.totals.orbits)
@@ -320,9 +286,9 @@ class SparkBreadthFirst:
 
     def _begin_again(self, reason: Exception) -> None:
         """Begin again with the local engine, without what was taken for granted in vain."""
-        if not isinstance(self._partitions, DriverPartitions | None):
-            self._partitions.unpersist()
-        self.run, self.course, self._partitions = _new_run(), ClusterCourse(), None
+        if self.jobs is not None:
+            self.jobs.drop()
+        self.run, self.course, self.jobs = _new_run(), ClusterCourse(), None
         self.local.begin_again(reason)
 
     def _expand_level(self, tick: Callable[[], None]) -> None:
@@ -338,7 +304,7 @@ class SparkBreadthFirst:
             self._now.truncated, self._now.frontier = True, 0
             return
         with failing_clearly():
-            if not self.on_cluster:
+            if self.jobs is None:
                 if self.local.unjudged:  # what a checkpoint has
                     self.local.judge_level(tick)
                     if decided(self.system, self):
@@ -346,13 +312,13 @@ class SparkBreadthFirst:
                 if self.local.go_by_weight():
                     return
                 self._between = False
-                self._hand_over(tick)
+                self.jobs = self._hand_over(tick)
                 self._between = True
-            self._round(tick)
+            self._round(self.jobs, tick)
 
     # From the local engine to the cluster.
 
-    def _hand_over(self, tick: Callable[[], None]) -> None:
+    def _hand_over(self, tick: Callable[[], None]) -> Jobs:
         """Cut the local engine's states into partitions, and give them to the cluster."""
         options = self.options
         self.cluster = Cluster.start(options.master, log=options.spark_log, tick=tick)
@@ -376,9 +342,9 @@ class SparkBreadthFirst:
                 orbits=np.sum([o.control[orbits] for o in local.owners], axis=0),
             ),
         )
-        self._connect()
-        weighed = isinstance(local.expansion, WeighedExpansion)
-        self._give_to_cluster(self._open_levels() if weighed else self._first_partitions())
+        jobs = self._connect()
+        jobs.give(handed_over(local, self.course, self.tables.own))
+        return jobs
 
     @property
     def _forgets_levels(self) -> bool:
@@ -387,117 +353,33 @@ class SparkBreadthFirst:
         forgets = local.options.forget is not None and local.granted.forgets
         return forgets and local.expansion.graded and not local.course.weights
 
-    def _connect(self) -> None:
+    def _connect(self) -> Jobs:
         """Give the cluster all tables."""
-        self.cluster = self.cluster or Cluster.start(
-            self.options.master, log=self.options.spark_log
-        )
-        self._reports = self.cluster.sc.accumulator({}, Reports())
-        if self.options.spark_files and self.cluster.sc.master.startswith("local["):
-            self._folder = str(self.cluster.folder.path / "blocks")
-            Path(self._folder).mkdir(exist_ok=True)
-        self.tables = SharedTables(self.cluster.sc, self.local.supply, self.course.forgets_by)
-
-    def _first_partitions(self) -> list[tuple[int, Partition]]:
-        """Return what the local engine has visited, by partitions, in pieces."""
-        local, threads = self.local, len(self.local.owners)
-        levels, links, visited = [], [], []
-        with wrapping():
-            for owner in local.owners:
-                rows = owner.level.rows.array[: owner.level.count * local.supply.layout.row_words]
-                levels.append(self.tables.own.representatives(self._flat(rows)))
-                links.append(np.arange(owner.level.count) * threads + owner.number)
-                if not self.course.graded:
-                    parts = (self._flat(part.ravel()) for part in owner.visited.parts())
-                    visited += [self.tables.own.representatives(part) for part in parts]
-            following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
-            which, old_which = (
-                self.tables.own.owners_of(rows, self.course.owners) for rows in (following, old)
-            )
-            progress = NOTHING
-            if not self.course.graded:
-                self.course.least = int(self.tables.own.progress(following).min())
-                progress = self.tables.own.progress(old)
-        local.expansion.forget_states()
-        words, all_links = self.tables.own.codec.words, np.concatenate(links)
-        following, old = following.reshape(-1, words), old.reshape(-1, words)
-        columns = self.tables.own.codec.col_widths
-        self.course.links = [[[all_links[which == p]] for p in range(self.course.owners)]]
-        found = []
-        for p in range(self.course.owners):
-            partition = Partition(
-                columns=columns,
-                level=NOTHING,
-                todo=NOTHING,
-                visited=old[old_which == p].ravel(),
-                progress=progress[old_which == p].astype(np.int32),
-                following=following[which == p].ravel(),
-            )
-            self.course.held[p] = partition.held(self.tables.own)
-            found += [(p, piece) for piece in partition.pieces(words)]
-        return found
-
-    def _open_levels(self) -> list[tuple[int, Partition]]:
-        """Return the states of the local engine's open levels, by partitions, in pieces."""
-        local, own, rows, marks = self.local, self.tables.own, [], []
-        assert isinstance(local.expansion, WeighedExpansion)
-        with wrapping():
-            local.expansion.read_depths()
-            for lead, level in (pair for owner in local.owners for pair in enumerate(owner.levels)):
-                some = level.rows.array[: level.count * local.supply.layout.row_words]
-                rows.append(own.representatives(self._flat(some)))
-                marks.append((lead << kernels.LEAD_BITS) + level.known_depths.astype(np.int32))
-            flat, of_rows = np.concatenate(rows), np.concatenate(marks)
-            which = own.owners_of(flat, self.course.owners)
-        local.expansion.forget_states()
-        words, found = own.codec.words, []
-        for p in range(self.course.owners):
-            partition = Partition(
-                columns=own.codec.col_widths,
-                level=NOTHING,
-                todo=NOTHING,
-                visited=NOTHING,
-                progress=np.empty(0, np.int32),
-                following=flat.reshape(-1, words)[which == p].ravel(),
-                marks=of_rows[which == p],
-            )
-            self.course.held[p] = partition.held(own)
-            found += [(p, piece) for piece in partition.pieces(words)]
-        return found
-
-    def _flat(self, rows: Words) -> Words:
-        layout, codec = self.local.supply.layout, self.tables.own.codec
-        count = len(rows) // layout.row_words
-        flat = np.empty(count * codec.words, np.int64)
-        kernels.flatten(
-            rows,
-            count,
-            layout.row_words,
-            self.local.supply.tables.geo,
-            layout.dec,
-            codec.widths,
-            codec.words,
-            flat,
-        )
-        return flat
+        options = self.options
+        cluster = self.cluster or Cluster.start(options.master, log=options.spark_log)
+        self.cluster, folder = cluster, None
+        if options.spark_files and cluster.sc.master.startswith("local["):
+            folder = str(cluster.folder.path / "blocks")
+        self.tables = SharedTables(cluster.sc, self.local.supply, self.course.forgets_by)
+        return Jobs(cluster, self.course.owners, folder)
 
     # Rounds.
 
-    def _round(self, tick: Callable[[], None]) -> None:
+    def _round(self, jobs: Jobs, tick: Callable[[], None]) -> None:
         """Expand the level; see the module's text."""
         began, new = time.monotonic(), 0
         totals = Totals()
         links: list[list[Words]] = [[] for _ in range(self.course.owners)]
         shown: list[tuple[int, int, int, int]] = []
         met: list[tuple[int, Words]] = []
-        jobs, sent, advances, expanding, merging = 0, 0, True, 0.0, 0.0
+        ran, sent, advances, expanding, merging = 0, 0, True, 0.0, 0.0
         while True:
             codec = self.tables.own.codec
-            first, second = self._job(tick, advances=advances)
+            first, second = self._job(jobs, tick, advances=advances)
             self._between = False
             if advances:
                 self._count_stragglers(first)
-            advances, jobs = False, jobs + 1
+            advances, ran = False, ran + 1
             expanding += sum(r.seconds for r in first.values())
             merging += sum(r.seconds for r in second.values())
             for p, report in sorted(first.items()):
@@ -510,8 +392,7 @@ class SparkBreadthFirst:
                 links[p].append(from_file(merged.links))
                 if self._traces:
                     check_links(merged.new, links[p][-1])
-            if self._folder is not None:
-                clear(self._folder, kept=f"{self._jobs}-partition-")
+            jobs.clear()
             tick()
             waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.postponed)}
             if waiting:
@@ -531,8 +412,8 @@ class SparkBreadthFirst:
         course.rounds.append(
             {
                 "depth": len(course.levels),
-                "where": "driver" if isinstance(self._partitions, DriverPartitions) else "cluster",
-                "jobs": jobs,
+                "where": "driver" if jobs.here else "cluster",
+                "jobs": ran,
                 "new": new,
                 "generated": totals.fired,
                 "shuffle_bytes": sent,
@@ -556,7 +437,9 @@ class SparkBreadthFirst:
             ]
             course.least = int(min([r.least for r in second.values()] + stragglers))
         self._learn_ahead([widened(r.preview, codec, own.codec) for r in second.values()])
-        self._relocate(sum(r.following + r.visited for r in second.values()))
+        if course.frontier:
+            rows = sum(r.following + r.visited for r in second.values())
+            jobs.relocate(rows, course.frontier, self.options.spark_threshold)
         course.rounds[-1]["seconds"] = time.monotonic() - began
 
     def _learn_ahead(self, previews: list[Words]) -> None:
@@ -607,75 +490,20 @@ class SparkBreadthFirst:
         return True
 
     def _job(
-        self, tick: Callable[[], None], *, advances: bool
+        self, jobs: Jobs, tick: Callable[[], None], *, advances: bool
     ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports."""
-        self._jobs += 1
-        job = self._new_job(advances=advances)
-        if isinstance(self._partitions, DriverPartitions):
-            self._partitions.run(job, self.tables.own)
-        else:
-            self._run_on_cluster(job, tick)
-        first, second = self._taken(0), self._taken(1)
+        job = self._new_job(jobs, advances=advances)
+        first, second = jobs.run(job, self.tables.own, self.tables.growths, tick)
         check_conserved(first, second, self.course.held, starts_anew=job.starts_anew)
         self.course.held = {p: report.held for p, report in second.items()}
         return first, second
 
-    def _run_on_cluster(self, job: Job, tick: Callable[[], None]) -> None:
-        assert self.cluster is not None
-        before, sc = self._partitions, self.cluster.sc
-        sent = before.mapPartitionsWithIndex(
-            expand_task(job, self.tables.growths, self._reports), preservesPartitioning=False
-        ).partitionBy(self.course.owners, owner_of)
-        if not job.starts_anew:
-            sent = sc.union([before, sent])
-        self._partitions = persisted(
-            sent.mapPartitionsWithIndex(
-                merge_task(job, self.tables.growths, self._reports), preservesPartitioning=True
-            )
-        )
-        if self._jobs % CHECKPOINT_EVERY == 0:
-            self._partitions.checkpoint()
-        try:
-            wait_for(sc, self._partitions._jrdd.count, tick)
-        except BaseException:
-            self._partitions = before
-            raise
-        before.unpersist()
-
-    def _relocate(self, rows: int) -> None:
-        """Bring partitions here when they have become small, and back when there is work again.
-
-        Args:
-            rows: of all partitions.
-        """
-        assert self.cluster is not None
-        sc, partitions = self.cluster.sc, self._partitions
-        if not self.course.frontier:
-            return
-        here, threshold = isinstance(partitions, DriverPartitions), self.options.spark_threshold
-        if not here and rows < threshold // 2:
-            found = wait_for(sc, partitions.collect)
-            self._partitions = DriverPartitions.of(found, self.course.owners)
-            partitions.unpersist()
-        elif here and self.course.frontier >= threshold:
-            self._give_to_cluster(partitions.pairs)
-
-    def _give_to_cluster(self, pairs: list[tuple[int, Partition]]) -> None:
-        """Hand pieces of partitions, each with its number, to the executors."""
-        assert self.cluster is not None
-        sc = self.cluster.sc
-        partitions = sc.parallelize(pairs, self.course.owners).partitionBy(
-            self.course.owners, owner_of
-        )
-        self._partitions = persisted(partitions)
-        wait_for(sc, self._partitions._jrdd.count)
-
-    def _new_job(self, *, advances: bool) -> Job:
+    def _new_job(self, jobs: Jobs, *, advances: bool) -> Job:
         known = bits_of(self.system, lambda prop: prop.name in self.found)
         return Job(
             run=self.run,
-            number=self._jobs,
+            number=jobs.number + 1,
             owners=self.course.owners,
             known=known,
             links=self._traces,
@@ -683,7 +511,7 @@ class SparkBreadthFirst:
             graded=self.course.graded,
             weighing=self._weighing(),
             least=self.course.least,
-            folder=None if isinstance(self._partitions, DriverPartitions) else self._folder,
+            folder=None if jobs.here else jobs.folder,
             stragglers=self.course.stragglers,
             joint=bool(self.local.joint.asked(self.found)),
         )
@@ -699,18 +527,6 @@ class SparkBreadthFirst:
         if not course.weights:
             return BY_DEPTH
         return Weighing(leads(course.weights, kinds), course.open_levels, NOTHING)
-
-    def _taken(self, task: int) -> dict[int, Any]:
-        """Return what one of the tasks of the last job reported, per partition."""
-        here = isinstance(self._partitions, DriverPartitions)
-        value = self._partitions.value if here else self._reports.value
-        taken = {p: r for (job, k, p), r in value.items() if job == self._jobs and k == task}
-        owners = self.course.owners
-        if len(taken) != owners:
-            raise ClusterError(f"{owners - len(taken)} of {owners} Spark tasks did not report")
-        for key in [key for key in value if key[0] < self._jobs or key[1] == task]:
-            del value[key]
-        return taken
 
     # Counterexamples.
 

@@ -136,10 +136,10 @@ from tests.conftest import method
 from tests.spark.test_checkpoints import GRADED, LARGE
 
 class Dying(SparkBreadthFirst):
-    def _job(self, tick, *, advances):
-        if self._jobs == 3:
+    def _job(self, jobs, tick, *, advances):
+        if jobs.number == 3:
             os.kill(os.getpid(), signal.SIGKILL)
-        return super()._job(tick, advances=advances)
+        return super()._job(jobs, tick, advances=advances)
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])

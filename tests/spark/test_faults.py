@@ -20,8 +20,8 @@ from antecede.checker.errors import ClusterError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
-from antecede.checker.spark import breadth as spark
 from antecede.checker.spark import cluster as clusters
+from antecede.checker.spark import jobs as spark
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import wait_for
@@ -154,12 +154,12 @@ def executors():
             open(f"/proc/{pid}/cmdline").read()]
 
 class Killing(SparkBreadthFirst):
-    def _job(self, tick, *, advances):
-        if self._jobs == 3:
+    def _job(self, jobs, tick, *, advances):
+        if jobs.number == 3:
             (first, *_) = executors()
             os.kill(first, signal.SIGKILL)
             killed.append(first)
-        return super()._job(tick, advances=advances)
+        return super()._job(jobs, tick, advances=advances)
 
 if __name__ == "__main__":
     system = small("mfss", 3, 2, history="clocks")

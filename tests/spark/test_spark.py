@@ -84,9 +84,9 @@ class Tidy(SparkBreadthFirst):
 
     def round(self, tick: Callable[[], None]) -> None:
         super().round(tick)
-        if self.on_cluster:
-            names = [file.name for file in Path(self._folder or "").iterdir()]
-            assert all(name.startswith(f"{self._jobs}-partition-") for name in names), names
+        if self.jobs is not None:
+            names = [file.name for file in Path(self.jobs.folder or "").iterdir()]
+            assert all(name.startswith(f"{self.jobs.number}-partition-") for name in names), names
 
 
 SEVERAL_DEPTHS = ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"})
@@ -105,7 +105,8 @@ def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
     assert 3 < sum(r["where"] == "cluster" for r in explorer.rounds)
     assert (name == "mfss") == explorer.statistics()["graded"]["on"]
     assert locally(system).counts == result.counts
-    assert not Path(explorer._folder or "").exists()
+    assert explorer.jobs is not None
+    assert not Path(explorer.jobs.folder or "").exists()
 
 
 def test_an_array_in_a_file_is_never_seen_by_half(tmp_path: Path) -> None:

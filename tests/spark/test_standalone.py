@@ -53,11 +53,11 @@ master, victim = sys.argv[1], int(sys.argv[2])
 killed = []
 
 class Killing(SparkBreadthFirst):
-    def _job(self, tick, *, advances):
-        if self._jobs == 2:
+    def _job(self, jobs, tick, *, advances):
+        if jobs.number == 2:
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
-        return super()._job(tick, advances=advances)
+        return super()._job(jobs, tick, advances=advances)
 
 if __name__ == "__main__":
     system = small("mfss", 3, 1, history="full")

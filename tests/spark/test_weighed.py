@@ -22,6 +22,7 @@ from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import Cluster
 from antecede.checker.spark.distinct import Scratch, distinct
+from antecede.checker.spark.jobs import Jobs
 from antecede.checker.spark.tasks import DriverPartitions, Partition
 from antecede.checker.spark.weighed import next_level
 from antecede.checker.tables.kernels import LEAD_BITS
@@ -45,23 +46,20 @@ class Nowhere:
         return SimpleNamespace(value=value)
 
 
-class InTheDriver(SparkBreadthFirst):
-    """Hands its partitions to the driver."""
-
-    def _give_to_cluster(self, pairs: list[tuple[int, Partition]]) -> None:
-        self._partitions = DriverPartitions.of(pairs, self.course.owners)
-
-    def _relocate(self, _rows: int) -> None:
-        pass
+def keep(jobs: Jobs, pairs: list[tuple[int, Partition]]) -> None:
+    """Keep partitions in the driver."""
+    jobs.partitions = DriverPartitions.of(pairs, jobs.owners)
 
 
-def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, InTheDriver]:
+def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, SparkBreadthFirst]:
     """Explore in the driver, with as many partitions as actors."""
     chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
     nowhere = SimpleNamespace(sc=Nowhere(), stop=lambda: None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
-        explorer = InTheDriver(system, options=method(engine="spark", **chosen, **options))
+        patch.setattr(Jobs, "give", keep)
+        patch.setattr(Jobs, "relocate", lambda *_args: None)
+        explorer = SparkBreadthFirst(system, options=method(engine="spark", **chosen, **options))
         return explore(system, explorer), explorer
 
 

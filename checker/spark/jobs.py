@@ -1,0 +1,169 @@
+"""Where the partitions of a search are, and how jobs run on them: on executors or in the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+
+from antecede.checker.errors import ClusterError
+from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
+from antecede.checker.spark.rows import Composites
+from antecede.checker.spark.tasks import (
+    DriverPartitions,
+    ExpandReport,
+    Job,
+    MergeReport,
+    Partition,
+    expand_task,
+    merge_task,
+)
+from antecede.checker.spark.transfer import clear
+
+CHECKPOINT_EVERY = 4
+"""Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
+
+Task = Callable[[int, Iterator[Any]], Iterator[Any]]
+
+
+def owner_of(owner: int) -> int:
+    """Return the partition of an owner: its number."""
+    return owner
+
+
+@define(eq=False)
+class Jobs:
+    """Runs jobs on partitions.
+
+    Attributes:
+        cluster: where they run if there is much to do.
+        owners: partitions.
+        folder: where what is sent lies, if all executors are on this machine.
+        number: of the last job.
+        partitions: an RDD of pieces, or `DriverPartitions`.
+        reports: the accumulator that tasks report to.
+    """
+
+    cluster: Cluster
+    owners: int
+    folder: str | None = None
+    number: int = 0
+    partitions: Any = None
+    reports: Any = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin without partitions."""
+        self.reports = self.cluster.sc.accumulator({}, Reports())
+        if self.folder is not None:
+            Path(self.folder).mkdir(exist_ok=True)
+
+    @property
+    def here(self) -> bool:
+        """The partitions are in the driver."""
+        return isinstance(self.partitions, DriverPartitions)
+
+    def give(self, pairs: list[tuple[int, Partition]]) -> None:
+        """Hand pieces of partitions, each with its number, to the executors."""
+        self._take(self._spread(pairs))
+
+    def load(self, load: Callable[[int], Iterable[Any]]) -> None:
+        """Have the executors load the pieces of each partition, given its number."""
+        numbers = self._spread([(p, p) for p in range(self.owners)])
+        self._take(
+            numbers.mapPartitions(
+                lambda parts: (pair for p, _ in parts for pair in load(p)),
+                preservesPartitioning=True,
+            )
+        )
+
+    def _spread(self, pairs: list[tuple[int, Any]]) -> Any:
+        return self.cluster.sc.parallelize(pairs, self.owners).partitionBy(self.owners, owner_of)
+
+    def _take(self, partitions: Any) -> None:
+        self.partitions = persisted(partitions)
+        wait_for(self.cluster.sc, self.partitions._jrdd.count)
+
+    def drop(self) -> None:
+        """Let go of the partitions."""
+        if not self.here:
+            self.partitions.unpersist()
+
+    def each(self, task: Task) -> list[Any]:
+        """Return what a task yields for all partitions, wherever they are."""
+        if self.here:
+            return list(self.partitions.each(task))
+        found = wait_for(self.cluster.sc, self.partitions.mapPartitionsWithIndex(task).collect)
+        return list(found)
+
+    def run(
+        self, job: Job, own: Composites, growths: list[Any], tick: Callable[[], None]
+    ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
+        """Run both tasks of every partition; return their reports.
+
+        Args:
+            job: has the next number.
+            own: the driver's composites.
+            growths: of the tables, as executors have them.
+            tick: called now and then; it may raise.
+        """
+        self.number = job.number
+        if self.here:
+            self.partitions.run(job, own)
+        else:
+            self._run_on_cluster(job, growths, tick)
+        return self._taken(0), self._taken(1)
+
+    def _run_on_cluster(self, job: Job, growths: list[Any], tick: Callable[[], None]) -> None:
+        before, sc = self.partitions, self.cluster.sc
+        sent = before.mapPartitionsWithIndex(
+            expand_task(job, growths, self.reports), preservesPartitioning=False
+        ).partitionBy(self.owners, owner_of)
+        if not job.starts_anew:
+            sent = sc.union([before, sent])
+        self.partitions = persisted(
+            sent.mapPartitionsWithIndex(
+                merge_task(job, growths, self.reports), preservesPartitioning=True
+            )
+        )
+        if self.number % CHECKPOINT_EVERY == 0:
+            self.partitions.checkpoint()
+        try:
+            wait_for(sc, self.partitions._jrdd.count, tick)
+        except BaseException:
+            self.partitions = before
+            raise
+        before.unpersist()
+
+    def _taken(self, task: int) -> dict[int, Any]:
+        """Return what one of the tasks of the last job reported, per partition."""
+        value = self.partitions.value if self.here else self.reports.value
+        taken = {p: r for (job, k, p), r in value.items() if job == self.number and k == task}
+        if len(taken) != self.owners:
+            missing = self.owners - len(taken)
+            raise ClusterError(f"{missing} of {self.owners} Spark tasks did not report")
+        for key in [key for key in value if key[0] < self.number or key[1] == task]:
+            del value[key]
+        return taken
+
+    def clear(self) -> None:
+        """Delete what the last job sent."""
+        if self.folder is not None:
+            clear(self.folder, kept=f"{self.number}-partition-")
+
+    def relocate(self, rows: int, frontier: int, threshold: int) -> None:
+        """Bring partitions here when they have become small, and back when there is work again.
+
+        Args:
+            rows: of all partitions.
+            frontier: states to be expanded.
+            threshold: so many are work for executors.
+        """
+        partitions = self.partitions
+        if not self.here and rows < threshold // 2:
+            found = wait_for(self.cluster.sc, partitions.collect)
+            self.partitions = DriverPartitions.of(found, self.owners)
+            partitions.unpersist()
+        elif self.here and frontier >= threshold:
+            self.give(partitions.pairs)
