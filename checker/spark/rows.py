@@ -13,6 +13,7 @@ however often.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -463,13 +464,16 @@ class _Expansion:
         )
 
     def _chunks(self) -> Iterator[Words]:
-        """Yield the indices of the rows, neighbours together; by weight the least depths first.
+        """Yield the indices of the rows, neighbours together; by weight, one depth after the other.
 
-        Of successors that come soon after each other the first is kept, and its depth.
+        Of successors that come soon after each other only the first is kept, with its depth; and
+        within a chunk rows that miss a composite come later.
         """
         first, depths = self.flat[:: self.own.codec.words], self.weighing.depths
         order = np.lexsort((first, depths)) if len(depths) else np.argsort(first)
-        yield from (order[at : at + CHUNK] for at in range(0, len(order), CHUNK))
+        cuts = np.flatnonzero(np.diff(depths[order] if len(depths) else depths)) + 1
+        for start, end in pairwise([0, *cuts.tolist(), len(order)]):
+            yield from (order[at : min(at + CHUNK, end)] for at in range(start, end, CHUNK))
 
     def _chunk(self, which: Words) -> Words:
         """Expand the rows at these indices; return those that miss a table entry."""

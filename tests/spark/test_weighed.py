@@ -6,6 +6,7 @@ None of it needs a cluster: rounds are the same wherever the partitions are.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,7 @@ from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Result
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
+from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import Cluster
@@ -138,6 +140,23 @@ def test_rows_that_come_late_with_less_depth_are_noticed(monkeypatch: pytest.Mon
     system = small("cykas", 3, 3, **SCRIPT)
     monkeypatch.setattr(on_workers, "distinct", first_come)
     assert found(locally(system)) != found(here(system)[0])
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_rows_of_one_depth_are_expanded_before_those_of_the_next(
+    mixed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seeded bug: within a chunk of several depths, rows that miss a composite come late."""
+
+    def all_at_once(expansion: Any) -> Iterator[Any]:
+        first, depths = expansion.flat[:: expansion.own.codec.words], expansion.weighing.depths
+        yield np.lexsort((first, depths)) if len(depths) else np.argsort(first)
+
+    system = small("cykas", 3, 3, **SCRIPT)
+    monkeypatch.setattr(blocks, "MOST_COMPOSITES", 1)
+    if mixed:
+        monkeypatch.setattr(blocks._Expansion, "_chunks", all_at_once)
+    assert mixed == (found(locally(system)) != found(here(system, 100)[0]))
 
 
 def test_of_equal_rows_the_least_mark_is_kept() -> None:
