@@ -26,7 +26,7 @@ from antecede.checker.errors import (
     ProtocolError,
     ReplayError,
 )
-from antecede.checker.memory import shortage
+from antecede.checker.memory import nearly_gone, shortage
 from antecede.checker.model import Protocol
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path
@@ -269,7 +269,7 @@ def _explored(
         watch: called now and then with the progress.
         goes_on: the explorer is needed afterwards.
     """
-    with interrupts.watched(_limits(options, bounds)):
+    with interrupts.watched(_limits(options, bounds), nearly_gone):
         try:
             explorer = made()
         except KeyboardInterrupt as end:

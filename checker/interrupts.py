@@ -215,14 +215,17 @@ def shielded() -> Iterator[None]:
 
 
 @contextmanager
-def watched(watch: Callable[[], str | None]) -> Iterator[None]:
+def watched(
+    watch: Callable[[], str | None], pressing: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
     """Ask now and then, in another thread, whether the end is wanted.
 
     Args:
         watch: returns why, or None; it is called every PERIOD seconds.
+        pressing: returns whether the end, which is wanted, cannot wait until somebody looks.
 
     Raises:
-        Ended: it was, and nobody looked within GRACE seconds.
+        Ended: it was, and nobody looked within GRACE seconds, or until it was pressing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -233,9 +236,12 @@ def watched(watch: Callable[[], str | None]) -> Iterator[None]:
         while not done.wait(PERIOD):
             reason = None if _state.wanted else watch()
             if reason is not None:
-                _state.wanted = reason
-                if not done.wait(GRACE) and not _state.signalled:
-                    _wake()
+                _state.wanted, until = reason, time.monotonic() + GRACE
+                while not done.wait(PERIOD):
+                    if time.monotonic() >= until or pressing():
+                        if not _state.signalled:
+                            _wake()
+                        return
                 return
 
     thread = threading.Thread(target=work, daemon=True)

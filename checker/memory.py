@@ -29,9 +29,19 @@ def usable_memory_bytes() -> int:
 def shortage() -> str | None:
     """Return that there is too little memory to go on, in words, or None if there is enough."""
     available = available_memory_bytes()
-    if available is None or available >= min(usable_memory_bytes() // 8, LEAST_LEFT):
+    if available is None or available >= _reserve():
         return None
     return f"too little memory: only {max(available, 0) / 1e6:,.0f} MB are left"
+
+
+def nearly_gone() -> bool:
+    """Return whether half of what is to be left is gone, too, so that nothing can wait."""
+    available = available_memory_bytes()
+    return available is not None and available < _reserve() // 2
+
+
+def _reserve() -> int:
+    return min(usable_memory_bytes() // 8, LEAST_LEFT)
 
 
 def available_memory_bytes() -> int | None:

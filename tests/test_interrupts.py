@@ -75,6 +75,20 @@ def test_a_bound_that_nobody_looks_at_interrupts() -> None:
     assert interrupts.wanted() is None
 
 
+def test_what_is_pressing_does_not_wait_until_somebody_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interrupts, "GRACE", 2 * WITHIN)
+    presses = iter([False, False, True])
+    began = time.monotonic()
+    with (
+        pytest.raises(Ended, match="too little memory"),
+        interrupts.watched(lambda: "too little memory", lambda: next(presses)),
+    ):
+        time.sleep(WITHIN)
+    assert time.monotonic() - began < WITHIN
+
+
 def test_a_bound_that_is_looked_at_does_not_interrupt() -> None:
     with interrupts.watched(lambda: "too little memory"):
         began = time.monotonic()
