@@ -24,7 +24,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tests.conftest import COMMAND
+from tests.conftest import COMMAND, default_interrupts
 
 PATIENCE = 300.0
 """Seconds after which a command counts as one that hangs."""
@@ -81,6 +81,12 @@ def run(
     """
     (folder / "tmp").mkdir(exist_ok=True)
     said = folder / "said"
+
+    def begin() -> None:
+        default_interrupts()
+        if limit is not None:
+            limit()
+
     with said.open("wb") as out:
         process = subprocess.Popen(
             [*COMMAND, *line],
@@ -90,7 +96,7 @@ def run(
             stdout=out,
             stderr=out,
             start_new_session=True,
-            preexec_fn=limit,
+            preexec_fn=begin,
         )
         hangs = False
         try:
