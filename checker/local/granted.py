@@ -48,7 +48,7 @@ class Granted:
             sweep_line=options.sweep_line,
             check_progress=options.check_progress,
             self_channels=self.self_channels,
-            parted=options.engine != "spark",  # there rows are not parted
+            parted=True,
         )
 
     def best_supply(self, system: System, options: Options) -> Supply:

@@ -614,10 +614,10 @@ class SparkBreadthFirst:
         if number + 1 < self.course.handed_over_at:
             return row
         tables = self.local.supply.tables
-        actors, counts = self.system.actors, self.local.supply.layout.counts
+        counts = self.local.supply.layout.counts
         stride = int(tables.geo[kernels.REN_STRIDE])
-        weights, row = np.zeros(actors * stride, np.int64), row.copy()
-        kernels.weigh(tables.geo, tables.dec, SALTS, np.zeros(actors, np.int64), counts, weights)
+        weights, row = np.zeros(len(counts) * stride, np.int64), row.copy()
+        kernels.weigh(tables.geo, tables.dec, SALTS, 0 * counts, counts, weights)
         kernels.represent_by_weight(
             row, 1, len(row), tables.geo, tables.renamings, weights, tables.dec
         )

@@ -23,7 +23,7 @@ from antecede.checker.spark.distinct import MANY, NOTHING, Gathered, Scratch
 from antecede.checker.tables import kernels
 from antecede.checker.tables.composites import CompositeStore
 from antecede.checker.tables.misses import refuse_crowds, wrapping
-from antecede.checker.tables.packing import Fields, pack_widths, wider
+from antecede.checker.tables.packing import Fields, Placement, wider
 from antecede.checker.tables.tabulate import Words
 
 CHUNK = 1 << 13
@@ -81,26 +81,33 @@ class Codec:
     Attributes:
         widths: bits of each local word of each actor.
         words: words of a flat row.
-        col_widths: bits of each column; two codecs with the same are the same.
+        col_widths: bits of each column; two codecs of a search with the same are the same.
+        actors: how many there are.
+        parted: as in `Layout`.
+        fields: of the columns in an actor's local words.
     """
 
     widths: Words
     words: int
     col_widths: tuple[int, ...]
+    actors: int
+    parted: bool
+    fields: Fields
 
     @classmethod
-    def of(cls, actors: int, col_widths: Iterable[int]) -> Codec:
+    def of(cls, actors: int, col_widths: Iterable[int], *, parted: bool) -> Codec:
         """Return the codec for columns of these widths."""
         columns = tuple(col_widths)
-        count, word, _shift = pack_widths(list(columns))
-        used = [sum(w for w, k in zip(columns, word, strict=True) if k == n) for n in range(count)]
-        widths = np.array(used * actors, np.int64)
-        return cls(widths, -(-int(widths.sum()) // kernels.FLAT_BITS), columns)
+        placed = Placement.of(columns, parted=parted)
+        used = np.zeros(placed.words * (1 + parted), np.int64)
+        np.add.at(used, placed.in_actor.word, columns)
+        widths = np.tile(used, actors)
+        words = -(-int(widths.sum()) // kernels.FLAT_BITS)
+        return cls(widths, words, columns, actors, parted, placed.in_actor)
 
-    @property
-    def actors(self) -> int:
-        """How many there are."""
-        return len(self.widths) // pack_widths(list(self.col_widths))[0]
+    def with_widths(self, col_widths: Iterable[int]) -> Codec:
+        """Return the codec of the same search for columns of other widths."""
+        return Codec.of(self.actors, col_widths, parted=self.parted)
 
     def unpacked(self, flat: Words) -> Words:
         """Return the local words of flat rows, of shape (rows, actors, words of an actor)."""
@@ -110,8 +117,7 @@ class Codec:
 
     def column(self, local: Words, number: int) -> Words:
         """Return a column of unpacked local words, of shape (rows, actors)."""
-        _, word, shift = pack_widths(list(self.col_widths))
-        return np.asarray(Fields.of(self.col_widths, word, shift).read(local, number), np.int64)
+        return np.asarray(self.fields.read(local, number), np.int64)
 
 
 @define(eq=False)
@@ -125,7 +131,7 @@ class Composites(CompositeStore):
         version: of the tables.
         codec: of the flat rows that it reads and writes.
         tables: what the kernels read.
-        known: per actor, how many composites have weights and, under symmetry, an orbit.
+        known: per part, how many composites have weights and, under symmetry, an orbit.
         weights: see `kernels.weigh`.
         scratch: for what is there while a task runs.
     """
@@ -156,7 +162,8 @@ class Composites(CompositeStore):
         code = growth.code if first else np.concatenate([self.tables.code, growth.code])
         table = self._stored(table, growth)
         if first or self.codec.col_widths != growth.col_widths:
-            self.codec = Codec.of(actors, growth.col_widths)
+            parted = int(growth.geo[kernels.PARTS]) > actors
+            self.codec = Codec.of(actors, growth.col_widths, parted=parted)
             self._start_anew(growth.geo, growth.perms, table, code)
         else:
             self.tables = self.tables._replace(table=table, code=code, geo=growth.geo)
@@ -188,8 +195,8 @@ class Composites(CompositeStore):
     def _start_anew(
         self, geo: Words, perms: Sequence[Sequence[int]], table: Words, code: Words
     ) -> None:
-        self.words = int(geo[kernels.WORDS])
-        self.begin(int(geo[kernels.ACTORS]), perms, SMALLEST_ROOM)
+        self.words = int(geo[kernels.PART_WORDS])
+        self.begin(int(geo[kernels.PARTS]), perms, SMALLEST_ROOM)
         self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
         self.tables = kernels.Tables(
             geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32)
@@ -254,10 +261,10 @@ class Composites(CompositeStore):
 
     def _learn_new(self) -> bool:
         """Rename and weigh new composites; return whether rows made before are still of use."""
-        before, actors = self.row_fields, len(self.counts)
+        before, parts = self.row_fields, len(self.counts)
         self.rename_since(self.known, self._current, self._fill)
-        if len(self.weights) != actors * self.room:
-            self.weights = wider(self.weights.reshape(actors, -1), self.room, 0)
+        if len(self.weights) != parts * self.room:
+            self.weights = wider(self.weights.reshape(parts, -1), self.room, 0)
         t = self.tables
         kernels.weigh(t.geo, t.dec, SALTS, self.known, self.counts, self.weights)
         self.known = self.counts.copy()
@@ -328,7 +335,7 @@ class Composites(CompositeStore):
             self.codec.widths,
             self.sent,
             self.pending,
-            len(self.sent) // len(self.counts),
+            len(self.sent) // self.codec.actors,
             out,
         )
         return out
@@ -562,10 +569,9 @@ def widened(flat: Words, before: Codec, after: Codec) -> Words:
     if before.col_widths == after.col_widths:
         return flat
     old = before.unpacked(flat)
-    count, word, shift = pack_widths(list(after.col_widths))
-    new = np.zeros((len(old), before.actors, count), np.int64)
+    new = np.zeros((len(old), after.actors, len(after.widths) // after.actors), np.int64)
     for k in range(len(before.col_widths)):
-        new[:, :, word[k]] |= before.column(old, k) << shift[k]
+        after.fields.write(new, k, before.column(old, k))
     packed = np.empty(len(new) * after.words, np.int64)
     kernels.pack_rows(new.reshape(len(new), len(after.widths)), after.widths, after.words, packed)
     return packed

@@ -19,7 +19,6 @@ from antecede.checker.spark.distinct import NOTHING, Part, distinct, known, unse
 from antecede.checker.spark.joint import combinations
 from antecede.checker.spark.rows import (
     NO_MARKS,
-    Codec,
     Composites,
     Expanded,
     Marks,
@@ -112,7 +111,7 @@ class Partition:
 
     def held(self, own: Composites) -> Held:
         """Return how many rows there are of each sort."""
-        words = Codec.of(len(own.counts), self.columns).words
+        words = own.codec.with_widths(self.columns).words
         level, visited, following = (
             len(rows) // words for rows in (self.level, self.visited, self.following)
         )
@@ -350,7 +349,7 @@ def to_expand(
         rows, links = _next_level(_repacked(partition, own), job, own, number)
     else:
         rows = partition.following if job.advances else partition.level
-        rows = widened(rows, Codec.of(len(own.counts), partition.columns), own.codec)
+        rows = widened(rows, own.codec.with_widths(partition.columns), own.codec)
     words = own.codec.words
     if job.advances:
         return rows, np.arange(len(rows) // words), links
@@ -361,7 +360,7 @@ def to_expand(
 
 def _repacked(partition: Partition, own: Composites) -> Partition:
     """Return a partition packed as the tables are now."""
-    before, after = Codec.of(len(own.counts), partition.columns), own.codec
+    before, after = own.codec.with_widths(partition.columns), own.codec
     level, visited, following = (
         widened(rows, before, after)
         for rows in (partition.level, partition.visited, partition.following)

@@ -21,14 +21,8 @@ from attrs import define, field
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.composites import CompositeStore
-from antecede.checker.tables.packing import Fields, pack_widths, wider
+from antecede.checker.tables.packing import Fields, Placement, wider
 from antecede.checker.tables.tabulate import Tabulation, Words
-
-_OF_HISTORY = (kernels.POSITION, kernels.KNOWS, kernels.RECORDED, kernels.STAMPS)
-"""Columns that depend on what an actor sent and delivered, in which order, and on nothing else.
-
-They have few values, and so have the others; but they are met in very many combinations.
-"""
 
 
 @define(eq=False)
@@ -51,6 +45,7 @@ class Layout(CompositeStore):
     col_widths: list[int] = field(init=False)
     progress: Any = field(init=False)
     _progressed: Words = field(init=False)
+    _placed: Placement = field(init=False)
     _col: Fields = field(init=False)
     _half: Words = field(init=False)
 
@@ -109,16 +104,9 @@ class Layout(CompositeStore):
 
     def _place_columns(self) -> None:
         """Give every column its field in the local words of its part."""
-        columns = np.arange(len(self.col_widths))
-        self._half = (np.isin(columns, _OF_HISTORY) & self.parted).astype(np.int64)
-        word, shift, self.words = [0] * len(columns), [0] * len(columns), 1
-        for half in range(self.each):
-            chosen = np.flatnonzero(self._half == half).tolist()
-            count, words, shifts = pack_widths([self.col_widths[k] for k in chosen])
-            self.words = max(self.words, count)
-            for k, at, low in zip(chosen, words, shifts, strict=True):
-                word[k], shift[k] = at, low
-        self._col = Fields.of(self.col_widths, word, shift)
+        self._placed = Placement.of(self.col_widths, parted=self.parted)
+        self._col, self._half = self._placed.fields, self._placed.half
+        self.words = self._placed.words
 
     @property
     def columns_fit(self) -> bool:
@@ -205,8 +193,7 @@ class Layout(CompositeStore):
             self.words,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
-        columns = self._col._replace(word=self._col.word + self._half * self.words)
-        columns.note(geo, (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK))
+        self._placed.in_actor.note(geo, (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK))
         self.row_fields.note(geo, (kernels.ROW_WORD, kernels.ROW_SHIFT, kernels.ROW_MASK))
         place = [0] * system.actors
         for k, (src, dst) in enumerate(t.channels):

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from attrs import frozen
 
+from antecede.checker.tables import kernels
 from antecede.checker.tables.tabulate import Words
 
 WORD_BITS = 63
 MOST_BITS = 40
 """Of a field."""
+
+
+OF_HISTORY = (kernels.POSITION, kernels.KNOWS, kernels.RECORDED, kernels.STAMPS)
+"""Columns that depend on what an actor sent and delivered, in which order, and on nothing else.
+
+They have few values, and so have the others; but they are met in very many combinations.
+"""
 
 
 def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
@@ -82,6 +91,39 @@ class Fields(NamedTuple):
         for field in range(len(self.word)):
             other.write(packed, field, self.read(rows, field))
         return packed
+
+
+@frozen(eq=False)
+class Placement:
+    """Where the columns of an actor are in its local words.
+
+    Attributes:
+        fields: of the columns, in the local words of their part.
+        half: per column, which part of its actor it is in: 0 or 1.
+        words: local words of a part.
+    """
+
+    fields: Fields
+    half: Words
+    words: int
+
+    @classmethod
+    def of(cls, widths: Sequence[int], *, parted: bool) -> Placement:
+        """Place columns of these widths; if `parted`, those of the history apart."""
+        half = (np.isin(np.arange(len(widths)), OF_HISTORY) & parted).astype(np.int64)
+        word, shift, most = [0] * len(widths), [0] * len(widths), 1
+        for part in range(1 + parted):
+            chosen = np.flatnonzero(half == part).tolist()
+            count, words, shifts = pack_widths([widths[k] for k in chosen])
+            most = max(most, count)
+            for k, at, low in zip(chosen, words, shifts, strict=True):
+                word[k], shift[k] = at, low
+        return cls(Fields.of(widths, word, shift), half, most)
+
+    @property
+    def in_actor(self) -> Fields:
+        """The fields of the columns in all local words of an actor."""
+        return self.fields._replace(word=self.fields.word + self.half * self.words)
 
 
 def wider(array: Any, columns: int, empty: int) -> Any:

@@ -15,6 +15,8 @@ from antecede.checker.tables.kernels.geometry import (
     FLAT_BITS,
     FLAT_MASK,
     LEAD_BITS,
+    PART_WORDS,
+    PARTS,
     PENDING,
     PLACE_BITS,
     POSITION,
@@ -95,9 +97,9 @@ def compose(flat, which, flat_words, widths, tables, counts, limits, rows):
     """
     flat, which, widths, rows = borrow(flat), borrow(which), borrow(widths), borrow(rows)
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
-    words, actors, row_words = geo[WORDS], geo[ACTORS], geo[ROW_WORDS]
+    words, parts, row_words = geo[PART_WORDS], geo[PARTS], geo[ROW_WORDS]
     mask = cons.shape[0] // (words + 1) - 1
-    own_loc = np.empty(actors * words, np.int64)
+    own_loc = np.empty(parts * words, np.int64)
     loc = borrow(own_loc)
     done = which.shape[0]
     total = counts.sum()
@@ -106,20 +108,20 @@ def compose(flat, which, flat_words, widths, tables, counts, limits, rows):
         for k in range(row_words):
             rows[r * row_words + k] = 0
         room = True
-        for actor in range(actors):
-            number = find_composite(cons, words, loc, actor * words, actor)
+        for part in range(parts):
+            number = find_composite(cons, words, loc, part * words, part)
             if number == -1:
-                room = counts[actor] < limits[actor] and total < limits[actors]
+                room = counts[part] < limits[part] and total < limits[parts]
                 if not room:
                     break
-                number = counts[actor]
-                at = actor * geo[DEC_STRIDE] + number * words
+                number = counts[part]
+                at = part * geo[DEC_STRIDE] + number * words
                 for k in range(words):
-                    dec[at + k] = loc[actor * words + k]
-                index_composite(cons, mask, dec, at, words, actor, number)
-                counts[actor] += 1
+                    dec[at + k] = loc[part * words + k]
+                index_composite(cons, mask, dec, at, words, part, number)
+                counts[part] += 1
                 total += 1
-            rows[r * row_words + geo[ROW_WORD + actor]] |= number << geo[ROW_SHIFT + actor]
+            rows[r * row_words + geo[ROW_WORD + part]] |= number << geo[ROW_SHIFT + part]
         if not room:
             done = r
             break
@@ -161,8 +163,8 @@ def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
     for r in range(count):
         unpack_flat(flat, r * flat_words, widths, loc)
         h = np.int64(0)
-        for actor in range(geo[ACTORS]):
-            h += weight_of(loc, geo, actor, salts)
+        for part in range(geo[PARTS]):
+            h += weight_of(loc, geo, part, salts)
         out[r] = owner_by(mix(h), owners)
     own_loc[0] = 0
 
@@ -208,9 +210,9 @@ def dispatch(
     for e in range(count):
         at = e * stride
         h = np.int64(0)
-        for actor in range(geo[ACTORS]):
-            field = entries[at + geo[ROW_WORD + actor]] >> geo[ROW_SHIFT + actor]
-            h += weights[actor * geo[REN_STRIDE] + (field & geo[ROW_MASK + actor])]
+        for part in range(geo[PARTS]):
+            field = entries[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
+            h += weights[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
         info = entries[at + stride - 1]
         owner = owner_by(mix(h), owners)
         decode(entries, at, geo, dec, loc, 0)

@@ -176,24 +176,32 @@ def weigh(geo, dec, salts, since, counts, weights):
     Args:
         geo, dec: as in `Tables`.
         salts: odd numbers, one per actor and column, at actor * MOST_COLUMNS + column.
-        since, counts: per actor, how many composites have weights, and how many there are.
-        weights: of composite g of actor i at i * geo[REN_STRIDE] + g.
+        since, counts: per part, how many composites have weights, and how many there are.
+        weights: of composite g of part i at i * geo[REN_STRIDE] + g.
     """
-    loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
-    words = geo[WORDS]
-    for actor in range(geo[ACTORS]):
-        for number in range(since[actor], counts[actor]):
+    words = geo[PART_WORDS]
+    loc = np.empty(geo[PARTS] * words, np.int64)
+    for part in range(geo[PARTS]):
+        for number in range(since[part], counts[part]):
             for k in range(words):
-                loc[actor * words + k] = dec[actor * geo[DEC_STRIDE] + number * words + k]
-            weights[actor * geo[REN_STRIDE] + number] = weight_of(loc, geo, actor, salts)
+                loc[part * words + k] = dec[part * geo[DEC_STRIDE] + number * words + k]
+            weights[part * geo[REN_STRIDE] + number] = weight_of(loc, geo, part, salts)
 
 
 @inlined
-def weight_of(loc, geo, actor, salts):
-    """Return a hash of an actor's columns in loc[0:]."""
-    h = np.int64(actor)
+def is_in(geo, column, part):
+    """Return whether a part has this column of its actor."""
+    each = geo[PARTS] // geo[ACTORS]
+    return geo[COL_WORD + column] // geo[PART_WORDS] == part % each
+
+
+@inlined
+def weight_of(loc, geo, part, salts):
+    """Return a hash of a part's columns in loc[0:]."""
+    h, actor = np.int64(part), part // (geo[PARTS] // geo[ACTORS])
     for column in range(geo[COLUMN_COUNT]):
-        h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
+        if is_in(geo, column, part):
+            h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
     return np.int64(mix(h) >> np.uint64(1))
 
 
@@ -209,48 +217,50 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
         geo, renamings, dec: as in `Tables`; all renamings are known.
         weights: see `weigh`.
     """
-    actors, row_words = geo[ACTORS], geo[ROW_WORDS]
-    kin, best = np.empty(actors, np.int64), np.empty(actors, np.int64)
-    trial = np.empty(actors, np.int64)
+    parts, row_words = geo[PARTS], geo[ROW_WORDS]
+    kin, best = np.empty(parts, np.int64), np.empty(parts, np.int64)
+    trial = np.empty(parts, np.int64)
     for r in range(count):
         at, least = r * stride, np.int64(0)
-        for actor in range(actors):
-            kin[actor] = kin_of(rows, at, geo, renamings, actor)
+        for part in range(parts):
+            kin[part] = kin_of(rows, at, geo, renamings, part)
         changed = False
         for k in range(geo[PERMUTATIONS] + 1):
             total = np.int64(0)
-            for actor in range(actors):
-                target = renamings.targets[k * actors + actor]
-                trial[target] = renamed_by(k, kin[actor], geo, renamings)
+            for part in range(parts):
+                target = renamings.targets[k * parts + part]
+                trial[target] = renamed_by(k, kin[part], geo, renamings)
                 total += weights[target * geo[REN_STRIDE] + trial[target]]
             if k == 0 or total < least or (total == least and comes_before(trial, best, geo, dec)):
                 least, changed = total, k > 0
-                for actor in range(actors):
-                    best[actor] = trial[actor]
+                for part in range(parts):
+                    best[part] = trial[part]
         if changed:
             for k in range(row_words):
                 rows[at + k] = 0
-            for actor in range(actors):
-                rows[at + geo[ROW_WORD + actor]] |= best[actor] << geo[ROW_SHIFT + actor]
+            for part in range(parts):
+                rows[at + geo[ROW_WORD + part]] |= best[part] << geo[ROW_SHIFT + part]
 
 
 @kernel
 def comes_before(one, other, geo, dec):
     """Return whether the columns of one row's composites are less than those of another's."""
-    actors, words = geo[ACTORS], geo[WORDS]
-    first, second = np.empty(actors * words, np.int64), np.empty(actors * words, np.int64)
-    for actor in range(actors):
-        if one[actor] == other[actor]:
+    parts, words = geo[PARTS], geo[PART_WORDS]
+    first, second = np.empty(parts * words, np.int64), np.empty(parts * words, np.int64)
+    for part in range(parts):
+        if one[part] == other[part]:
             continue
         for k in range(words):
-            start = actor * geo[DEC_STRIDE] + k
-            first[actor * words + k] = dec[start + one[actor] * words]
-            second[actor * words + k] = dec[start + other[actor] * words]
+            start = part * geo[DEC_STRIDE] + k
+            first[part * words + k] = dec[start + one[part] * words]
+            second[part * words + k] = dec[start + other[part] * words]
+        actor = part // (parts // geo[ACTORS])
         for column in range(geo[COLUMN_COUNT]):
-            a = get(first, 0, geo, actor, column)
-            b = get(second, 0, geo, actor, column)
-            if a != b:
-                return a < b
+            if is_in(geo, column, part):
+                a = get(first, 0, geo, actor, column)
+                b = get(second, 0, geo, actor, column)
+                if a != b:
+                    return a < b
     return False
 
 
@@ -305,7 +315,7 @@ def rename(tables, k, part, number, loc, misses, control):
     actor = part // each
     complete = True
     for column in range(geo[COLUMN_COUNT]):
-        if geo[COL_WORD + column] // words != part % each:
+        if not is_in(geo, column, part):
             continue
         if column == LOSSES or (RECORDED <= column <= STAMPS and not geo[FULL_HISTORY]):
             continue
