@@ -5,6 +5,7 @@ Nothing else imports PySpark, and nothing here knows what a search is.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -165,6 +166,8 @@ def _started(master: str | None, folder: Folder, *, log: bool, tick: Callable[[]
             sc = SparkContext(conf=conf, gateway=_gateway(conf, folder, None if log else out))
         # It listens to Java, and would print a traceback when that is killed.
         vars(sc._accumulatorServer)["handle_error"] = lambda *_: None
+        if not log:
+            logging.getLogger().addFilter(not_of_py4j)
         return sc
 
     try:
@@ -180,6 +183,11 @@ def _started(master: str | None, folder: Folder, *, log: bool, tick: Callable[[]
             f"Spark cannot be started with master {conf.get('spark.master')!r}: "
             f"{reason or first_line(error)} (--spark-log shows more)"
         ) from None
+
+
+def not_of_py4j(record: logging.LogRecord) -> bool:
+    """Return whether py4j did not log this, which logs a traceback when Java is killed."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _settings(master: str, folder: Path) -> dict[str, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -10,7 +11,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from py4j import java_gateway
 
+from antecede.checker.spark.cluster import not_of_py4j
 from antecede.checker.spark.folder import MARK, PREFIX, Folder
 from tests.conftest import COMMAND, ROOT
 from tests.sweep.test_processes import is_alive
@@ -115,3 +118,16 @@ def test_the_next_start_removes_what_a_killed_run_left(
     alive.remove()
     other.remove()
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("path", "shown"), [(java_gateway.__file__, False), (__file__, True)])
+def test_what_py4j_logs_of_a_lost_connection_is_not_shown(
+    caplog: pytest.LogCaptureFixture, path: str, shown: bool
+) -> None:
+    root = logging.getLogger()
+    root.addFilter(not_of_py4j)
+    try:
+        exec(compile("import logging; logging.error('Exception while sending')", path, "exec"))
+    finally:
+        root.removeFilter(not_of_py4j)
+    assert shown == ("Exception while sending" in caplog.text)
