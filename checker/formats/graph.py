@@ -72,7 +72,7 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
 def _explored(system: System, most: int) -> StateGraph:
     """Return the graph of all states; raises as `state_graph`."""
     search = first_states(system, most + 1)
-    if len(search.graph.states) > most or search.frontier:
+    if len(search.graph.states) > most:
         raise InputError(
             f"the state space has more than {most} states, too many to be read; give "
             "fewer actors or messages, or a workload such as script:[[1],[0]]"

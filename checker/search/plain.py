@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -197,13 +198,13 @@ class BreadthFirst(PlainExplorer):
         return (*self.before, *self.graph.path_to(number))
 
 
-def first_states(system: System, most: int) -> BreadthFirst:
-    """Return a search that found all states, or at least `most`, or five transitions for each.
+def first_states(system: System, states: int, total: float = math.inf) -> BreadthFirst:
+    """Return a search that found all states, or at least so many, or generated so many in `total`.
 
     It judges no property. A state can have very many transitions, so it stops within a level.
     """
     search = BreadthFirst(evolve(system, properties=()))
-    while search.frontier and search.unique < most and search.total < 5 * most:
+    while search.frontier and search.unique < states and search.total < total:
         search.step()
     return search
 

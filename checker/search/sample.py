@@ -18,8 +18,8 @@ SAMPLES = {
 MOST_STEPS = 1_000
 """Of a random run: protocols that retransmit may go on for ever."""
 
-MOST_STATES = 20_000
-"""In plain Python some 10,000 take a second."""
+MOST_STATES, MOST_TRANSITIONS = 20_000, 100_000
+"""In plain Python some 10,000 states take a second, and 30,000 transitions."""
 
 
 def sample(system: System, kind: str, seed: int) -> Path:
@@ -43,5 +43,5 @@ def _random(system: System, seed: int) -> list[Transition]:
 
 
 def _longest(system: System) -> tuple[Transition, ...]:
-    search = first_states(system, MOST_STATES)
+    search = first_states(system, MOST_STATES, MOST_TRANSITIONS)
     return search.path_to(len(search.graph.states) - 1)

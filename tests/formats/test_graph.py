@@ -150,6 +150,15 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
     assert not re.findall(r"(?:src|href)=", page)
 
 
+def test_states_are_counted_and_not_their_transitions() -> None:
+    """Six of them lead from each of these states."""
+    ring = "script:" + str([[(actor + 1) % 6] for actor in range(6)])
+    system = system_for(protocol_named("unordered"), 6, 1, network="duplicating", workload=ring)
+    assert 729 == len(state_graph(system, 729))
+    with pytest.raises(InputError, match="more than 728 states"):
+        state_graph(system, 728)
+
+
 def test_a_large_space_is_refused_politely(antecede: Command, tmp_path: Path) -> None:
     file = tmp_path / "g.svg"
     ran = antecede("check", "mfss", "--actors", "3", "--engine", "plain", "--graph", file)

@@ -245,6 +245,9 @@ def test_a_sample_of_many_actors_looks_at_few_transitions() -> None:
     search = first_states(system, 2_000)
     assert search.frontier > 0
     assert 2_000 <= search.unique <= search.total < 5_000, "the whole level has 40,000"
+    search = first_states(system, 2_000, 1_000)
+    assert search.frontier > 0
+    assert 1_000 <= search.total < 1_100
 
 
 def test_the_first_states_are_all_where_there_are_few() -> None:
