@@ -237,11 +237,10 @@ def watched(
             reason = None if _state.wanted else watch()
             if reason is not None:
                 _state.wanted, until = reason, time.monotonic() + GRACE
-                while not done.wait(PERIOD):
-                    if time.monotonic() >= until or pressing():
-                        if not _state.signalled:
-                            _wake()
-                        return
+                while not done.wait(PERIOD) and time.monotonic() < until and not pressing():
+                    pass
+                if not (done.is_set() or _state.signalled):
+                    _wake()
                 return
 
     thread = threading.Thread(target=work, daemon=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.owners import Level
 from antecede.checker.local.weighed import WeighedExpansion
 from antecede.checker.spark.course import ClusterCourse
 from antecede.checker.spark.distinct import NOTHING
@@ -34,8 +35,7 @@ def _first_partitions(local: LocalBreadthFirst, course: ClusterCourse, own: Comp
     levels, links, visited = [], [], []
     with wrapping():
         for owner in local.owners:
-            rows = owner.level.rows.array[: owner.level.count * local.supply.layout.row_words]
-            levels.append(_representatives(local, rows, own))
+            levels.append(_of_level(local, owner.level, own))
             links.append(np.arange(owner.level.count) * threads + owner.number)
             if not course.graded:
                 parts = owner.visited.parts()
@@ -70,8 +70,7 @@ def _open_levels(local: LocalBreadthFirst, course: ClusterCourse, own: Composite
     with wrapping():
         local.expansion.read_depths()
         for lead, level in (pair for owner in local.owners for pair in enumerate(owner.levels)):
-            some = level.rows.array[: level.count * local.supply.layout.row_words]
-            rows.append(_representatives(local, some, own))
+            rows.append(_of_level(local, level, own))
             marks.append((lead << kernels.LEAD_BITS) + level.known_depths.astype(np.int32))
         flat, of_rows = np.concatenate(rows), np.concatenate([NO_MARKS, *marks])
         which = own.owners_of(flat, course.owners)
@@ -101,19 +100,13 @@ def _in_pieces(partitions: list[Partition], course: ClusterCourse, own: Composit
     ]
 
 
+def _of_level(local: LocalBreadthFirst, level: Level, own: Composites) -> Words:
+    rows = level.rows.array[: level.count * local.supply.layout.row_words]
+    return _representatives(local, rows, own)
+
+
 def _representatives(local: LocalBreadthFirst, rows: Words, own: Composites) -> Words:
     """Return the flat rows of the local engine's rows, as a cluster has them."""
-    layout, codec = local.supply.layout, own.codec
+    layout, geo = local.supply.layout, local.supply.tables.geo
     count = len(rows) // layout.row_words
-    flat = np.empty(count * codec.words, np.int64)
-    kernels.flatten(
-        rows,
-        count,
-        layout.row_words,
-        local.supply.tables.geo,
-        layout.dec,
-        codec.widths,
-        codec.words,
-        flat,
-    )
-    return own.representatives(flat)
+    return own.representatives(own.codec.packed(rows, count, layout.row_words, geo, layout.dec))

@@ -109,6 +109,12 @@ class Codec:
         """Return the codec of the same search for columns of other widths."""
         return Codec.of(self.actors, col_widths, parted=self.parted)
 
+    def packed(self, rows: Words, count: int, stride: int, geo: Words, dec: Words) -> Words:
+        """Return the flat rows of rows of composites; see `kernels.flatten`."""
+        flat = np.empty(count * self.words, np.int64)
+        kernels.flatten(rows, count, stride, geo, dec, self.widths, self.words, flat)
+        return flat
+
     def unpacked(self, flat: Words) -> Words:
         """Return the local words of flat rows, of shape (rows, actors, words of an actor)."""
         local = np.empty((len(flat) // self.words, len(self.widths)), np.int64)
@@ -295,18 +301,7 @@ class Composites(CompositeStore):
 
     def flattened(self, rows: Words, count: int, stride: int) -> Words:
         """Return the flat rows of rows of composites, `stride` words apart."""
-        flat = np.empty(count * self.codec.words, np.int64)
-        kernels.flatten(
-            rows,
-            count,
-            stride,
-            self.tables.geo,
-            self.tables.dec,
-            self.codec.widths,
-            self.codec.words,
-            flat,
-        )
-        return flat
+        return self.codec.packed(rows, count, stride, self.tables.geo, self.tables.dec)
 
     def owners_of(self, flat: Words, owners: int) -> Words:
         """Return the owner of each flat row, which stays the same when columns become wider."""

@@ -358,6 +358,13 @@ def to_expand(
     return rows.reshape(-1, words)[partition.todo].ravel(), partition.todo, links
 
 
+def may_be_met(partition: Partition, job: Job) -> tuple[Words, ...]:
+    """Return the rows of a partition that what follows may be equal to."""
+    if job.graded:  # there is nothing else, and the level is old
+        return (partition.following,)
+    return partition.visited, partition.level, partition.following
+
+
 def _repacked(partition: Partition, own: Composites) -> Partition:
     """Return a partition packed as the tables are now."""
     before, after = own.codec.with_widths(partition.columns), own.codec
@@ -384,12 +391,7 @@ def _next_level(
         return partition.following, NOTHING
     some, links = job.stragglers[number]
     with wrapping():
-        # Where every state has one depth, there is nothing else, and the level is old.
-        held = (
-            (partition.following,)
-            if job.graded
-            else (partition.visited, partition.level, partition.following)
-        )
+        held = may_be_met(partition, job)
         some, links = unseen([(some, links)], own.codec.words, held, own.scratch)
     return np.concatenate([partition.following, some]), links
 
@@ -577,11 +579,7 @@ def _merged(
         rows, notes = from_file(rows), from_file(notes)
         received[sender] = received.get(sender, 0) + len(rows) // words
         parts.append((rows, notes if len(notes) else NONE))
-    held = (
-        (partition.following,)
-        if job.graded
-        else (partition.visited, partition.level, partition.following)
-    )
+    held = may_be_met(partition, job)
     if job.by_weight:
         rows, notes = distinct([(partition.following, partition.marks), *parts], words, scratch)
     elif sum(len(rows) for rows, _ in parts) < sum(map(len, held)):
