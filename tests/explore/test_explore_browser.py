@@ -320,6 +320,7 @@ def test_hostile_names_run_nothing(tabs: Tabs) -> None:
             expect(page.locator("main img")).to_have_count(0)
         expect(page.locator(".badge")).to_have_text("VIOLATED")
         assert page.evaluate("document.scripts.length") == 1
+        page.context.close()  # before the server, of which it may be asking something
 
 
 def test_a_name_that_resolves_to_this_machine_does_not_do(
