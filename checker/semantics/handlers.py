@@ -13,12 +13,11 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from antecede.checker.errors import HandlerError, ProtocolError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
@@ -31,9 +30,9 @@ LONG = 1.0
 """Seconds after which a call that is interrupted is named."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class _Call:
-    """A call of a protocol's function that is under way."""
+    """A call of a protocol's function that is under way; not frozen, for there are millions."""
 
     protocol: Protocol
     name: str
@@ -75,8 +74,10 @@ class CheckedHandlers:
         """Return the initial state of an actor."""
         args = (actor, self.actors)
         state = called(self.protocol, "initial", self.protocol.initial, args)
-        with self._judging("initial", args):
+        try:
             return self.values.kept(state, "the state")
+        except ProtocolError as error:
+            raise self._unusable("initial", args, error) from None
 
     def causal_send(self, state: LocalState, message: Message) -> Step:
         """Hand a message over."""
@@ -111,8 +112,10 @@ class CheckedHandlers:
         fault = _fault_of_sends(sends, self.actors, "") or _fault_of_contents(sends)
         if fault is not None:
             raise self._returned("in_flight", args, fault)
-        with self._judging("in_flight", args):
+        try:
             return tuple((to, self.values.kept(packet, "a packet")) for to, packet in sends)
+        except ProtocolError as error:
+            raise self._unusable("in_flight", args, error) from None
 
     def _checked(self, name: str, args: Args, step: Any, title: str | None = None) -> Step:
         """Return the step with each value as it was first met."""
@@ -120,19 +123,19 @@ class CheckedHandlers:
         if fault is not None:
             raise self._returned(name, args, fault, title)
         kept = self.values.kept
-        with self._judging(name, args, title):
+        try:
             return Step(
                 state=kept(step.state, "the state"),
-                sends=tuple((to, kept(packet, "a packet")) for to, packet in step.sends),
-                deliveries=tuple(kept(m, "a delivered message") for m in step.deliveries),
+                sends=tuple([(to, kept(packet, "a packet")) for to, packet in step.sends]),
+                deliveries=tuple([kept(m, "a delivered message") for m in step.deliveries]),
             )
-
-    @contextmanager
-    def _judging(self, name: str, args: Args, title: str | None = None) -> Iterator[None]:
-        try:
-            yield
         except ProtocolError as error:
-            raise self._returned(name, args, f"what cannot be used: {error}", title) from None
+            raise self._unusable(name, args, error, title) from None
+
+    def _unusable(
+        self, name: str, args: Args, error: ProtocolError, title: str | None = None
+    ) -> HandlerError:
+        return self._returned(name, args, f"what cannot be used: {error}", title)
 
     def _returned(
         self, name: str, args: Args, fault: str, title: str | None = None

@@ -102,6 +102,7 @@ class Components:
         sequences: per column of records of an actor, how many are numbered.
         packets: what was received; they are numbered for the sake of `steps` alone.
         steps: what `receive` returned for (actor, state, source, number of the packet).
+        asks_of_states: some property looks at the states of single actors.
         shown_states: those that `shown` judged; many table entries lead to the same state.
         judged: what it returned, by their numbers.
         calls: how often the protocol was called.
@@ -123,6 +124,7 @@ class Components:
     stamps: Interner = field(init=False)
     records: Interner = field(init=False)
     packets: Interner = field(init=False)
+    asks_of_states: bool = field(init=False)
     shown_states: Interner = field(init=False)
     sequences: dict[int, int] = field(factory=dict)
     steps: dict[Hashable, Step] = field(factory=dict)
@@ -153,6 +155,7 @@ class Components:
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
         self.packets = Interner("packets")
+        self.asks_of_states = any(prop.what is What.STATE for prop in system.properties)
         self.shown_states = Interner("states")
         self.records.number(None)
         for content in self.contents:
@@ -196,6 +199,8 @@ class Components:
 
     def shown(self, state: Any) -> int:
         """Return the bit set of invariants that `state` violates and witnesses that it shows."""
+        if not self.asks_of_states:
+            return 0
         number = self.shown_states.number(state)
         bits = self.judged.get(number)
         if bits is None:

@@ -22,7 +22,6 @@ derived instead of given, and one that leaves nothing but the current level.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from itertools import product
@@ -55,8 +54,11 @@ Change = dict[str, int]
 
 def packets_of(packets: Iterable[object], times: int = 1) -> Change:
     """Return how the numbers of packets in flight change where these are added or removed."""
-    counted = Counter(f"packet {type(packet).__qualname__}" for packet in packets)
-    return {name: times * n for name, n in counted.items()}
+    change: Change = {}
+    for packet in packets:
+        name = f"packet {type(packet).__qualname__}"
+        change[name] = change.get(name, 0) + times
+    return change
 
 
 class NotGradedError(AntecedeError):
