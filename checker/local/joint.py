@@ -154,12 +154,12 @@ class Joint:
             columns = [
                 numbers[composites[part]] for numbers, part in zip(states, parts, strict=True)
             ]
-            places = distinct(columns)
+            places = first_places(columns)
             met = zip(*(column[places].tolist() for column in columns), strict=True)
             yield from zip(met, (start + places).tolist(), strict=True)
 
 
-def distinct(columns: list[Words]) -> Words:
+def first_places(columns: list[Words]) -> Words:
     """Return the indices of the rows that differ from all rows before them, in order.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.local.joint import distinct
+from antecede.checker.local.joint import first_places
 from antecede.checker.spark.rows import Codec
 from antecede.checker.tables import kernels
 from antecede.checker.tables.tabulate import Words
@@ -36,5 +36,5 @@ def combinations(flat: Words, codec: Codec, first: int = 0) -> Words:
         states = codec.column(piece, kernels.STATE)
         indices = np.arange(first + at, first + at + len(states))
         met = np.concatenate([met, np.column_stack([indices, states])])
-        met = met[distinct(list(met[:, 1:].T))]
+        met = met[first_places(list(met[:, 1:].T))]
     return met

@@ -17,7 +17,7 @@ from antecede.checker.check import check
 from antecede.checker.engine import only_plainly
 from antecede.checker.local import joint
 from antecede.checker.local.breadth import LocalBreadthFirst
-from antecede.checker.local.joint import Joint, distinct
+from antecede.checker.local.joint import Joint, first_places
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.loop import Stop, explore
@@ -191,8 +191,8 @@ def test_each_combination_is_judged_once() -> None:
 
 def test_rows_that_are_not_looked_at_are_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seeded bug: one combination of each level is judged."""
-    right = joint.distinct
-    monkeypatch.setattr(joint, "distinct", lambda columns: right(columns)[:1])
+    right = joint.first_places
+    monkeypatch.setattr(joint, "first_places", lambda columns: right(columns)[:1])
     spec = Spec("ring", 3, 1, properties=("invariant:one-token",))
     with pytest.raises(AssertionError):
         assert_all_agree(system_of(spec, SUSPICIOUS))
@@ -212,7 +212,7 @@ def test_the_first_of_equal_rows_is_looked_at(
 ) -> None:
     monkeypatch.setattr(joint, "MOST_KEYS", most)
     rows = np.random.default_rng(1).integers(0, 3, (200, 5)) * (high // 3)
-    places = distinct(list(rows.T))
+    places = first_places(list(rows.T))
     listed = [tuple(row) for row in rows]
     assert [k for k, row in enumerate(listed) if row not in listed[:k]] == list(places)
 

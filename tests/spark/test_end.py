@@ -111,6 +111,7 @@ def test_the_next_start_removes_what_a_killed_run_left(
     path, child = done.stdout.split()
     assert Path(path).exists()
     assert is_alive(int(child))
+    until(lambda: Path(f"/proc/{child}/environ").read_bytes() != b"")  # it may still be starting
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     alive, other = Folder.new(), Folder.new()
     until(lambda: not is_alive(int(child)))
