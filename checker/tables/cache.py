@@ -28,8 +28,9 @@ _SOURCES = Path(__file__).parent / "kernels"
 
 
 def home_of(file: str) -> Path | None:
-    """Return the file of kernels that stand alone, and None for one of those of the search."""
-    return None if Path(file).parent == _SOURCES else Path(file)
+    """Return the folder of kernels that stand alone, and None for one of those of the search."""
+    folder = Path(file).parent
+    return None if folder == _SOURCES else folder
 
 
 @functools.cache
@@ -37,10 +38,12 @@ def digest(home: Path | None = None) -> str:
     """Return a digest of the kernels' sources and of the Python that runs them.
 
     Args:
-        home: the file of other kernels; those of the search may be called by them.
+        home: the folder of other kernels; those of the search may be called by them.
     """
     found = hashlib.blake2b(sys.version.encode(), digest_size=8)
-    for file in [*sorted(_SOURCES.glob("*.py")), *filter(None, [home])]:
+    for file in (
+        f for sources in (_SOURCES, home) if sources for f in sorted(sources.glob("*.py"))
+    ):
         found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return found.hexdigest()
 
@@ -61,7 +64,7 @@ def places() -> list[Path]:
 def compiled_in(home: Path | None = None) -> Path | None:
     """Return the folder that has the kernels of these sources, or None: they must be compiled."""
     folders = (place / f"kernels-{digest(home)}" for place in places())
-    wanted = "levels.expand-*.nbi" if home is None else f"{home.stem}.*.nbi"
+    wanted = "levels.expand-*.nbi" if home is None else "*.nbi"
     return next((folder for folder in folders if _holds(folder, wanted)), None)
 
 

@@ -155,7 +155,9 @@ kernels.text_end(np.frombuffer(b'a"', np.uint8), 0)
 def test_the_kernels_of_the_audit_are_kept_like_those_of_the_search(tmp_path: Path) -> None:
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", AUDIT], env=env, cwd=ROOT, timeout=300, check=True)
-    (file,) = tmp_path.rglob("kernels.text_end-*.nbc")
-    home = cache.home_of(str(ROOT / "src" / "antecede" / "checker" / "audit" / "kernels.py"))
+    (file,) = tmp_path.rglob("parsing.text_end-*.nbc")
+    home = cache.home_of(
+        str(ROOT / "src" / "antecede" / "checker" / "audit" / "kernels" / "parsing.py")
+    )
     assert f"kernels-{cache.digest(home)}" == file.parent.name
     assert cache.opened(file.read_bytes()) is not None

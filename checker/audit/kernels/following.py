@@ -1,0 +1,38 @@
+"""Who knew of a message, and how, by the events in causal order."""
+
+from __future__ import annotations
+
+from antecede.checker.audit.kernels.arrays import DELIVER, kernel
+
+
+@kernel
+def follow(events, base, first, second, via, how, sent_at):
+    """Follow who knew of a message; see `checker.audit.chains`.
+
+    Args:
+        events: int64; in causal order, as in `out`.
+        base: the number of the first of them.
+        first: the message that was overtaken.
+        second: the one that overtook it.
+        via: int64 per actor; the number of the event by which it first knew of `first`, or -1.
+        how: int64 per message; by which event its sender knew when it causal-sent it, or -1.
+        sent_at: int64 per message; its causal-send, or -1 where its sender did not know.
+
+    Returns:
+        Whether `second` was causal-sent.
+    """
+    for k in range(len(events) // 4):
+        kind, actor, message = events[4 * k] & 1, events[4 * k + 1], events[4 * k + 2]
+        if kind == DELIVER:
+            if sent_at[message] >= 0 and via[actor] < 0:
+                via[actor] = base + k
+        elif sent_at[message] < 0:
+            if message == first:
+                sent_at[message] = base + k
+                via[actor] = base + k
+            elif via[actor] >= 0:
+                how[message] = via[actor]
+                sent_at[message] = base + k
+            if message == second and sent_at[message] >= 0:
+                return True
+    return False

@@ -1,0 +1,315 @@
+"""The oracle: events are taken in causal order, and each delivery is judged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.audit.kernels.arrays import (
+    ACTORS,
+    AGAIN,
+    AWAITED,
+    CAUSAL,
+    CHUNKS,
+    COLUMNS,
+    DELIVER,
+    DELIVERIES,
+    DONE,
+    FOUND,
+    NEVER,
+    NODES,
+    OUT,
+    PAIRS,
+    RAISED,
+    READY,
+    READY_END,
+    ROWS,
+    SEND,
+    SENDS,
+    SLOTS,
+    STRAY,
+    TRANSIT,
+    TWICE,
+    UNADDRESSED,
+    UNSENT,
+    kernel,
+)
+from antecede.checker.audit.kernels.clocks import drop_row, knows, learn
+from antecede.checker.audit.kernels.names import is_member
+
+
+@kernel
+def pair_place(pairs, key):
+    """Return the slot of a pair, or the empty one where it belongs."""
+    mask = len(pairs) - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    at = np.int64(mixed >> np.uint64(20)) & mask
+    while pairs[at] >= 0 and pairs[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def forget_pair(pairs, key):
+    """Take a pair out, and move back those that had to go further because of it; 1 if it was in."""
+    mask = len(pairs) - 1
+    hole = pair_place(pairs, key)
+    if pairs[hole] < 0:
+        return 0
+    pairs[hole] = -1
+    at = (hole + 1) & mask
+    while pairs[at] >= 0:
+        moved = pairs[at]
+        pairs[at] = -1
+        pairs[pair_place(pairs, moved)] = moved
+        at = (at + 1) & mask
+    return 1
+
+
+@kernel
+def repair_pairs(old, new):
+    """Move all pairs to a larger table."""
+    for at in range(len(old)):
+        if old[at] >= 0:
+            new[pair_place(new, old[at])] = old[at]
+
+
+@kernel
+def find(t, kind, actor, message, where, sender, number):
+    """Note a finding."""
+    at = 6 * t.counter[FOUND]
+    t.found[at], t.found[at + 1], t.found[at + 2], t.found[at + 3] = kind, actor, message, where
+    t.found[at + 4], t.found[at + 5] = sender, number
+    t.counter[FOUND] += 1
+
+
+@kernel
+def room(t):
+    """Return whether the next event finds room, whatever it does."""
+    return (
+        t.counter[CHUNKS] > t.counter[COLUMNS] + 1
+        and t.counter[ROWS] > 1
+        and t.counter[SLOTS] > 0
+        and t.counter[NODES] > 0
+        and 2 * t.counter[PAIRS] < len(t.pairs)
+        and 4 * t.counter[OUT] < len(t.out)
+        and 6 * t.counter[FOUND] < len(t.found)
+        and (len(t.watched) == 0 or 3 * (t.counter[RAISED] + t.counter[ACTORS]) <= len(t.raised))
+    )
+
+
+@kernel
+def send(t, actor, message, to, where):
+    """Put a message in transit, and let those go on that wait for it."""
+    tag = t.state[message] & 3
+    if tag in (TRANSIT, DONE):
+        find(t, TWICE, actor, message, where, 0, 0)
+        return
+    waiter = t.state[message] >> 2 if tag == AWAITED else -1
+    t.counter[SENDS] += 1
+    t.own[actor] += 1
+    t.counter[SLOTS] -= 1
+    slot = t.free_slots[t.counter[SLOTS]]
+    t.sender[slot], t.number[slot] = actor, t.own[actor]
+    t.row[slot], t.to[slot], t.sent_at[slot] = t.known[actor], to, where
+    t.row_users[t.known[actor]] += 1
+    t.missing[slot] = -1 if to < 0 else t.set_starts[to + 1] - t.set_starts[to]
+    t.counter[UNADDRESSED] += to < 0
+    t.state[message] = (slot << 2) | TRANSIT
+    if t.missing[slot] == 0:
+        forget(t, message, slot)
+    while waiter >= 0:
+        after = t.next_waiter[waiter]
+        t.waits_for[waiter] = -1
+        t.ready[t.counter[READY_END] % len(t.ready)] = waiter
+        t.counter[READY_END] += 1
+        waiter = after
+
+
+@kernel
+def forget(t, message, slot):
+    """Keep no more than the destinations of a message that was delivered everywhere."""
+    to = t.to[slot]
+    if t.set_starts[to + 1] - t.set_starts[to] > 1:
+        for at in range(t.set_starts[to], t.set_starts[to + 1]):
+            t.counter[PAIRS] -= forget_pair(t.pairs, (message << 32) | t.members[at])
+    drop_row(t, t.row[slot])
+    t.free_slots[t.counter[SLOTS]] = slot
+    t.counter[SLOTS] += 1
+    t.state[message] = (to << 2) | DONE
+
+
+@kernel
+def deliver(t, actor, message, where):
+    """Judge a delivery; one that should not be teaches its actor nothing."""
+    t.counter[DELIVERIES] += 1
+    transit, value = t.state[message] & 3 == TRANSIT, t.state[message] >> 2
+    to = t.to[value] if transit else value
+    if to >= 0 and not is_member(t.members, t.set_starts[to], t.set_starts[to + 1], actor):
+        find(t, STRAY, actor, message, where, 0, 0)
+        return
+    several = to < 0 or t.set_starts[to + 1] - t.set_starts[to] > 1
+    key = (message << 32) | actor
+    at = pair_place(t.pairs, key) if several else 0
+    if not transit or (several and t.pairs[at] >= 0):
+        find(t, AGAIN, actor, message, where, 0, 0)
+        return
+    if knows(t, actor, t.sender[value]) >= t.number[value]:
+        find(t, CAUSAL, actor, message, where, t.sender[value], t.number[value])
+    if len(t.watched):
+        watch(t, actor, message, value)
+    else:
+        learn(t, actor, value)
+    if several:
+        t.pairs[at] = key
+        t.counter[PAIRS] += 1
+    if to >= 0:
+        t.missing[value] -= 1
+        if t.missing[value] == 0:
+            forget(t, message, value)
+
+
+@kernel
+def watch(t, actor, message, slot):
+    """Learn, and note what it tells of those senders whose messages came too late here."""
+    begin, end = t.watch_starts[actor], t.watch_starts[actor + 1]
+    before = t.scratch
+    for k in range(begin, end):
+        before[k - begin] = knows(t, actor, t.watched[k])
+    learn(t, actor, slot)
+    for k in range(begin, end):
+        now = knows(t, actor, t.watched[k])
+        if now > before[k - begin]:
+            at = 3 * t.counter[RAISED]
+            t.raised[at] = (actor << 32) | t.watched[k]
+            t.raised[at + 1], t.raised[at + 2] = now, message
+            t.counter[RAISED] += 1
+
+
+@kernel
+def act(t, kind, actor, message, to, where):
+    """Let an event happen that has nothing to wait for."""
+    at = 4 * t.counter[OUT]
+    t.out[at] = (where << 1) | kind
+    t.out[at + 1], t.out[at + 2], t.out[at + 3] = actor, message, to
+    t.counter[OUT] += 1
+    if kind == SEND:
+        send(t, actor, message, to, where)
+    else:
+        deliver(t, actor, message, where)
+
+
+@kernel
+def unsent(t, kind, message):
+    """Return whether an event is a delivery of what was not causal-sent yet."""
+    tag = t.state[message] & 3
+    return kind == DELIVER and tag in (UNSENT, AWAITED)
+
+
+@kernel
+def block(t, actor, message):
+    """Let an actor wait for a message, behind those that do already."""
+    t.waits_for[actor] = message
+    t.next_waiter[actor] = -1
+    if t.state[message] & 3 == AWAITED:
+        first = t.state[message] >> 2
+        t.next_waiter[t.last_waiter[first]] = actor
+        t.last_waiter[first] = actor
+    else:
+        t.state[message] = (actor << 2) | AWAITED
+        t.last_waiter[actor] = actor
+
+
+@kernel
+def queue(t, actor, kind, message, to, where):
+    """Put an event behind those of its actor that wait."""
+    t.counter[NODES] -= 1
+    node = t.free_nodes[t.counter[NODES]]
+    at = 5 * node
+    t.nodes[at], t.nodes[at + 1], t.nodes[at + 2] = kind, message, to
+    t.nodes[at + 3], t.nodes[at + 4] = where, -1
+    if t.first_node[actor] < 0:
+        t.first_node[actor] = node
+    else:
+        t.nodes[5 * t.last_node[actor] + 4] = node
+    t.last_node[actor] = node
+
+
+@kernel
+def pop(t, actor):
+    """Take the first waiting event of an actor off its queue; its values stay for now."""
+    node = t.first_node[actor]
+    t.first_node[actor] = t.nodes[5 * node + 4]
+    t.free_nodes[t.counter[NODES]] = node
+    t.counter[NODES] += 1
+
+
+@kernel
+def drain(t):
+    """Let the actors that are ready go on until each waits or has no events; False: no room."""
+    while t.counter[READY] < t.counter[READY_END]:
+        actor = t.ready[t.counter[READY] % len(t.ready)]
+        while t.first_node[actor] >= 0:
+            if not room(t):
+                return False
+            at = 5 * t.first_node[actor]
+            kind, message, to, where = (
+                t.nodes[at],
+                t.nodes[at + 1],
+                t.nodes[at + 2],
+                t.nodes[at + 3],
+            )
+            if unsent(t, kind, message):
+                block(t, actor, message)
+                break
+            pop(t, actor)
+            act(t, kind, actor, message, to, where)
+        t.counter[READY] += 1
+    return True
+
+
+@kernel
+def judge(t, batch, begin, end):
+    """Take the events of a batch; return how many, fewer than there are if there is no room."""
+    for k in range(begin, end):
+        if not drain(t) or not room(t):
+            return k
+        kind, actor, message = batch[5 * k], batch[5 * k + 1], batch[5 * k + 2]
+        to, where = batch[5 * k + 3], batch[5 * k + 4]
+        if t.waits_for[actor] >= 0:
+            queue(t, actor, kind, message, to, where)
+        elif unsent(t, kind, message):
+            queue(t, actor, kind, message, to, where)
+            block(t, actor, message)
+        else:
+            act(t, kind, actor, message, to, where)
+    if not drain(t):
+        return end
+    return end + 1
+
+
+@kernel
+def give_up(t, actor):
+    """Let an actor go on without the delivery that it waits for; return where that stands."""
+    message = t.waits_for[actor]
+    first = t.state[message] >> 2
+    if first == actor:
+        after = t.next_waiter[actor]
+        if after < 0:
+            t.state[message] = UNSENT
+        else:
+            t.last_waiter[after] = t.last_waiter[actor]
+            t.state[message] = (after << 2) | AWAITED
+    else:
+        before = first
+        while t.next_waiter[before] != actor:
+            before = t.next_waiter[before]
+        t.next_waiter[before] = t.next_waiter[actor]
+        if t.last_waiter[first] == actor:
+            t.last_waiter[first] = before
+    t.waits_for[actor] = -1
+    where = t.nodes[5 * t.first_node[actor] + 3]
+    pop(t, actor)
+    t.ready[t.counter[READY_END] % len(t.ready)] = actor
+    t.counter[READY_END] += 1
+    find(t, NEVER, actor, message, where, 0, 0)
+    return where

@@ -1,0 +1,127 @@
+"""Names become numbers as they are first met; equal ones are known by two hashes of 64 bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.audit.kernels.arrays import (
+    ACTORS,
+    ARENA,
+    COLUMNS,
+    FIXED,
+    MESSAGES,
+    NAMES,
+    ROWS,
+    UNSENT,
+    WIDTH,
+    kernel,
+)
+
+
+@kernel
+def hashes(data, start, end):
+    """Return two hashes of bytes, after Fowler, Noll and Vo, with different multipliers."""
+    one, two = np.uint64(0xCBF29CE484222325), np.uint64(0x9E3779B97F4A7C15)
+    for at in range(start, end):
+        byte = np.uint64(data[at])
+        one = (one ^ byte) * np.uint64(0x100000001B3)
+        two = (two ^ byte) * np.uint64(0xD6E8FEB86659FD93)
+        two ^= two >> np.uint64(32)
+    one ^= one >> np.uint64(29)
+    return np.int64(one), np.int64(two)
+
+
+@kernel
+def place(keys, one, two):
+    """Return the slot of a name, or the empty one where it belongs."""
+    mask = len(keys) // 3 - 1
+    at = one & mask
+    while keys[3 * at + 2] >= 0 and (keys[3 * at] != one or keys[3 * at + 1] != two):
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def put(keys, at, one, two, number):
+    """Fill a slot."""
+    keys[3 * at] = one
+    keys[3 * at + 1] = two
+    keys[3 * at + 2] = number
+
+
+@kernel
+def rehash(old, new):
+    """Move all names to a larger table."""
+    for at in range(len(old) // 3):
+        if old[3 * at + 2] >= 0:
+            to = place(new, old[3 * at], old[3 * at + 1])
+            put(new, to, old[3 * at], old[3 * at + 1], old[3 * at + 2])
+
+
+@kernel
+def actor_of(t, data, start, end):
+    """Return the number of an actor, or -1 if there is no room for a new one."""
+    one, two = hashes(data, start, end)
+    at = place(t.actor_keys, one, two)
+    number = t.actor_keys[3 * at + 2]
+    if number >= 0:
+        return number
+    number, used = t.counter[ACTORS], t.counter[ARENA]
+    if number + 2 > len(t.own) or used + end - start > len(t.arena):
+        return -1
+    if not t.counter[FIXED] and number >= t.counter[COLUMNS] * WIDTH:
+        return -1
+    if 6 * number > len(t.actor_keys):
+        return -1
+    if t.counter[ROWS] == 0:
+        return -1
+    for k in range(end - start):
+        t.arena[used + k] = data[start + k]
+    t.counter[ARENA] += end - start
+    t.starts[number + 1] = used + end - start
+    put(t.actor_keys, at, one, two, number)
+    t.counter[ACTORS] += 1
+    t.counter[ROWS] -= 1
+    row = t.free_rows[t.counter[ROWS]]
+    columns = t.counter[COLUMNS]
+    for column in range(columns):
+        t.rows[row * columns + column] = 0
+    t.row_users[row] = 1
+    t.known[number] = row
+    t.waits_for[number] = -1
+    t.first_node[number] = -1
+    return number
+
+
+@kernel
+def message_of(t, data, start, end):
+    """Return the number of a message, or -1 if there is no room for a new one."""
+    one, two = hashes(data, start, end)
+    at = place(t.message_keys, one, two)
+    number = t.message_keys[3 * at + 2]
+    if number >= 0:
+        return number
+    number, new, used = t.counter[MESSAGES], t.counter[NAMES], 0
+    if new:
+        used = t.name_ends[new - 1]
+    if number == len(t.state) or 4 * number > len(t.message_keys):
+        return -1
+    if new == len(t.name_ends) or used + end - start > len(t.names):
+        return -1
+    for k in range(end - start):
+        t.names[used + k] = data[start + k]
+    t.name_ends[new] = used + end - start
+    t.counter[NAMES] += 1
+    put(t.message_keys, at, one, two, number)
+    t.counter[MESSAGES] += 1
+    t.state[number] = UNSENT
+    return number
+
+
+@kernel
+def is_member(members, start, end, actor):
+    """Return whether an actor is in a part of `members`."""
+    for at in range(start, end):  # noqa: SIM110 compiled
+        if members[at] == actor:
+            return True
+    return False

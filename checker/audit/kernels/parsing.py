@@ -1,0 +1,228 @@
+"""JSON objects, a line each; what is not simple is left to Python."""
+
+from __future__ import annotations
+
+from antecede.checker.audit.kernels.arrays import (
+    ASK,
+    DELIVER,
+    FINISHED,
+    GROW,
+    LINES,
+    MEMBERS,
+    SEND,
+    SETS,
+    kernel,
+)
+from antecede.checker.audit.kernels.names import actor_of, hashes, is_member, message_of, place, put
+
+
+@kernel
+def blank(data, at):
+    """Return where the next byte is that is no space."""
+    while data[at] == 32 or data[at] == 9 or data[at] == 13:
+        at += 1
+    return at
+
+
+@kernel
+def text_end(data, at):
+    """Return the end of a simple text or whole number that starts at `at`, or -1.
+
+    A text starts after its quote and ends before the other one.
+    """
+    if data[at] == 34:
+        at += 1
+        while data[at] != 34:
+            if data[at] == 92 or data[at] < 32:
+                return -1
+            at += 1
+        return at
+    begin = at
+    if data[at] == 45:
+        at += 1
+    first = at
+    while 48 <= data[at] <= 57:
+        at += 1
+    if at == first or (data[first] == 48 and (at > first + 1 or first > begin)):
+        return -1
+    return at
+
+
+@kernel
+def same(data, start, end, other, begin, stop):
+    """Return whether two spans hold the same bytes."""
+    if end - start != stop - begin:
+        return False
+    for at in range(end - start):  # noqa: SIM110 compiled
+        if data[start + at] != other[begin + at]:
+            return False
+    return True
+
+
+@kernel
+def list_end(data, at):
+    """Return where the list that starts at `at` ends, or -1 if it is not simple."""
+    at += 1
+    while data[at] != 93:
+        if data[at] == 10 or data[at] == 91 or data[at] == 123:
+            return -1
+        if data[at] == 34:
+            at = text_end(data, at)
+            if at < 0:
+                return -1
+        at += 1
+    return at
+
+
+@kernel
+def set_of(t, data, start, end):
+    """Return the number of a destination set from the text of its list; STRANGE or FULL as -1, -2.
+
+    `start` is at the bracket that opens it, `end` at the one that closes it.
+    """
+    one, two = hashes(data, start, end)
+    at = place(t.set_keys, one, two)
+    if t.set_keys[3 * at + 2] >= 0:
+        return t.set_keys[3 * at + 2]
+    number, used = t.counter[SETS], t.counter[MEMBERS]
+    if number + 2 > len(t.set_starts) or 6 * number > len(t.set_keys):
+        return -2
+    begin, now = used, blank(data, start + 1)
+    while now < end:
+        stop = text_end(data, now)
+        if stop < 0:
+            return -1
+        quoted = data[now] == 34
+        actor = actor_of(t, data, now + quoted, stop)
+        if actor < 0 or used == len(t.members):
+            return -2
+        if not is_member(t.members, begin, used, actor):
+            t.members[used] = actor
+            used += 1
+        now = blank(data, stop + quoted)
+        if now < end:
+            if data[now] != 44:
+                return -1
+            now = blank(data, now + 1)
+            if now >= end:
+                return -1
+    t.counter[MEMBERS] = used
+    t.set_starts[number + 1] = used
+    put(t.set_keys, at, one, two, number)
+    t.counter[SETS] += 1
+    return number
+
+
+@kernel
+def parse(t, data, size, at, words, ends, foreign, batch, log):
+    """Read lines until the batch is full, a line is not simple, or arrays are too short.
+
+    Args:
+        t: the tables.
+        data: uint8; whole lines, and a line end after the last.
+        size: how many bytes of it are lines.
+        at: where to begin.
+        words: uint8; those for the fields actor, event, message and to, and for a causal-send and
+            a delivery.
+        ends: int64; where each of them ends.
+        foreign: pass over events that are called otherwise.
+        batch: int64; per event kind, actor, message, set, place.
+        log: of the place: the log's number, shifted.
+
+    Returns:
+        Why it returns, where it is, and how many events there are.
+    """
+    events = 0
+    spans = t.scratch
+    while at < size:
+        if (events + 1) * 5 > len(batch):
+            return FINISHED, at, events
+        now = blank(data, at)
+        if data[now] == 10:
+            t.counter[LINES] += 1
+            at = now + 1
+            continue
+        now = object_spans(data, now, words, ends, spans)
+        if now < 0:
+            return ASK, at, events
+        kind = SEND if same(data, spans[2], spans[3], words, ends[3], ends[4]) else DELIVER
+        if kind == DELIVER and not same(data, spans[2], spans[3], words, ends[4], ends[5]):
+            if foreign:
+                t.counter[LINES] += 1
+                at = now + 1
+                continue
+            return ASK, at, events
+        actor = actor_of(t, data, spans[0], spans[1])
+        if actor < 0:
+            return GROW, at, events
+        to = -1
+        if spans[7] and kind == SEND:
+            to = set_of(t, data, spans[6], spans[7])
+            if to < -1:
+                return GROW, at, events
+            if to < 0:
+                return ASK, at, events
+        message = message_of(t, data, spans[4], spans[5])
+        if message < 0:
+            return GROW, at, events
+        t.counter[LINES] += 1
+        batch[5 * events] = kind
+        batch[5 * events + 1] = actor
+        batch[5 * events + 2] = message
+        batch[5 * events + 3] = to
+        batch[5 * events + 4] = log | t.counter[LINES]
+        events += 1
+        at = now + 1
+    return FINISHED, at, events
+
+
+@kernel
+def object_spans(data, at, words, ends, spans):
+    """Find the values of the four fields of a simple object; return where its line ends, or -1.
+
+    The spans of actor, event, message and to are at 0, 2, 4 and 6; without `to`, its end is 0.
+    """
+    if data[at] != 123:
+        return -1
+    for k in range(8):
+        spans[k] = 0
+    seen = 0
+    at = blank(data, at + 1)
+    while True:
+        stop = text_end(data, at)
+        if data[at] != 34 or stop < 0:
+            return -1
+        field = -1
+        for known in range(4):
+            begin = ends[known - 1] if known else 0
+            if same(data, at + 1, stop, words, begin, ends[known]):
+                field = known
+        at = blank(data, stop + 1)
+        if data[at] != 58:
+            return -1
+        at = blank(data, at + 1)
+        if field == 3:
+            if data[at] != 91:
+                return -1
+            stop = list_end(data, at)
+        else:
+            stop = text_end(data, at)
+        if stop < 0:
+            return -1
+        if field >= 0:
+            if seen & (1 << field):
+                return -1
+            seen |= 1 << field
+            spans[2 * field] = at + (data[at] == 34)
+            spans[2 * field + 1] = stop
+        at = blank(data, stop + (data[stop] == 34 or data[stop] == 93))
+        if data[at] == 44:
+            at = blank(data, at + 1)
+        elif data[at] == 125:
+            break
+        else:
+            return -1
+    at = blank(data, at + 1)
+    if seen & 7 != 7 or data[at] != 10:
+        return -1
+    return at
