@@ -46,6 +46,7 @@ from antecede.checker.spark.cluster import (
 from antecede.checker.spark.conservation import check_conserved, check_links
 from antecede.checker.spark.course import ClusterCourse, Totals
 from antecede.checker.spark.distinct import NOTHING
+from antecede.checker.spark.exchange import ExpandReport, Job, MergeReport
 from antecede.checker.spark.handover import handed_over
 from antecede.checker.spark.jobs import Jobs
 from antecede.checker.spark.rows import (
@@ -60,12 +61,7 @@ from antecede.checker.spark.rows import (
     widened,
 )
 from antecede.checker.spark.tables import SharedTables
-from antecede.checker.spark.tasks import (
-    ExpandReport,
-    Job,
-    MergeReport,
-    orbits_task,
-)
+from antecede.checker.spark.tasks import orbits_task
 from antecede.checker.spark.transfer import from_file
 from antecede.checker.spark.weighed import next_level
 from antecede.checker.tables import kernels

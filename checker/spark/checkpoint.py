@@ -17,7 +17,7 @@ from attrs import asdict
 
 from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.spark.course import ClusterCourse
-from antecede.checker.spark.tasks import Partition
+from antecede.checker.spark.partition import Partition
 from antecede.checker.tables.checkpoint import Contents, Saved, readable
 from antecede.checker.tables.encoding import filled, from_bytes, to_bytes
 

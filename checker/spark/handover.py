@@ -9,8 +9,8 @@ from antecede.checker.local.owners import Level
 from antecede.checker.local.weighed import WeighedExpansion
 from antecede.checker.spark.course import ClusterCourse
 from antecede.checker.spark.distinct import NOTHING
+from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.rows import NO_MARKS, Composites
-from antecede.checker.spark.tasks import Partition
 from antecede.checker.tables import kernels
 from antecede.checker.tables.misses import wrapping
 from antecede.checker.tables.tabulate import Words

@@ -10,16 +10,10 @@ from attrs import define, field
 
 from antecede.checker.errors import ClusterError
 from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
+from antecede.checker.spark.exchange import ExpandReport, Job, MergeReport
+from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.rows import Composites
-from antecede.checker.spark.tasks import (
-    DriverPartitions,
-    ExpandReport,
-    Job,
-    MergeReport,
-    Partition,
-    expand_task,
-    merge_task,
-)
+from antecede.checker.spark.tasks import DriverPartitions, expand_task, merge_task
 from antecede.checker.spark.transfer import clear
 
 CHECKPOINT_EVERY = 4

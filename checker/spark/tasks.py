@@ -6,23 +6,19 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
-from antecede.checker.errors import ClusterError
 from antecede.checker.spark.conservation import Held
 from antecede.checker.spark.distinct import NOTHING, Part, distinct, known, unseen
+from antecede.checker.spark.exchange import ExpandReport, Job, MergeReport
 from antecede.checker.spark.joint import combinations
+from antecede.checker.spark.partition import Partition, parcels
 from antecede.checker.spark.rows import (
-    NO_MARKS,
     Composites,
-    Expanded,
-    Marks,
-    Weighing,
     expand_block,
     widened,
 )
@@ -41,206 +37,6 @@ one of each second number where that is more."""
 
 NONE = np.zeros(1, np.int64)
 """The link of all rows where none are kept."""
-
-PIECE = 1 << 18
-"""Rows that are handed over at a time: some megabytes. PySpark puts twenty such things or more
-together, and Java's heap holds several such heaps at once."""
-
-
-@frozen(eq=False)
-class Partition:
-    """What one partition holds, or a piece of it; all rows flat. Its arrays may be in files.
-
-    Attributes:
-        columns: the widths of the codec.
-        level: the states of the current depth; where every state has one depth only, those that
-            are still to be expanded.
-        todo: the numbers of those in their level.
-        visited: states of earlier depths that may be met again.
-        progress: of each of them, int32; see `Composites.progress`.
-        following: the states of the next depth found so far; where levels are sums of weights,
-            those of all open levels, and nothing else is held.
-        marks: of these, where levels are sums of weights; see `checker.spark.rows`.
-        piece: the number of the piece.
-    """
-
-    ARRAYS: ClassVar[tuple[str, ...]] = (
-        "level",
-        "todo",
-        "visited",
-        "progress",
-        "following",
-        "marks",
-    )
-
-    columns: tuple[int, ...]
-    level: Words
-    todo: Words
-    visited: Words
-    progress: Any
-    following: Words
-    marks: Marks = NO_MARKS
-    piece: int = 0
-
-    def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Partition]:
-        """Yield this partition as it travels.
-
-        Args:
-            words: of a row.
-            folder: where to put its arrays; None: they travel themselves, in pieces.
-            name: for the files, the same for no other partition.
-        """
-        if folder is not None:
-            yield evolve(
-                self, **{k: to_file(getattr(self, k), folder, f"{name}-{k}") for k in self.ARRAYS}
-            )
-            return
-        rows = max(map(len, (self.level, self.visited, self.following))) // words
-        for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
-            here, there = slice(at, at + PIECE), slice(at * words, (at + PIECE) * words)
-            yield Partition(
-                columns=self.columns,
-                level=self.level[there],
-                todo=self.todo[here],
-                visited=self.visited[there],
-                progress=self.progress[here],
-                following=self.following[there],
-                marks=self.marks[here],
-                piece=piece,
-            )
-
-    def held(self, own: Composites) -> Held:
-        """Return how many rows there are of each sort."""
-        words = own.codec.with_widths(self.columns).words
-        level, visited, following = (
-            len(rows) // words for rows in (self.level, self.visited, self.following)
-        )
-        return Held(level, len(self.todo), visited, following)
-
-    @classmethod
-    def joined(cls, pieces: list[Partition]) -> Partition:
-        """Return the partition that comes in these pieces.
-
-        Raises:
-            ClusterError: there is none.
-        """
-        if not pieces:
-            raise ClusterError(
-                "the states of a partition were lost between two tasks; the disk or the network of "
-                "the cluster is at fault"
-            )
-        pieces.sort(key=lambda piece: piece.piece)
-        found = {k: [from_file(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
-        whole: dict[str, Any] = {
-            k: p[0] if len(p) == 1 else np.concatenate(p) for k, p in found.items()
-        }
-        return cls(columns=pieces[0].columns, **whole)
-
-
-@frozen
-class Job:
-    """What every task of one job is told.
-
-    Attributes:
-        run: tells searches apart, for the composites that workers keep between tasks.
-        number: tells jobs apart, for what tasks report.
-        owners: partitions.
-        known: bit set of the properties not to report any more.
-        links: whether states' links are wanted.
-        advances: the level before is done; what follows it is to be expanded.
-        graded: every state has one depth only, so nothing but what follows can be met again.
-        weighing: levels are sums of weights; without the depths of any states.
-        least: the least progress in the level; visited states with less are dropped. Or, by weight,
-            the least lead of the states that wait.
-        folder: where tasks put what they send, if all of them are on this machine.
-        stragglers: per partition, states that belong to what follows, too, if they are new, with
-            their links: the driver expanded their parents, which had missed table entries.
-        joint: something is asked of all actors' states at once.
-    """
-
-    run: str
-    number: int
-    owners: int
-    known: int
-    links: bool
-    advances: bool
-    graded: bool
-    weighing: Weighing
-    least: int
-    folder: str | None
-    stragglers: dict[int, tuple[Words, Words]]
-    joint: bool = False
-
-    @property
-    def by_weight(self) -> bool:
-        """Levels are sums of weights."""
-        return self.weighing.on
-
-    @property
-    def starts_anew(self) -> bool:
-        """What follows depends on nothing but what is sent in this job."""
-        return self.graded and self.advances
-
-
-@define(eq=False)
-class ExpandReport:
-    """What the first task of a partition reports of a job.
-
-    Attributes:
-        expanded: what its expansion came to, without the rows, but for some of those that wait.
-        held: what the partition held.
-        sent: rows that it gave to each owner.
-        sent_bytes: that it gave to the shuffle.
-        straggler_links: of those of the stragglers that were new.
-        seconds: at work.
-    """
-
-    expanded: Expanded
-    held: Held
-    sent: Words
-    sent_bytes: int
-    straggler_links: Words
-    seconds: float
-
-
-@frozen(eq=False)
-class MergeReport:
-    """What the second task of a partition reports of a job.
-
-    Attributes:
-        found: what the partition held before, if this task had need of it.
-        held: what it holds now.
-        received: partition -> rows that it sent here.
-        postponed: how many of its rows wait for table entries, as this task was told.
-        new: how many states were new.
-        waiting: where levels are sums of weights, how many states have each mark.
-        links: of those, if they are wanted; may be in a file.
-        visited: states of earlier depths in it.
-        least: the least progress among the following ones.
-        preview: some of the following states, for the driver to find out what they will miss.
-        combinations: of actors' states among the new states, with their indices in the next depth;
-            see `checker.spark.joint`. There are none where nothing is asked of them.
-        seconds: at work.
-    """
-
-    found: Held
-    held: Held
-    received: dict[int, int]
-    postponed: int
-    new: int
-    waiting: Counter[int]
-    links: Words
-    visited: int
-    least: int
-    preview: Words
-    combinations: Words
-    seconds: float
-
-    @property
-    def following(self) -> int:
-        """States of the next depth in the partition now."""
-        return self.held.following
-
 
 _OWN: dict[str, Composites] = {}
 """This process's composites; a worker that starts anew makes them again."""
@@ -441,21 +237,6 @@ def expand_task(
             yield number, (done.postponed, done.waiting if job.graded else NOTHING)
 
     return task
-
-
-def parcels(
-    job: Job, number: int, owner: int, rows: Words, notes: Any, words: int
-) -> Iterator[Any]:
-    """Yield what a partition sends to an owner, in files or in copies."""
-    if job.folder is not None:
-        name = f"{job.number}-sent-{number}-{owner}"
-        if len(rows):
-            its_notes = to_file(notes, job.folder, f"{name}-notes")
-            yield owner, (number, 0, to_file(rows, job.folder, name), its_notes)
-        return
-    for at in range(0, len(rows) // words, PIECE):
-        some = rows[at * words : (at + PIECE) * words].copy()
-        yield owner, (number, at, some, notes[at : at + PIECE].copy())
 
 
 def notes_sent(job: Job, notes: Words) -> Any:

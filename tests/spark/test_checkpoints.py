@@ -130,7 +130,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.tasks import Partition
+from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import method
 from tests.spark.test_checkpoints import GRADED, LARGE

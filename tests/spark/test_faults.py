@@ -139,7 +139,7 @@ def test_a_lost_java_process_is_explained() -> None:
 KILL = """
 import os, signal, subprocess, sys, threading, time
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.tasks import Partition
+from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import method
 from tests.local.test_local import small

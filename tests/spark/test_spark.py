@@ -22,12 +22,12 @@ from antecede.checker.report.statistics import rounds_on_spark_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.spark import cluster as clusters
-from antecede.checker.spark import tasks as on_workers
+from antecede.checker.spark import partition as travelling
 from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
+from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.rows import Codec, widened
-from antecede.checker.spark.tasks import Partition
 from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import kernels
@@ -280,7 +280,7 @@ def test_partitions_move_between_the_cluster_and_the_driver(
     options: dict[str, Any],
     symmetry: bool,
 ) -> None:
-    monkeypatch.setattr(on_workers, "PIECE", 7)
+    monkeypatch.setattr(travelling, "PIECE", 7)
     system = small(name, actors, messages, **options)
     explorer = Moving(system, options=method(engine="spark", threads=2, symmetry=symmetry))
     result = explore(system, explorer)
@@ -358,7 +358,7 @@ def test_a_level_that_is_not_judged_is_missed(
 
 
 def test_a_partition_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_workers, "PIECE", 2)
+    monkeypatch.setattr(travelling, "PIECE", 2)
     rows = np.arange(10)
     partition = Partition((3, 4), rows[:4], rows[:2], rows, rows[:5].astype(np.int32), rows[4:])
     pieces = list(partition.pieces(2))

@@ -25,7 +25,8 @@ from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import Cluster
 from antecede.checker.spark.distinct import Scratch, distinct
 from antecede.checker.spark.jobs import Jobs
-from antecede.checker.spark.tasks import DriverPartitions, Partition
+from antecede.checker.spark.partition import Partition
+from antecede.checker.spark.tasks import DriverPartitions
 from antecede.checker.spark.weighed import next_level
 from antecede.checker.tables.kernels import LEAD_BITS
 from antecede.checker.tables.misses import wrapping

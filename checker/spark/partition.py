@@ -1,0 +1,125 @@
+"""What one partition of a search holds, and how it and what it sends travel between tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import evolve, frozen
+
+from antecede.checker.errors import ClusterError
+from antecede.checker.spark.conservation import Held
+from antecede.checker.spark.exchange import Job
+from antecede.checker.spark.rows import NO_MARKS, Composites, Marks
+from antecede.checker.spark.transfer import from_file, to_file
+from antecede.checker.tables.tabulate import Words
+
+PIECE = 1 << 18
+"""Rows that are handed over at a time: some megabytes. PySpark puts twenty such things or more
+together, and Java's heap holds several such heaps at once."""
+
+
+@frozen(eq=False)
+class Partition:
+    """What one partition holds, or a piece of it; all rows flat. Its arrays may be in files.
+
+    Attributes:
+        columns: the widths of the codec.
+        level: the states of the current depth; where every state has one depth only, those that
+            are still to be expanded.
+        todo: the numbers of those in their level.
+        visited: states of earlier depths that may be met again.
+        progress: of each of them, int32; see `Composites.progress`.
+        following: the states of the next depth found so far; where levels are sums of weights,
+            those of all open levels, and nothing else is held.
+        marks: of these, where levels are sums of weights; see `checker.spark.rows`.
+        piece: the number of the piece.
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = (
+        "level",
+        "todo",
+        "visited",
+        "progress",
+        "following",
+        "marks",
+    )
+
+    columns: tuple[int, ...]
+    level: Words
+    todo: Words
+    visited: Words
+    progress: Any
+    following: Words
+    marks: Marks = NO_MARKS
+    piece: int = 0
+
+    def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Partition]:
+        """Yield this partition as it travels.
+
+        Args:
+            words: of a row.
+            folder: where to put its arrays; None: they travel themselves, in pieces.
+            name: for the files, the same for no other partition.
+        """
+        if folder is not None:
+            yield evolve(
+                self, **{k: to_file(getattr(self, k), folder, f"{name}-{k}") for k in self.ARRAYS}
+            )
+            return
+        rows = max(map(len, (self.level, self.visited, self.following))) // words
+        for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
+            here, there = slice(at, at + PIECE), slice(at * words, (at + PIECE) * words)
+            yield Partition(
+                columns=self.columns,
+                level=self.level[there],
+                todo=self.todo[here],
+                visited=self.visited[there],
+                progress=self.progress[here],
+                following=self.following[there],
+                marks=self.marks[here],
+                piece=piece,
+            )
+
+    def held(self, own: Composites) -> Held:
+        """Return how many rows there are of each sort."""
+        words = own.codec.with_widths(self.columns).words
+        level, visited, following = (
+            len(rows) // words for rows in (self.level, self.visited, self.following)
+        )
+        return Held(level, len(self.todo), visited, following)
+
+    @classmethod
+    def joined(cls, pieces: list[Partition]) -> Partition:
+        """Return the partition that comes in these pieces.
+
+        Raises:
+            ClusterError: there is none.
+        """
+        if not pieces:
+            raise ClusterError(
+                "the states of a partition were lost between two tasks; the disk or the network of "
+                "the cluster is at fault"
+            )
+        pieces.sort(key=lambda piece: piece.piece)
+        found = {k: [from_file(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
+        whole: dict[str, Any] = {
+            k: p[0] if len(p) == 1 else np.concatenate(p) for k, p in found.items()
+        }
+        return cls(columns=pieces[0].columns, **whole)
+
+
+def parcels(
+    job: Job, number: int, owner: int, rows: Words, notes: Any, words: int
+) -> Iterator[Any]:
+    """Yield what a partition sends to an owner, in files or in copies."""
+    if job.folder is not None:
+        name = f"{job.number}-sent-{number}-{owner}"
+        if len(rows):
+            its_notes = to_file(notes, job.folder, f"{name}-notes")
+            yield owner, (number, 0, to_file(rows, job.folder, name), its_notes)
+        return
+    for at in range(0, len(rows) // words, PIECE):
+        some = rows[at * words : (at + PIECE) * words].copy()
+        yield owner, (number, at, some, notes[at : at + PIECE].copy())
