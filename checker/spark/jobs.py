@@ -115,6 +115,9 @@ class Jobs:
             expand_task(job, growths, self.reports), preservesPartitioning=False
         ).partitionBy(self.owners, owner_of)
         if not job.starts_anew:
+            # Both are read alike; PySpark does not see that, and would pass all that was sent
+            # through one more process of Python, which keeps the memory of the tasks it once ran.
+            sent._jrdd_deserializer = before._jrdd_deserializer
             sent = sc.union([before, sent])
         self.partitions = persisted(
             sent.mapPartitionsWithIndex(

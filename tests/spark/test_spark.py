@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark import SparkContext
+from pyspark import RDD, SparkContext
 
 from antecede.checker.errors import InputError
 from antecede.checker.local.breadth import LocalBreadthFirst
@@ -107,6 +107,22 @@ def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
     assert locally(system).counts == result.counts
     assert explorer.jobs is not None
     assert not Path(explorer.jobs.folder or "").exists()
+
+
+def test_nothing_but_the_tasks_reads_what_is_sent(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process of Python that only hands rows on costs as much memory as one that works."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("rows are read and written once more")
+
+    monkeypatch.setattr(RDD, "_reserialize", refuse)
+    name, actors, messages, options = SEVERAL_DEPTHS
+    system = small(name, actors, messages, **options)
+    result, explorer = on_spark(system, 30, partitions=3)
+    assert not explorer.statistics()["graded"]["on"]
+    assert locally(system).counts == result.counts
 
 
 def test_an_array_in_a_file_is_never_seen_by_half(tmp_path: Path) -> None:
