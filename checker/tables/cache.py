@@ -41,10 +41,9 @@ def digest(home: Path | None = None) -> str:
         home: the folder of other kernels; those of the search may be called by them.
     """
     found = hashlib.blake2b(sys.version.encode(), digest_size=8)
-    for file in (
-        f for sources in (_SOURCES, home) if sources for f in sorted(sources.glob("*.py"))
-    ):
-        found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for sources in filter(None, (_SOURCES, home)):
+        for file in sorted(sources.glob("*.py")):
+            found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return found.hexdigest()
 
 
