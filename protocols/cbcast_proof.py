@@ -7,8 +7,17 @@ the broadcasts that it covers, of each sender the first ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from z3 import And, ForAll, Implies, Not, Or
 
+from antecede.checker.model import CausalSend, Packet, Transition
+from antecede.checker.prove.link import (
+    Event,
+    Link,
+    View,
+)
 from antecede.checker.prove.stock import ORDER
 from antecede.checker.prove.vocabulary import (
     ACTOR,
@@ -36,6 +45,10 @@ from antecede.checker.prove.vocabulary import (
     tainted,
     to,
 )
+from antecede.protocols import cbcast
+from antecede.protocols.fifo_proof import events
+from antecede.protocols.mail_room import Held
+from antecede.protocols.ses_proof import vector
 
 m, x, y, u, v = messages("m x y u v")
 a, b = actors("a b")
@@ -137,5 +150,45 @@ CBCAST = Model(
     ),
     safety=CAUSAL_DELIVERY_OF_MANY,
     axioms=(TO_ALL_OTHERS,),
-    link="antecede.protocols.receiver_link:CBCAST_LINK",
+    link="antecede.protocols.cbcast_proof:CBCAST_LINK",
 )
+
+
+# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+
+
+def events_at(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
+    """As `events`, for messages with several destinations."""
+    for event in events(view, transition, outcome):
+        here = () if isinstance(transition, CausalSend) else (transition.dst,)  # type: ignore[union-attr]
+        yield (*event, *here)
+
+
+def with_time(view: View, m: int) -> cbcast.Stamped:
+    """A message with VT(m)."""
+    return cbcast.Stamped(view.message(m), vector(view, lambda x: view.has("stamp", m, x)))
+
+
+def rebuild_cbcast(view: View, actor: int) -> cbcast.Cbcast:
+    """VT(p_i) and the delay queue."""
+    waiting = (
+        Held(view.src(m), with_time(view, m))
+        for m in view.sent()
+        if view.has("received", m, actor) and not view.has("delivered", m, actor)
+    )
+    return cbcast.Cbcast(
+        actor,
+        VT=vector(view, lambda x: view.has("VT", actor, x)),
+        delay_queue=tuple(sorted(waiting, key=lambda one: (one.src, one.packet.VT))),
+    )
+
+
+def copies(view: View) -> Iterator[tuple[int, int, Packet]]:
+    """The copies that were not received yet."""
+    for m in view.sent():
+        for a in range(view.system.actors):
+            if view.has("to", m, a) and not view.has("received", m, a):
+                yield view.src(m), a, with_time(view, m)
+
+
+CBCAST_LINK = Link(events=events_at, rebuild=rebuild_cbcast, channels=copies, workload="broadcast")

@@ -6,8 +6,20 @@ causal-sends: the next one is the first that was not delivered.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from z3 import And, ForAll, Implies
 
+from antecede.checker.model import CausalSend, Packet, Receive, Transition
+from antecede.checker.prove.link import (
+    Event,
+    Link,
+    View,
+    causal_sent,
+    delivered_in,
+    received_message,
+)
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     APPLICATION,
@@ -23,6 +35,7 @@ from antecede.checker.prove.vocabulary import (
     dst,
     messages,
 )
+from antecede.protocols import fifo
 
 x, y = messages("x y")
 
@@ -59,5 +72,61 @@ FIFO = Model(
         ),
     ),
     safety=FIFO_DELIVERY,
-    link="antecede.protocols.receiver_link:FIFO_LINK",
+    link="antecede.protocols.fifo_proof:FIFO_LINK",
 )
+
+
+# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# The proofs of the other receiver-side protocols use what is above `numbered`, too.
+
+
+def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
+    """A causal-send; or a reception, and what is delivered then."""
+    if isinstance(transition, CausalSend):
+        yield "causal-send", causal_sent(view, transition, outcome)
+        return
+    assert isinstance(transition, Receive)
+    yield "receive", received_message(view, transition)
+    for m in delivered_in(view, outcome):
+        yield "deliver", m
+
+
+def in_flight(view: View) -> list[int]:
+    """Return the messages that were not received yet."""
+    return [m for m in view.sent() if not view.has("received", m)]
+
+
+def held(view: View, actor: int) -> list[int]:
+    """Return the messages that were received and wait."""
+    return [
+        m for m in view.sent(to=actor) if view.has("received", m) and not view.has("delivered", m)
+    ]
+
+
+def channels_of(
+    packet: Callable[[View, int], Packet],
+) -> Callable[[View], Iterator[tuple[int, int, Packet]]]:
+    """Return the channels of a protocol whose messages travel as `packet`."""
+    return lambda view: ((view.src(m), view.dst(m), packet(view, m)) for m in in_flight(view))
+
+
+def numbered(view: View, m: int) -> fifo.Numbered:
+    """A message with its place on its channel."""
+    place = sum(view.has("before", x, m) for x in view.sent(view.src(m), view.dst(m)))
+    return fifo.Numbered(view.message(m), place + 1)
+
+
+def rebuild_fifo(view: View, actor: int) -> fifo.Fifo:
+    """What was sent, delivered and held back, per other actor."""
+    actors = range(view.system.actors)
+    return fifo.Fifo(
+        sent=tuple(len(view.sent(actor, j)) for j in actors),
+        delivered=tuple(sum(view.has("delivered", m) for m in view.sent(j, actor)) for j in actors),
+        held_back=tuple(
+            frozenset(numbered(view, m) for m in held(view, actor) if view.src(m) == j)
+            for j in actors
+        ),
+    )
+
+
+FIFO_LINK = Link(events=events, rebuild=rebuild_fifo, channels=channels_of(numbered))

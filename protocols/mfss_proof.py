@@ -7,9 +7,21 @@ after it leaves its sender, so nobody else can know of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from attrs import evolve
 from z3 import And, ForAll, Implies, Not, Or
 
+from antecede.checker.model import CausalSend, Packet, Transition
+from antecede.checker.prove.link import (
+    Event,
+    Link,
+    View,
+    causal_sent,
+    delivered_in,
+    posted_in,
+)
 from antecede.checker.prove.stock import (
     ACKNOWLEDGE,
     ALL_DELIVERED,
@@ -40,6 +52,9 @@ from antecede.checker.prove.vocabulary import (
     src,
     tainted,
 )
+from antecede.protocols import unordered
+from antecede.protocols.mfss import Ack, Data, Mfss
+from antecede.protocols.mfss_fifo import MfssFifo
 
 m, x = messages("m x")
 a = actors("a")
@@ -87,7 +102,7 @@ MFSS = Model(
     ),
     safety=CAUSAL_DELIVERY,
     at_rest=ALL_DELIVERED,
-    link="antecede.protocols.mfss_link:LINK",
+    link="antecede.protocols.mfss_proof:LINK",
 )
 
 SAME_RECEIVER = Guard(
@@ -139,7 +154,7 @@ MFSS_FIFO = Model(
         evolve(ORDER_IS_OF_SENT, needed=False),
     ),
     safety=CAUSAL_DELIVERY,
-    link="antecede.protocols.mfss_link:FIFO_LINK",
+    link="antecede.protocols.mfss_proof:FIFO_LINK",
 )
 
 UNORDERED = Model(
@@ -156,5 +171,85 @@ UNORDERED = Model(
     conjuncts=MFSS.conjuncts,
     safety=CAUSAL_DELIVERY,
     expected="FAILED",
-    link="antecede.protocols.mfss_link:UNORDERED_LINK",
+    link="antecede.protocols.mfss_proof:UNORDERED_LINK",
+)
+
+
+# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+
+
+def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
+    """A causal-send or an acknowledgement, and what is posted then; or a delivery."""
+    if isinstance(transition, CausalSend):
+        actor = transition.actor
+        yield "causal-send", causal_sent(view, transition, outcome)
+    elif isinstance(transition.packet, Ack):  # type: ignore[union-attr]
+        actor = transition.dst  # type: ignore[union-attr]
+        yield "acknowledge", view.first(unacknowledged(view, transition), "to acknowledge")
+    else:
+        for m in delivered_in(view, outcome):
+            yield "deliver", m
+        return
+    for m in posted_in(view, actor, outcome):
+        yield "post", m
+
+
+def unacknowledged(view: View, transition: Any) -> list[int]:
+    """Return the delivered messages whose acknowledgement this may be; they are alike."""
+    return [
+        m
+        for m in view.sent(by=transition.dst, to=transition.src)
+        if view.has("delivered", m) and not view.has("acknowledged", m)
+    ]
+
+
+def buffered(view: View, actor: int) -> tuple[Any, ...]:
+    """Return OB."""
+    return tuple(view.message(m) for m in view.sent(by=actor) if not view.has("posted", m))
+
+
+def waiting(view: View, actor: int) -> list[int]:
+    """Return the actor's posted messages without an acknowledgement."""
+    return [
+        m for m in view.sent(by=actor) if view.has("posted", m) and not view.has("acknowledged", m)
+    ]
+
+
+def rebuild(view: View, actor: int) -> Mfss:
+    """The output buffer, and how many messages are unacknowledged."""
+    return Mfss(buffered(view, actor), len(waiting(view, actor)))
+
+
+def rebuild_fifo(view: View, actor: int) -> MfssFifo:
+    """The same, and their receiver."""
+    found = waiting(view, actor)
+    receiver = view.dst(found[0]) if found else None
+    return MfssFifo(buffered(view, actor), len(found), receiver)
+
+
+def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
+    """Messages that were posted and not delivered; acknowledgements of those delivered."""
+    for m in view.sent():
+        src, dst = view.src(m), view.dst(m)
+        if view.has("posted", m) and not view.has("delivered", m):
+            yield src, dst, Data(view.message(m))
+        if view.has("delivered", m) and not view.has("acknowledged", m):
+            yield dst, src, Ack()
+
+
+LINK = Link(events=events, rebuild=rebuild, channels=channels)
+FIFO_LINK = Link(events=events, rebuild=rebuild_fifo, channels=channels, network="fifo")
+
+
+def unordered_channels(view: View) -> Iterator[tuple[int, int, Packet]]:
+    """Messages that were posted and not delivered."""
+    for m in view.sent():
+        if view.has("posted", m) and not view.has("delivered", m):
+            yield view.src(m), view.dst(m), unordered.Data(view.message(m))
+
+
+UNORDERED_LINK = Link(
+    events=events,
+    rebuild=lambda _view, _actor: unordered.Nothing(),
+    channels=unordered_channels,
 )

@@ -7,8 +7,17 @@ not claimed: `protocols.newtop` waits for what may never be sent.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from z3 import And, Exists, ForAll, If, Implies, Not, Or
 
+from antecede.checker.model import Transition
+from antecede.checker.prove.link import (
+    Event,
+    Link,
+    View,
+)
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     ACTOR,
@@ -41,6 +50,8 @@ from antecede.checker.prove.vocabulary import (
     tainted,
     times,
 )
+from antecede.protocols import newtop
+from antecede.protocols.fifo_proof import channels_of, events, held
 
 m, x, y, u = messages("m x y u")
 a, b, j = actors("a b j")
@@ -199,5 +210,54 @@ NEWTOP = Model(
     ),
     safety=CAUSAL_DELIVERY,
     axioms=(NO_SELF_SENDS, LINEAR),
-    link="antecede.protocols.receiver_link:NEWTOP_LINK",
+    link="antecede.protocols.newtop_proof:NEWTOP_LINK",
+)
+
+
+# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+
+
+# Element t of the sort Time is the clock value t + 1.
+
+
+def events_of_newtop(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
+    """As `events`; a causal-send says to which value the clock ticks."""
+    for event in events(view, transition, outcome):
+        ticks = () if event[0] != "causal-send" else (outcome.step.state.clock - 1,)
+        yield (*event, *ticks)
+
+
+def value(view: View, relation: str, *elements: int) -> int:
+    """The greatest clock value that the relation says was reached."""
+    return sum(view.has(relation, *elements, t) for t in range(view.sizes["Time"]))
+
+
+def with_clock(view: View, m: int) -> newtop.Timestamped:
+    """A message with its clock."""
+    return newtop.Timestamped(view.message(m), value(view, "stamp", m))
+
+
+def rebuild_newtop(view: View, actor: int) -> newtop.Newtop:
+    """The clock, what was received last from each, and what is held back."""
+    waiting = (newtop.Held(view.src(m), with_clock(view, m)) for m in held(view, actor))
+    return newtop.Newtop(
+        actor,
+        clock=value(view, "clock", actor),
+        last_received=tuple(value(view, "heard", actor, j) for j in range(view.system.actors)),
+        held_back=tuple(sorted(waiting, key=lambda one: (one.packet.clock, one.src))),
+    )
+
+
+def order_of_values(system: Any, _name: str) -> Iterator[tuple[int, ...]]:
+    """Clock values are numbers."""
+    count = system.actors * system.messages
+    return ((t, s) for t in range(count) for s in range(count) if t <= s)
+
+
+NEWTOP_LINK = Link(
+    events=events_of_newtop,
+    rebuild=rebuild_newtop,
+    channels=channels_of(with_clock),
+    network="fifo",
+    rigid=order_of_values,
 )

@@ -8,9 +8,15 @@ that comparing counts and comparing sets are the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import evolve
 from z3 import And, ForAll, Implies, Or
 
+from antecede.checker.prove.link import (
+    Link,
+    View,
+)
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     ACTOR,
@@ -40,6 +46,10 @@ from antecede.checker.prove.vocabulary import (
     src,
     tainted,
 )
+from antecede.protocols import rst
+from antecede.protocols.fifo_proof import channels_of, events, held
+from antecede.protocols.mail_room import Held
+from antecede.protocols.rst import Matrix
 
 m, x, y, u, v = messages("m x y u v")
 a, b = actors("a b")
@@ -136,7 +146,7 @@ RST = Model(
         *TAINT,
     ),
     safety=CAUSAL_DELIVERY,
-    link="antecede.protocols.receiver_link:RST_LINK",
+    link="antecede.protocols.rst_proof:RST_LINK",
 )
 
 COUNTED_HERE_IS_DELIVERED = Conjunct(
@@ -168,7 +178,7 @@ RST_NO_DELIV = evolve(
     ),
     conjuncts=(*RST.conjuncts, COUNTED_HERE_IS_DELIVERED),
     axioms=(NO_SELF_SENDS,),
-    link="antecede.protocols.receiver_link:RST_NO_DELIV_LINK",
+    link="antecede.protocols.rst_proof:RST_NO_DELIV_LINK",
 )
 
 RST_COLUMN = evolve(
@@ -189,3 +199,38 @@ RST_COLUMN = evolve(
     conjuncts=(LIFE_OF_A_RECEPTION, ORDER, CARRIES_ARE_SENT, *TAINT),
     expected="FAILED",
 )
+
+
+# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+
+
+def matrix(view: View, counted: Callable[[int], bool]) -> Matrix:
+    """How many messages are counted, by sender and destination."""
+    actors = range(view.system.actors)
+    return tuple(tuple(sum(map(counted, view.sent(j, k))) for k in actors) for j in actors)
+
+
+def with_matrix(view: View, m: int) -> rst.Stamped:
+    """A message with SENT_m."""
+    return rst.Stamped(view.message(m), matrix(view, lambda x: view.has("carries", m, x)))
+
+
+def rebuild_rst(view: View, actor: int) -> rst.Rst:
+    """SENT_i, DELIV_i and the mail room."""
+    waiting = (Held(view.src(m), with_matrix(view, m)) for m in held(view, actor))
+    return rst.Rst(
+        actor,
+        SENT=matrix(view, lambda x: view.has("counts", actor, x)),
+        DELIV=tuple(row[actor] for row in matrix(view, lambda x: view.has("delivered", x))),
+        held_back=tuple(sorted(waiting, key=lambda one: (one.src, one.packet.SENT))),
+    )
+
+
+def rebuild_no_deliv(view: View, actor: int) -> rst.Rst:
+    """The same without DELIV_i."""
+    made = rebuild_rst(view, actor)
+    return rst.Rst(actor, made.SENT, (), made.held_back)
+
+
+RST_LINK = Link(events=events, rebuild=rebuild_rst, channels=channels_of(with_matrix))
+RST_NO_DELIV_LINK = Link(events=events, rebuild=rebuild_no_deliv, channels=channels_of(with_matrix))

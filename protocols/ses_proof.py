@@ -8,8 +8,14 @@ same. A pair that is missing is the empty set.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from z3 import And, ForAll, If, Implies, Not, Or
 
+from antecede.checker.prove.link import (
+    Link,
+    View,
+)
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import (
     ACTOR,
@@ -38,6 +44,9 @@ from antecede.checker.prove.vocabulary import (
     src,
     tainted,
 )
+from antecede.protocols import ses
+from antecede.protocols.fifo_proof import channels_of, events, held
+from antecede.protocols.mail_room import Held
 
 m, x, y, u, v = messages("m x y u v")
 a, b, j = actors("a b j")
@@ -147,5 +156,47 @@ SES = Model(
     ),
     safety=CAUSAL_DELIVERY,
     axioms=(NO_SELF_SENDS,),
-    link="antecede.protocols.receiver_link:SES_LINK",
+    link="antecede.protocols.ses_proof:SES_LINK",
 )
+
+
+# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+
+
+def vector(view: View, covered: Callable[[int], bool]) -> tuple[int, ...]:
+    """How many messages of each sender are covered."""
+    return tuple(sum(map(covered, view.sent(j))) for j in range(view.system.actors))
+
+
+def timestamp(time: tuple[int, ...]) -> tuple[int, ...] | None:
+    """A pair's time; None where nothing is covered."""
+    return time if any(time) else None
+
+
+def with_pairs(view: View, m: int) -> ses.Stamped:
+    """A message with t_m and V_M."""
+    return ses.Stamped(
+        view.message(m),
+        t=vector(view, lambda x: view.has("stamp", m, x)),
+        V=tuple(
+            timestamp(vector(view, lambda x, j=j: view.has("carries", m, j, x)))  # type: ignore[misc]
+            for j in range(view.system.actors)
+        ),
+    )
+
+
+def rebuild_ses(view: View, actor: int) -> ses.Ses:
+    """T_P, V_P and what is held back."""
+    waiting = (Held(view.src(m), with_pairs(view, m)) for m in held(view, actor))
+    return ses.Ses(
+        actor,
+        T=vector(view, lambda x: view.has("time", actor, x)),
+        V=tuple(
+            timestamp(vector(view, lambda x, j=j: view.has("pair", actor, j, x)))  # type: ignore[misc]
+            for j in range(view.system.actors)
+        ),
+        held_back=tuple(sorted(waiting, key=lambda one: (one.src, one.packet.t))),
+    )
+
+
+SES_LINK = Link(events=events, rebuild=rebuild_ses, channels=channels_of(with_pairs))

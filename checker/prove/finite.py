@@ -14,6 +14,7 @@ import z3
 from attrs import define, frozen
 
 from antecede.checker.prove.formula import Sizes, Structure, compiled, compiled_update, grounded
+from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.vocabulary import (
     SORTS,
     Action,
@@ -30,8 +31,6 @@ from antecede.checker.prove.vocabulary import (
 LARGEST = 8
 """A small model may have this many elements in all."""
 
-SEED = 1
-
 
 @define(eq=False)
 class Universe:
@@ -42,11 +41,9 @@ class Universe:
     solver: Any
 
     @classmethod
-    def of(cls, model: Model, sizes: Sizes, timeout_ms: int) -> Universe:
-        """Return the universe with the model's axioms asserted."""
-        made = cls(model, sizes, z3.SolverFor("QF_UF"))
-        made.solver.set("timeout", timeout_ms)
-        made.solver.set("random_seed", SEED)
+    def of(cls, model: Model, sizes: Sizes, timeout: float) -> Universe:
+        """Return the universe with the model's axioms asserted; the timeout is in seconds."""
+        made = cls(model, sizes, solver_for(timeout, "QF_UF"))
         for name in sizes:
             made.solver.add(z3.Distinct(*made.elements[name]))
         made.assume(*(made.in_range(term) for term in made.terms()))
@@ -84,7 +81,7 @@ class Universe:
         self.solver.push()
         try:
             self.assume(*formulas, *(self.in_range(v) for v in free))
-            if self.solver.check() != z3.sat:
+            if check(self.solver) != z3.sat:
                 return None
             return self._read(self.solver.model(), free)
         finally:

@@ -6,13 +6,14 @@ Both walk z3's own expressions, so there is one text of every guard, update and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any, TypeAlias
 
 import z3
 from attrs import frozen
 
 from antecede.checker.errors import InputError
+from antecede.checker.prove.solver import look
 from antecede.checker.prove.vocabulary import Action, Formula, Relation
 
 Sizes: TypeAlias = Mapping[str, int]
@@ -25,11 +26,11 @@ def after(formula: Formula, action: Action) -> Formula:
     That is the weakest precondition without the guard. Cost: the size of the formula times that of
     the updates.
     """
-    changed = {update.relation.name: update for update in action.updates}
+    changed = {update.relation.symbol.get_id(): update for update in action.updates}
 
     def rewritten(atom: Any, arguments: Sequence[Any]) -> Any:
-        update = changed.get(atom.decl().name())
-        if update is None or z3.is_const(atom):
+        update = changed.get(atom.decl().get_id())
+        if update is None:
             return None
         return z3.substitute(update.formula, *zip(update.variables, arguments, strict=True))
 
@@ -41,7 +42,10 @@ def grounded(formula: Formula, elements: Mapping[str, Sequence[Any]]) -> Formula
     if z3.is_quantifier(formula):
         variables = [formula.var_sort(k).name() for k in range(formula.num_vars())]
         choices = product(*(elements[sort] for sort in variables))
-        parts = [_instance(formula, chosen) for chosen in choices]
+        parts = []
+        for chosen in choices:
+            look()  # there may be very many
+            parts.append(_instance(formula, chosen))
         if _has_quantifiers(formula.body()):
             parts = [grounded(part, elements) for part in parts]
         return z3.And(parts) if formula.is_forall() else z3.Or(parts)
@@ -54,6 +58,25 @@ def _has_quantifiers(formula: Any) -> bool:
     if z3.is_quantifier(formula):
         return True
     return any(_has_quantifiers(child) for child in formula.children())
+
+
+def symbols(formula: Formula) -> list[Any]:
+    """Return the declarations of the relations, functions and free constants in a formula."""
+    declared: dict[int, Any] = {}
+    visited: set[int] = set()
+    ahead = [formula]
+    while ahead:
+        part = ahead.pop()
+        if part.get_id() in visited:
+            continue
+        visited.add(part.get_id())
+        if z3.is_quantifier(part):
+            ahead.append(part.body())
+        elif z3.is_app(part):
+            if part.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                declared[part.decl().get_id()] = part.decl()
+            ahead += part.children()
+    return list(declared.values())
 
 
 def rewrite(formula: Any, change: Callable[[Any, Sequence[Any]], Any]) -> Any:
@@ -125,17 +148,17 @@ class Compiled:
 
 def compiled(formula: Formula, sizes: Sizes, variables: Sequence[Any] = ()) -> Compiled:
     """Return a formula as a Python function; free constants that are no variables are read."""
-    writer = _Writer(sizes, {v.decl().name(): f"p{k}" for k, v in enumerate(variables)})
+    writer = _Writer(sizes, variables)
     body = writer.text(formula)
     reads = tuple(sorted(writer.reads))
-    return Compiled(reads, _function(body, [*(f"r_{n}" for n in reads), *writer.params.values()]))
+    return Compiled(reads, _function(body, [*(f"r_{n}" for n in reads), *writer.params]))
 
 
 def compiled_update(
     relation: Relation, variables: Sequence[Any], formula: Formula, sizes: Sizes, params: Any
 ) -> Compiled:
     """Return the mask of a relation after an update, as a Python function."""
-    writer = _Writer(sizes, {v.decl().name(): f"p{k}" for k, v in enumerate(params)})
+    writer = _Writer(sizes, params)
     names = [writer.bind(v) for v in variables]
     body = writer.text(formula)
     loops = " ".join(
@@ -145,7 +168,7 @@ def compiled_update(
     at = writer.place(relation.sorts, names)
     reads = tuple(sorted(writer.reads))
     text = f"sum(1 << ({at}) {loops} if {body})"
-    return Compiled(reads, _function(text, [*(f"r_{n}" for n in reads), *writer.params.values()]))
+    return Compiled(reads, _function(text, [*(f"r_{n}" for n in reads), *writer.params]))
 
 
 def _function(body: str, params: Sequence[str]) -> Callable[..., Any]:
@@ -160,14 +183,18 @@ _SAFE = {"all": all, "any": any, "range": range, "sum": sum}
 class _Writer:
     """Writes a formula as a Python expression."""
 
-    def __init__(self, sizes: Sizes, params: dict[str, str]) -> None:
-        self.sizes, self.params = sizes, params
+    def __init__(self, sizes: Sizes, params: Sequence[Any]) -> None:
+        self.sizes = sizes
+        self.params = [f"p{k}" for k in range(len(params))]
         self.reads: set[str] = set()
-        self.bound: dict[str, str] = {}
+        # By the number of the declaration, for variables of two sorts may have one name.
+        self.names = {v.decl().get_id(): p for v, p in zip(params, self.params, strict=True)}
+        self.bound: list[Any] = []
 
     def bind(self, variable: Any) -> str:
         name = f"v{len(self.bound)}"
-        self.bound[variable.decl().name()] = name
+        self.bound.append(variable)  # z3 gives the numbers of what is gone to others
+        self.names[variable.decl().get_id()] = name
         return name
 
     def place(self, sorts: Sequence[Any], terms: Sequence[str]) -> str:
@@ -193,10 +220,10 @@ class _Writer:
     def _symbol(self, e: Any, inner: list[str]) -> str:
         name = e.decl().name()
         if not inner:
-            if name in self.bound or name in self.params:
-                return self.bound.get(name) or self.params[name]
-            self.reads.add(name)
-            return f"r_{name}"
+            variable = self.names.get(e.decl().get_id())
+            if variable is None:
+                self.reads.add(name)
+            return variable or f"r_{name}"
         self.reads.add(name)
         if z3.is_bool(e):
             sorts = [e.decl().domain(k) for k in range(e.decl().arity())]
@@ -228,7 +255,7 @@ _CONNECTIVES: dict[int, Callable[[list[str]], str]] = {
     z3.Z3_OP_OR: lambda parts: " or ".join(parts) or "False",
     z3.Z3_OP_IMPLIES: lambda parts: f"not {parts[0]} or {parts[1]}",
     z3.Z3_OP_EQ: lambda parts: f"{parts[0]} == {parts[1]}",
-    z3.Z3_OP_DISTINCT: lambda parts: f"{parts[0]} != {parts[1]}",
+    z3.Z3_OP_DISTINCT: lambda parts: " and ".join(f"{a} != {b}" for a, b in combinations(parts, 2)),
     z3.Z3_OP_ITE: lambda parts: f"{parts[1]} if {parts[0]} else {parts[2]}",
 }
 """Connectives and equality in Python; `==` between truth values compares 0 and 1 with booleans."""

@@ -54,6 +54,8 @@ def exit_code(
 
     A model that is expected to fail may differ from its Python, for a conjunct may be untrue.
     """
+    if proof.stopped_by is not None or (tried is not None and tried.stopped_by is not None):
+        return INCOMPLETE
     if str(proof.answer) != proof.model.expected:
         return INCOMPLETE if proof.answer is Answer.UNKNOWN else 1
     if tried is not None and not tried.as_marked:
@@ -114,6 +116,12 @@ class Ticker:
             self._stream.write(line + "\n")
             self._next = time.monotonic() + self.PAUSE
         self._stream.flush()
+
+    def clear(self) -> None:
+        """Take the live line away, before a report is printed."""
+        if self._live and not self._quiet:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
 
 
 __all__ = [

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from antecede.checker.errors import InputError, unknown
-from antecede.checker.prove.formula import compiled
-from antecede.checker.prove.vocabulary import SORTS, Model
+from antecede.checker.prove.vocabulary import Model
 from antecede.checker.registry import Kind, resolved
 
 
@@ -42,20 +41,5 @@ def model_named(reference: str) -> Model:
             )
         return unknown("proof", reference, package.PROOFS)
 
-    return checked(resolved(reference, package.PROOFS, MODELS, refused))
-
-
-def checked(model: Model) -> Model:
-    """Return a model whose formulas have both readings.
-
-    Raises:
-        InputError: one of them is about other sorts or functions than the vocabulary has.
-    """
-    sizes = dict.fromkeys(SORTS, 1)
-    formulas = [one.formula for one in (*model.conjuncts, model.safety)]
-    formulas += [axiom for _, axiom in model.axioms]
-    formulas += [guard.formula for action in model.actions for guard in action.guards]
-    formulas += [update.formula for action in model.actions for update in action.updates]
-    for formula in formulas:
-        compiled(formula, sizes)
-    return model
+    found: Model = resolved(reference, package.PROOFS, MODELS, refused)
+    return found

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 import z3
 from attrs import define, evolve, field, frozen
 
+from antecede.checker import interrupts
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Message, Packet, Protocol, Receive, State, Transition
 from antecede.checker.paths.path import Path, replay
@@ -35,6 +36,7 @@ from antecede.checker.prove.formula import (
     compiled,
     compiled_update,
 )
+from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model
 from antecede.checker.semantics.transition import (
     Outcome,
@@ -148,7 +150,7 @@ class Linked:
     Attributes:
         difference: how model and Python differ, or None.
         path: the run that shows it, or None.
-        stopped_by: the bound that was hit before every state was explored, or None.
+        stopped_by: the bound or the signal that ended the exploration before its end, or None.
     """
 
     system: System
@@ -195,11 +197,7 @@ class Machine:
 
     @classmethod
     def of(cls, model: Model, sizes: Sizes) -> Machine:
-        """Compile a model.
-
-        Raises:
-            InputError: a guard or an update of what is no ghost reads a ghost.
-        """
+        """Compile a model."""
         ghosts = tuple(r.name for r in model.relations if r.ghost)
 
         def memo(formula: Any, variables: Sequence[Any] = ()) -> Memo:
@@ -207,7 +205,7 @@ class Machine:
 
         hidden = {*ghosts, "R", "D"}
         judged = [(one, memo(one.formula)) for one in (*model.conjuncts, model.safety)]
-        made = cls(
+        return cls(
             model,
             sizes,
             ghosts,
@@ -230,21 +228,6 @@ class Machine:
             tuple((a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent),
             tuple((name, memo(axiom)) for name, axiom in model.axioms),
         )
-        made._check_ghosts()
-        return made
-
-    def _check_ghosts(self) -> None:
-        """A ghost watches and does not act."""
-        hidden = {*self.ghosts, "R", "D"}
-        for rows in (*self.guards.values(), *self.updates.values(), self.leftovers):
-            for thing, memo in rows:
-                name = thing.name if isinstance(thing, Action) else thing
-                reads = hidden & set(memo.call.reads)
-                if reads and name not in self.ghosts:
-                    raise InputError(
-                        f"{name!r} reads {', '.join(sorted(reads))}, which only watches: no guard "
-                        "and no update of another relation may depend on it"
-                    )
 
     def run(self, values: Values, event: Event) -> Values:
         """Return the relations after an abstract action.
@@ -316,8 +299,11 @@ def link(
         max_states: give up at so many states.
         watch: called with the relations beside each state, once for each choice of the marked
             message.
+
+    Raises:
+        InputError: the model is none that a link or a proof would say something about.
     """
-    return _Linker(model, declared, _tabulated(system), watch).explore(max_states)
+    return _Linker(validate(model), declared, _tabulated(system), watch).explore(max_states)
 
 
 def _tabulated(system: System) -> System:
@@ -372,6 +358,7 @@ class _Linker:
                     if after not in self.parents:
                         self.parents[after] = (state, transition)
                         queue.append((after, found))
+                stopped = interrupts.wanted()
                 if max_states is not None and len(self.parents) > max_states:
                     stopped = f"{max_states} states"
         except Mismatch as mismatch:

@@ -78,8 +78,8 @@ def text(model: Model, found: Linked) -> str:
         return "\n".join(lines)
     if found.stopped_by is not None:
         return (
-            f"{model.protocol}: NOT LINKED: stopped by a bound ({found.stopped_by}); until then no "
-            f"difference\n  {explored}"
+            f"{model.protocol}: NOT LINKED ({found.stopped_by}): no difference was found until "
+            f"then\n  {explored}"
         )
     return "\n".join(
         [

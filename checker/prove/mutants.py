@@ -1,45 +1,30 @@
-"""A proof that is not vacuous: every action can happen, and without its parts the proof fails.
+"""What a proof needs: without its parts it fails.
 
-Each action must have a state that satisfies the invariant before and after it. The proof without
-one conjunct, or one guard, must fail if that part is marked as needed; what is not needed is
-said, for it is either a claim of its own or superfluous.
+The proof without one conjunct, or one guard, must fail if that part is marked as needed. Parts that
+are not needed are listed, because they are claims of their own or superfluous.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import z3
 from attrs import evolve, frozen
 
-from antecede.checker.prove.finite import Universe, applied, broken_by, sizes_of
+from antecede.checker.interrupts import Ended, reason_of
 from antecede.checker.prove.obligations import (
     TIMEOUT,
     Answer,
-    Induction,
     Obligation,
     ask,
     obligations,
-    solver_for,
     with_example,
 )
-from antecede.checker.prove.vocabulary import (
-    NO_SELF_SENDS,
-    Action,
-    Model,
-    replaced,
-    without_guard,
-)
-
-
-@frozen(eq=False)
-class Possible:
-    """An action, and a state in which it happens; None if none was found."""
-
-    action: Action
-    example: Induction | None
+from antecede.checker.prove.solver import check, solver_for
+from antecede.checker.prove.vocabulary import Model, replaced, without_guard
 
 
 @frozen(eq=False)
@@ -61,17 +46,20 @@ class Mutant:
 
 @frozen(eq=False)
 class Strength:
-    """How little can be left out of a proof."""
+    """How little can be left out of a proof.
+
+    Attributes:
+        stopped_by: why not everything was tried, or None.
+    """
 
     model: Model
-    possible: tuple[Possible, ...]
     mutants: tuple[Mutant, ...]
+    stopped_by: str | None = None
 
     @property
     def as_marked(self) -> bool:
-        """Every action is possible, and whatever is marked as needed is."""
-        kept = all(mutant.fails is not None for mutant in self.mutants if mutant.marked)
-        return kept and all(one.example is not None for one in self.possible)
+        """Whatever is marked as needed is, as far as it was tried."""
+        return all(mutant.fails is not None for mutant in self.mutants if mutant.marked)
 
 
 def strength(
@@ -80,31 +68,14 @@ def strength(
     watch: Callable[[str], None] = lambda _part: None,
 ) -> Strength:
     """Try what can be left out of a proof; that costs about ten times as much as the proof."""
-    possible = tuple(
-        Possible(action, happening(model, action, timeout)) for action in model.actions
-    )
-    found = []
-    for mutant in (*_without_conjuncts(model, timeout), *_without_guards(model, timeout)):
-        watch(mutant.part)
-        found.append(mutant)
-    return Strength(model, possible, tuple(found))
-
-
-def happening(model: Model, action: Action, timeout: float = TIMEOUT) -> Induction | None:
-    """Return a small state that satisfies the invariant, before and after the action."""
-    wanted = [conjunct.formula for conjunct in model.conjuncts]
-    for apart in (True, False):
-        for sizes in sizes_of(model, 6):
-            universe = Universe.of(model, sizes, int(timeout * 1000))
-            if apart:
-                universe.assume(NO_SELF_SENDS[1])
-            found = universe.find(*wanted, action.guard, free=action.params)
-            if found is not None:
-                last = applied(found.structure, action, found.free)
-                assert not broken_by(found.structure, model.conjuncts), "two readings differ"
-                if not broken_by(last, model.conjuncts):
-                    return Induction(found.structure, found.free, last)
-    return None
+    tried: list[Mutant] = []
+    try:
+        for mutant in chain(_without_conjuncts(model, timeout), _without_guards(model, timeout)):
+            watch(mutant.part)
+            tried.append(mutant)
+    except Ended as end:
+        return Strength(model, tuple(tried), reason_of(end))
+    return Strength(model, tuple(tried))
 
 
 def _without_conjuncts(model: Model, timeout: float) -> Iterator[Mutant]:
@@ -145,7 +116,7 @@ def used(obligation: Obligation, model: Model, timeout: float = TIMEOUT) -> set[
         if one.formula.get_id() in [formula.get_id() for formula in obligation.given]:
             solver.assert_and_track(one.formula, name)
     solver.add(z3.Not(obligation.goal))
-    if solver.check() != z3.unsat:
+    if check(solver) != z3.unsat:
         return {one.name for one in model.conjuncts}
     return {tracked[str(name)].name for name in solver.unsat_core() if str(name) in tracked}
 
@@ -179,11 +150,10 @@ def _tried(
 def text(found: Strength) -> str:
     """Return how little can be left out of a proof, for people."""
     lines = [f"{found.model.protocol}: what the proof needs"]
-    for one in found.possible:
-        can = "can happen" if one.example is not None else "CANNOT HAPPEN in the invariant"
-        lines.append(f"  action {one.action.name}: {can}")
     for mutant in found.mutants:
         lines.append(f"  {_said(mutant)}")
+    if found.stopped_by is not None:
+        lines.append(f"  {found.stopped_by}; the other parts were not tried")
     return "\n".join(lines)
 
 
@@ -191,6 +161,7 @@ def short(found: Strength) -> str:
     """Return the same in one line."""
     kept = sum(mutant.fails is not None for mutant in found.mutants)
     marks = "as marked" if found.as_marked else "NOT AS MARKED"
+    marks += "" if found.stopped_by is None else f" ({found.stopped_by})"
     return f"{found.model.protocol}: {kept} of {len(found.mutants)} parts are needed, {marks}"
 
 
@@ -198,7 +169,7 @@ def as_object(found: Strength) -> dict[str, Any]:
     """Return the same as JSON."""
     return {
         "as_marked": found.as_marked,
-        "possible": {one.action.name: one.example is not None for one in found.possible},
+        "stopped_by": found.stopped_by,
         "without": [
             {
                 "part": one.part,

@@ -12,20 +12,16 @@ import time
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import chain, product
-from typing import Any
 
 import z3
 from attrs import evolve, frozen
 
-from antecede.checker.prove.finite import (
-    SEED,
-    Universe,
-    applied,
-    broken_by,
-    sizes_of,
-    true_in,
-)
+from antecede.checker.interrupts import Ended, reason_of
+from antecede.checker.prove import vacuity
+from antecede.checker.prove.finite import Universe, applied, broken_by, sizes_of, true_in
 from antecede.checker.prove.formula import Structure, after
+from antecede.checker.prove.solver import check, solver_for
+from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import NO_SELF_SENDS, Action, Conjunct, Formula, Model
 
 TIMEOUT = 20.0
@@ -104,20 +100,27 @@ class Shown:
 
 @frozen(eq=False)
 class Proof:
-    """All answers for one model, in the order of its obligations."""
+    """All answers for one model, in the order of its obligations.
+
+    Attributes:
+        undecided: what the solver could not show to be possible; if it is not, the proof is
+            vacuous.
+        stopped_by: why the proof ended before everything was decided, or None.
+    """
 
     model: Model
     shown: tuple[Shown, ...]
     seconds: float
+    undecided: tuple[str, ...] = ()
+    stopped_by: str | None = None
 
     @property
     def answer(self) -> Answer:
-        """Return FAILED if an obligation failed, else UNKNOWN if one is unknown, else PROVED."""
-        found = {one.answer for one in self.shown}
-        for worst in (Answer.FAILED, Answer.UNKNOWN):
-            if worst in found:
-                return worst
-        return Answer.PROVED
+        """Return FAILED if an obligation failed, else UNKNOWN if anything is, else PROVED."""
+        answers = {one.answer for one in self.shown}
+        if Answer.FAILED in answers:
+            return Answer.FAILED
+        return Answer.UNKNOWN if Answer.UNKNOWN in answers or self.undecided else Answer.PROVED
 
     @property
     def failed(self) -> tuple[Shown, ...]:
@@ -158,13 +161,8 @@ def initial(model: Model) -> tuple[Formula, ...]:
 def at_rest(model: Model, given: tuple[Formula, ...]) -> Obligation:
     """Return that nothing is undone where only the application can act."""
     assert model.at_rest is not None
-    stopped = tuple(
-        z3.Not(z3.Exists(list(action.params), action.guard))
-        for action in model.actions
-        if not action.environment
-    )
     claim = Conjunct("nothing-undone", model.at_rest.says, z3.Not(model.at_rest.undone))
-    given = (*given, *stopped, *model.at_rest.principles())
+    given = (*given, *model.stopped, *model.at_rest.principles())
     return Obligation(AT_REST, claim, given, claim.formula)
 
 
@@ -173,18 +171,10 @@ def ask(obligation: Obligation, timeout: float = TIMEOUT) -> Shown:
     started = time.monotonic()
     solver = solver_for(timeout)
     solver.add(*obligation.refutation())
-    found = solver.check()
-    answer = {"unsat": Answer.PROVED, "sat": Answer.FAILED}.get(str(found), Answer.UNKNOWN)
+    found = str(check(solver))
+    answer = {"unsat": Answer.PROVED, "sat": Answer.FAILED}.get(found, Answer.UNKNOWN)
     reason = solver.reason_unknown() if answer is Answer.UNKNOWN else ""
     return Shown(obligation, answer, time.monotonic() - started, reason)
-
-
-def solver_for(timeout: float) -> Any:
-    """Return a solver whose answers do not depend on chance."""
-    solver = z3.Solver()
-    solver.set("timeout", max(1, int(timeout * 1000)))
-    solver.set("random_seed", SEED)
-    return solver
 
 
 def prove(
@@ -194,22 +184,38 @@ def prove(
 ) -> Proof:
     """Ask about every obligation; show a counterexample to induction for those that fail.
 
+    A signal leaves the obligations that were not asked about UNKNOWN.
+
     Args:
         model: what to prove.
         timeout: seconds that the solver may take for one obligation, and again for a
             counterexample to it.
         watch: called before each obligation, with how many are done and how many there are.
+
+    Raises:
+        InputError: the proof would say nothing of the protocol; see `validate` and `vacuity`.
     """
     started = time.monotonic()
-    every = tuple(obligations(model))
-    shown = []
-    for done, obligation in enumerate(every):
-        watch(done, len(every), obligation)
-        one = ask(obligation, timeout)
-        if one.answer is not Answer.PROVED:
-            one = with_example(model, one, timeout)
-        shown.append(one)
-    return Proof(model, tuple(shown), time.monotonic() - started)
+    every = tuple(obligations(validate(model)))
+    shown: list[Shown] = []
+    undecided: tuple[str, ...] = ()
+    stopped = None
+    try:
+        undecided = vacuity.undecided(model, timeout)
+        for done, obligation in enumerate(every):
+            watch(done, len(every), obligation)
+            shown.append(_decided(model, obligation, timeout))
+    except Ended as end:
+        stopped = reason_of(end)
+        rest = every[len(shown) :]
+        shown += [Shown(obligation, Answer.UNKNOWN, 0.0, stopped) for obligation in rest]
+    return Proof(model, tuple(shown), time.monotonic() - started, undecided, stopped)
+
+
+def _decided(model: Model, obligation: Obligation, timeout: float) -> Shown:
+    """Return the answer on an obligation, with a counterexample to it if there is one."""
+    shown = ask(obligation, timeout)
+    return shown if shown.answer is Answer.PROVED else with_example(model, shown, timeout)
 
 
 def with_example(model: Model, shown: Shown, timeout: float) -> Shown:
@@ -222,7 +228,7 @@ def with_example(model: Model, shown: Shown, timeout: float) -> Shown:
         left = until - time.monotonic()
         if left <= 0:
             break
-        universe = Universe.of(model, sizes, int(left * 1000))
+        universe = Universe.of(model, sizes, left)
         if apart:
             universe.assume(NO_SELF_SENDS[1])
         example = example_of(model, shown.obligation, universe)

@@ -14,6 +14,7 @@ from antecede.checker.formats.junit import printable
 from antecede.checker.prove import obligations as asked
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Shown
 from antecede.checker.prove.picture import happening, picture
+from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import Model
 
 SCHEMA = "antecede/proof/1"
@@ -30,13 +31,15 @@ def text(proof: Proof) -> str:
     model = proof.model
     lines = [_headline(proof), "", *_what(model), "", *_places(proof)]
     for one in proof.failed:
-        lines += ["", *_not_proved(model, one)]
-    return "\n".join(lines)
+        if one.reason != proof.stopped_by:
+            lines += ["", *_not_proved(model, one)]
+    return "\n".join([*lines, *_not_decided(proof)])
 
 
 def short(proof: Proof) -> str:
     """Return the verdict in one line."""
-    return f"{proof.answer}: {proof.model.protocol}"
+    stopped = "" if proof.stopped_by is None else f" ({proof.stopped_by})"
+    return f"{proof.answer}: {proof.model.protocol}{stopped}"
 
 
 def _headline(proof: Proof) -> str:
@@ -46,6 +49,8 @@ def _headline(proof: Proof) -> str:
         verdict = f"PROVED (the abstract model, every number of actors and messages): {claims}"
     elif proof.answer is Answer.FAILED:
         verdict = "FAILED: the invariant is not inductive, or does not give what is claimed"
+    elif proof.stopped_by is not None:
+        verdict = f"UNKNOWN: {proof.stopped_by} before everything was decided"
     else:
         verdict = "UNKNOWN: the solver did not decide everything"
     return f"{model.protocol}: {verdict}"
@@ -94,6 +99,18 @@ def _not_proved(model: Model, one: Shown) -> list[str]:
     return lines
 
 
+def _not_decided(proof: Proof) -> list[str]:
+    """Return lines about possible vacuity, and about obligations that an interruption left open."""
+    lines = []
+    for what in proof.undecided:
+        lines += ["", wrapped(f"UNKNOWN: whether {what}; no small state shows it")]
+    if proof.stopped_by is not None:
+        rest = [one for one in proof.failed if one.reason == proof.stopped_by]
+        lines += ["", f"Not decided ({proof.stopped_by}):"]
+        lines += [f"  {one.obligation.name}" for one in rest]
+    return lines
+
+
 def as_object(proof: Proof) -> dict[str, Any]:
     """Return the result of a proof as JSON."""
     model = proof.model
@@ -110,6 +127,8 @@ def as_object(proof: Proof) -> dict[str, Any]:
             {"name": one.name, "says": one.says, "lemma": one.lemma} for one in model.conjuncts
         ],
         "obligations": [_shown(model, one) for one in proof.shown],
+        "undecided": list(proof.undecided),
+        "stopped_by": proof.stopped_by,
         "seconds": round(proof.seconds, 3),
         "produced_by": versions(),
     }
@@ -166,10 +185,15 @@ def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:
 
 
 def write_smt2(model: Model, folder: Path) -> int:
-    """Write every obligation as a file of its own; return how many there are."""
+    """Write every obligation as a file of its own; return how many there are.
+
+    Raises:
+        InputError: a proof of the model would say nothing of a protocol; see `validate`.
+    """
+    every = asked.obligations(validate(model))
     make_folder(folder)
     count = 0
-    for count, obligation in enumerate(asked.obligations(model), 1):
+    for count, obligation in enumerate(every, 1):
         write_whole(str(folder / smt2_name(count, obligation)), asked.smt2(obligation))
     return count
 

@@ -30,6 +30,7 @@ from antecede.checker.prove.obligations import (
     obligations,
     prove,
 )
+from antecede.checker.prove.solver import check, look, solver_for
 from antecede.checker.prove.vocabulary import (
     ACTOR,
     MESSAGE,
@@ -159,6 +160,7 @@ def true_everywhere(model: Model, structures: Sequence[Structure]) -> list[tuple
     calls = [compiled(formula, structures[0].sizes, (m, a)) for formula, _ in found]
     masks: set[int] = set()
     for structure in structures:
+        look()
         sizes = structure.sizes
         for elements in product(range(sizes["Message"]), range(sizes["Actor"])):
             mask = 0
@@ -168,6 +170,7 @@ def true_everywhere(model: Model, structures: Sequence[Structure]) -> list[tuple
     kept: list[tuple[Literal, ...]] = []
     bits: list[int] = []
     for chosen in candidates(model):
+        look()
         own = sum(1 << (2 * one.atom + one.negated) for one in chosen)
         if any(own & shorter == shorter for shorter in bits):
             continue
@@ -206,9 +209,9 @@ def houdini(
 
 
 def _initially(model: Model, chosen: tuple[Literal, ...]) -> bool:
-    solver = z3.Solver()
+    solver = solver_for(TIMEOUT)
     solver.add(*initial(model), z3.Not(clause(chosen)))
-    return bool(solver.check() == z3.unsat)
+    return bool(check(solver) == z3.unsat)
 
 
 def _thinned(
@@ -218,7 +221,7 @@ def _thinned(
     left = list(clauses)
     for action in [*model.actions, *model.actions]:
         while left:
-            universe = Universe.of(model, sizes, int(timeout * 1000))
+            universe = Universe.of(model, sizes, timeout)
             formulas = [clause(one) for one in left]
             after_it = z3.Or([z3.Not(after(formula, action)) for formula in formulas])
             found = universe.find(*formulas, action.guard, after_it, free=action.params)
@@ -261,6 +264,7 @@ def suggest(
     inductive = houdini(model, clauses, timeout)
     trial = evolve(model, conjuncts=conjuncts(inductive), at_rest=None)
     proof = prove(trial, timeout)
+    look()
     enough = trial.conjuncts if proof.answer is not Answer.PROVED else _enough(trial, timeout)
     tried = sum(1 for _ in candidates(model))
     seconds = time.monotonic() - started

@@ -162,21 +162,21 @@ class AtRest:
     Attributes:
         undone: what must not be at rest; closed.
         says: the claim in words.
-        least: instances of the least-element principle: (variable, property, order). If some
-            message has the property, then one has it before which, in the order, none has it; true
-            because the orders are finite.
+        least: instances of the least-element principle: (message variable, property). If some
+            message has the property, then some message has it and none `before` it does. That is
+            true because `before` is a strict order and finitely many messages were sent.
     """
 
     undone: Formula
     says: str
-    least: tuple[tuple[Any, Formula, Callable[[Term, Term], Formula]], ...] = ()
+    least: tuple[tuple[Any, Formula], ...] = ()
 
     def principles(self) -> tuple[Formula, ...]:
         """Return the instances as closed formulas."""
         return tuple(_least(*instance) for instance in self.least)
 
 
-def _least(x: Term, holds: Formula, before: Callable[[Term, Term], Formula]) -> Formula:
+def _least(x: Term, holds: Formula) -> Formula:
     y = z3.FreshConst(x.sort(), "y")
     earlier = z3.substitute(holds, (x, y))
     first = z3.And(holds, z3.ForAll([y], z3.Implies(before(y, x), z3.Not(earlier))))
@@ -220,6 +220,15 @@ class Model:
     def relation(self, name: str) -> Relation:
         """Return the relation of that name."""
         return next(relation for relation in self.relations if relation.name == name)
+
+    @property
+    def stopped(self) -> tuple[Formula, ...]:
+        """That nothing but the application can act, as closed formulas."""
+        return tuple(
+            z3.Not(z3.Exists(list(action.params), action.guard))
+            for action in self.actions
+            if not action.environment
+        )
 
     @property
     def sorts(self) -> tuple[str, ...]:
@@ -367,6 +376,9 @@ FIFO_DELIVERY = Conjunct(
         z3.Implies(z3.And(before(R, _x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
     ),
 )
+PROPERTIES = (CAUSAL_DELIVERY, CAUSAL_DELIVERY_OF_MANY, FIFO_DELIVERY)
+"""What may be claimed under these names."""
+
 NO_SELF_SENDS = ("nobody sends to itself", z3.ForAll([_x], src(_x) != dst(_x)))
 NO_SELF_SENDS_OF_MANY = (
     "nobody sends to itself",

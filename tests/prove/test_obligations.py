@@ -12,10 +12,20 @@ import pytest
 import z3
 from attrs import evolve
 
-from antecede.checker.prove import library, report
+from antecede.checker.prove import library, report, vacuity
+from antecede.checker.prove.finite import true_in
+from antecede.checker.prove.formula import Structure
 from antecede.checker.prove.library import model_named
 from antecede.checker.prove.obligations import Answer, ask, obligations, prove, smt2
-from antecede.checker.prove.vocabulary import MESSAGE, Model, Relation, messages
+from antecede.checker.prove.vocabulary import (
+    MESSAGE,
+    Model,
+    Relation,
+    actors,
+    knows,
+    messages,
+    sent,
+)
 from antecede.cli import main
 from antecede.protocols import PROOFS
 
@@ -57,6 +67,18 @@ def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
     assert "UNKNOWN" in report.junit(proof)
 
 
+def test_nothing_is_proved_from_axioms_that_may_be_contradictory() -> None:
+    """All obligations are shown, and no system is known in which the axioms are true."""
+    undecided = vacuity.undecided(endless(), 0.3)
+    assert "the axioms are true of some system" in undecided
+    shown = prove(model_named("mfss"))
+    assert Answer.PROVED is shown.answer
+    proof = evolve(shown, undecided=undecided)
+    assert Answer.UNKNOWN is proof.answer
+    assert "UNKNOWN: whether the axioms are true of some system" in report.text(proof)
+    assert undecided == tuple(report.as_object(proof)["undecided"])
+
+
 def endless() -> Model:
     """Return a model whose messages are in an order without end, and that claims nonsense."""
     less = Relation("less", (MESSAGE, MESSAGE), "{0} is before {1}", rigid=True)
@@ -71,7 +93,6 @@ def endless() -> Model:
         mfss,
         relations=(*mfss.relations, less),
         axioms=(("an order without end", order),),
-        actions=(),
         conjuncts=(),
         at_rest=None,
     )
@@ -178,6 +199,21 @@ k = z3.Int("k")
 odd = v.Conjunct("odd", "nonsense", z3.ForAll([k], k > 1))
 MINE = evolve(mfss_proof.MFSS, conjuncts=(odd,))
 """
+
+
+def test_the_two_readings_agree_that_distinct_means_all_of_them() -> None:
+    formula = z3.Exists(messages("x y z"), z3.Distinct(*messages("x y z")))
+    two = Structure({"Actor": 1, "Message": 2}, {})
+    three = Structure({"Actor": 1, "Message": 3}, {})
+    assert (False, True) == (true_in(two, formula), true_in(three, formula))
+
+
+def test_variables_of_two_sorts_may_have_one_name() -> None:
+    message, actor = messages("v"), actors("v")
+    structure = Structure({"Actor": 2, "Message": 2}, {"sent": 0b10, "knows": 0b01})
+    formula = z3.And(sent(message), knows(actor))
+    assert true_in(structure, formula, (message, actor), (1, 0))
+    assert not true_in(structure, formula, (message, actor), (0, 1))
 
 
 @pytest.mark.parametrize("folder", ["/proc/none", "/dev/null/none"])

@@ -1,0 +1,84 @@
+"""z3's answers, and how a signal ends its work.
+
+Python runs the handler of a signal only between two of its own instructions, so a signal that
+arrives while z3 works takes effect when z3 returns. Here it interrupts z3, and `Ended` is raised
+afterwards: never inside one of z3's finalizers, where an exception would be printed and lost.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import z3
+
+from antecede.checker import interrupts
+from antecede.checker.interrupts import ENDING, Ended
+
+SEED = 1
+
+AGAIN = 0.05
+"""Seconds between two interruptions; z3 forgets one that comes before it has begun."""
+
+
+def solver_for(timeout: float, logic: str | None = None) -> Any:
+    """Return a solver whose answers do not depend on chance, with a timeout in seconds."""
+    solver = z3.Solver() if logic is None else z3.SolverFor(logic)
+    solver.set("timeout", max(1, int(timeout * 1000)))
+    solver.set("random_seed", SEED)
+    # Otherwise z3 takes the handler of SIGINT away, and only this one check ends.
+    solver.set("ctrl_c", False)
+    return solver
+
+
+def look() -> None:
+    """Raise `Ended` if the end of the command is wanted."""
+    reason = interrupts.wanted()
+    if reason is not None:
+        raise Ended(reason)
+
+
+def check(solver: Any) -> Any:
+    """Return the answer of a solver: z3.sat, z3.unsat or z3.unknown.
+
+    Raises:
+        Ended: a signal came before the answer.
+    """
+    with _interrupted_by_signals(solver.ctx):
+        look()
+        answer = solver.check()
+    look()
+    return answer
+
+
+@contextmanager
+def _interrupted_by_signals(context: Any) -> Iterator[None]:
+    """Let a thread wait for signals and interrupt z3 as soon as one asks for the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    source, target = os.pipe()
+    os.set_blocking(target, False)
+    done = threading.Event()
+
+    def wait() -> None:
+        while (number := os.read(source, 1)) and number[0] not in ENDING:
+            pass
+        while number and not done.wait(AGAIN):
+            context.interrupt()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    before = signal.set_wakeup_fd(target)
+    thread.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        done.set()
+        os.close(target)
+        thread.join()
+        os.close(source)

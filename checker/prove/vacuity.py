@@ -1,0 +1,154 @@
+"""Refuses models whose proof would be vacuous.
+
+Everything follows from axioms that contradict each other. If the axioms imply the claim, the proof
+says nothing about the protocol. An action that can never happen keeps every invariant. So a proof
+needs a system that satisfies the axioms, a state that violates the claim, and for each action a
+state that satisfies its guards and the invariant. A small state shows that a need is met. Without
+one, the solver looks for a contradiction, and its answer refuses the model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import z3
+from attrs import frozen
+
+from antecede.checker.errors import InputError
+from antecede.checker.prove.finite import Universe, sizes_of
+from antecede.checker.prove.solver import check, solver_for
+from antecede.checker.prove.vocabulary import Action, AtRest, Formula, Model
+
+LARGEST = 6
+"""The small states have up to this many elements."""
+
+Named: TypeAlias = tuple[tuple[str, Formula], ...]
+"""Formulas, and what each of them is called in an error."""
+
+
+@frozen(eq=False)
+class Need:
+    """Formulas that must be true together in some state.
+
+    Attributes:
+        what: a sentence that is true if there is such a state.
+        given: formulas that an error may name.
+        wanted: one more formula.
+        refusal: the error if the formulas contradict each other; their names replace {}.
+        params: the free variables of the formulas.
+    """
+
+    what: str
+    given: Named
+    wanted: Formula
+    refusal: str
+    params: tuple[Any, ...] = ()
+
+
+def undecided(model: Model, timeout: float) -> tuple[str, ...]:
+    """Return the needs that were not decided in time, as sentences.
+
+    Args:
+        model: the model.
+        timeout: seconds for the small states of one need, and again for the contradiction.
+
+    Raises:
+        InputError: a need cannot be met.
+    """
+    unmet = []
+    for need in needs(model):
+        if is_possible(model, need, timeout):
+            continue
+        answer, names = contradiction(need, timeout)
+        if answer == z3.unsat:
+            raise InputError(need.refusal.replace("{}", ", ".join(names) or "nothing"))
+        if answer == z3.unknown:
+            unmet.append(need.what)
+    return tuple(unmet)
+
+
+def needs(model: Model) -> Iterator[Need]:
+    """Yield what must be possible, the most basic first."""
+    axioms = tuple((f"the axiom {name!r}", axiom) for name, axiom in model.axioms)
+    states = axioms + tuple((f"the conjunct {c.name!r}", c.formula) for c in model.conjuncts)
+    yield Need(
+        "the axioms are true of some system",
+        axioms,
+        z3.BoolVal(True),
+        "the axioms contradict each other, so everything would follow from them: {}. Weaken or "
+        "remove one of them",
+    )
+    yield Need(
+        "the safety claim can be violated",
+        axioms,
+        z3.Not(model.safety.formula),
+        f"the safety claim {model.safety.name!r} is true whatever the protocol does, so a proof "
+        "would say nothing of the protocol; it follows from: {}. Weaken the axioms or the claim",
+    )
+    for action in model.actions:
+        yield _happens(action, states)
+    if model.at_rest is not None:
+        yield from _rests(model.at_rest, model.stopped, axioms, states)
+
+
+def _happens(action: Action, states: Named) -> Need:
+    guards = tuple((f"the guard {guard.name!r}", guard.formula) for guard in action.guards)
+    return Need(
+        f"the action {action.name!r} happens",
+        states + guards,
+        z3.BoolVal(True),
+        f"the action {action.name!r} can never happen, so a proof would say nothing of it; these "
+        "contradict each other: {}. Weaken one of them, or remove the action",
+        action.params,
+    )
+
+
+def _rests(
+    claim: AtRest, stopped: tuple[Formula, ...], axioms: Named, states: Named
+) -> Iterator[Need]:
+    yield Need(
+        "something is left undone",
+        axioms,
+        claim.undone,
+        "nothing can be left undone, whatever the protocol does, so a proof of liveness at rest "
+        "would say nothing of the protocol; that follows from: {}. Weaken the axioms or the claim",
+    )
+    yield Need(
+        "the protocol comes to rest",
+        states,
+        z3.And(stopped),
+        "the protocol never comes to rest, so a proof of liveness at rest would say nothing of "
+        "it; some action is always possible, because of: {}. Remove at_rest",
+    )
+
+
+def is_possible(model: Model, need: Need, timeout: float) -> bool:
+    """Return whether a small state meets a need; False if none was found in time."""
+    until = time.monotonic() + timeout
+    formulas = [formula for _, formula in need.given]
+    for sizes in sizes_of(model, LARGEST):
+        left = until - time.monotonic()
+        if left <= 0:
+            return False
+        universe = Universe.of(model, sizes, left)
+        if universe.find(*formulas, need.wanted, free=need.params) is not None:
+            return True
+    return False
+
+
+def contradiction(need: Need, timeout: float) -> tuple[Any, list[str]]:
+    """Return the solver's answer on all formulas together, and the names of those that clash."""
+    solver = solver_for(timeout)
+    solver.set("unsat_core", True)
+    solver.set("core.minimize", True)
+    solver.add(need.wanted)
+    labels = [f"given!{k}" for k in range(len(need.given))]
+    for label, (_, formula) in zip(labels, need.given, strict=True):
+        solver.assert_and_track(formula, label)
+    answer = check(solver)
+    core = {str(label) for label in solver.unsat_core()} if answer == z3.unsat else set()
+    return answer, [
+        name for label, (name, _) in zip(labels, need.given, strict=True) if label in core
+    ]
