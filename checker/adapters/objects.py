@@ -18,14 +18,17 @@ import copy
 import inspect
 import itertools
 import pickle
-from collections.abc import Callable, Hashable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
 from attrs import define, field, frozen
 
+from antecede.checker.adapters.calls import Out, watched
+from antecede.checker.adapters.packets import Parcel
 from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
-from antecede.checker.purity.usable import unusable
+from antecede.checker.purity.usable import copied
 
 COPIES = {
     "pickle": "from a pickle of the object; two states are one if the pickles are equal",
@@ -41,85 +44,6 @@ MOST_LIVE = 64
 
 Calls: TypeAlias = tuple[tuple[Any, ...], ...]
 """What happened to an object: what it was made with, and each call with its arguments."""
-
-
-class Fields(Mapping[Any, Any]):
-    """A dictionary that cannot change."""
-
-    def __init__(self, items: Mapping[Any, Any]) -> None:
-        """Take what is in a dictionary."""
-        self._items = dict(items)
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return what is there."""
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the keys."""
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self._items)
-
-    def __hash__(self) -> int:
-        """Return a hash of all that is in it."""
-        return hash(frozenset(self._items.items()))
-
-    def __repr__(self) -> str:
-        """Show it as the dictionary."""
-        return repr(self._items)
-
-
-@frozen
-class Parcel:
-    """A packet that is no value, such as a dictionary.
-
-    Attributes:
-        holds: what is in it, as values; for people, and for its messages.
-        pickled: the packet.
-    """
-
-    holds: Any
-    pickled: bytes = field(metadata={"shown": False})
-
-
-def _view(packet: Any) -> Any:
-    """Return what a packet holds, as values."""
-    if unusable(packet, "packet") is None:
-        return packet
-    if isinstance(packet, Mapping):
-        return Fields({_view(key): _view(value) for key, value in packet.items()})
-    if isinstance(packet, list | tuple):
-        return tuple(map(_view, packet))
-    if isinstance(packet, set | frozenset):
-        return frozenset(map(_view, packet))
-    inside = getattr(packet, "__dict__", None)
-    return type(packet).__name__ if inside is None else _view({type(packet).__name__: inside})
-
-
-@define(eq=False)
-class Out:
-    """What an object may do during a call."""
-
-    sends: list[tuple[int, Packet]] = field(factory=list)
-    deliveries: list[Message] = field(factory=list)
-
-    def send(self, to: int, packet: Packet) -> None:
-        """Put a packet on the network; a value, or what can be pickled."""
-        self.sends.append((to, packet if unusable(packet, "the packet") is None else _sent(packet)))
-
-    def deliver(self, message: Message) -> None:
-        """Give a message to the application."""
-        self.deliveries.append(message)
-
-
-def _sent(packet: Any) -> Parcel:
-    try:
-        pickled = pickle.dumps(pickle.loads(pickle.dumps(packet)))
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise ProtocolError(f"the packet {packet!r} cannot be sent: {error}") from None
-    return Parcel(_view(packet), pickled)
 
 
 @frozen
@@ -155,7 +79,7 @@ class Kept:
         return _keepers[self.adapter].opened(self)[0]
 
 
-_keepers: dict[int, _Keeper] = {}
+_keepers: weakref.WeakValueDictionary[int, _Keeper] = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
 
 
@@ -164,6 +88,7 @@ class _Keeper:
     """Keeps the objects of one adapter between calls.
 
     Attributes:
+        name: the objects' name in errors.
         make: (actor, actors) -> an object.
         copies: one of COPIES.
         key: object -> what tells an actor's states apart; None: all that it is made anew from.
@@ -172,6 +97,7 @@ class _Keeper:
         live: those of the latest replays.
     """
 
+    name: str
     make: Callable[[int, int], Any]
     copies: str
     key: Callable[[Any], Hashable] | None
@@ -185,7 +111,8 @@ class _Keeper:
 
     def initial(self, actor: int, actors: int) -> LocalState:
         """Return a new object as a state."""
-        return self.closed(self.make(actor, actors), ((actor, actors),))
+        with watched(f"__init__ of {self.name}"):
+            return self.closed(self.make(actor, actors), ((actor, actors),))
 
     def causal_send(self, state: LocalState, message: Message) -> Step:
         """Call the object's method."""
@@ -202,10 +129,11 @@ class _Keeper:
 
     def step(self, state: LocalState, method: str, *arguments: Any) -> Step:
         """Call a method on a copy of an object."""
-        node, calls = self.opened(state)
-        out = _call(node, method, arguments)
-        after = self.closed(node, (*calls, (method, *arguments)))
-        return Step(after, tuple(out.sends), tuple(out.deliveries))
+        with watched(f"{method} of {self.name}"):
+            node, calls = self.opened(state)
+            out = _call(node, method, arguments)
+            after = self.closed(node, (*calls, (method, *arguments)))
+        return Step(after, out.sends, out.deliveries)
 
     def opened(self, state: LocalState) -> tuple[Any, Calls]:
         """Return a copy of the object that a state stands for, and how it came about.
@@ -249,9 +177,17 @@ class _Keeper:
 
 
 def _call(node: Any, method: str, arguments: Any) -> Out:
+    """Call a method on copies of the arguments, and return its closed `out`.
+
+    Copies share no parts. Equal packets may, and an object that keeps them would be pickled
+    differently.
+    """
     out = Out()
-    given = (pickle.loads(a.pickled) if isinstance(a, Parcel) else a for a in arguments)
-    result = getattr(node, method)(out, *given)
+    given = (pickle.loads(a.pickled) if isinstance(a, Parcel) else copied(a) for a in arguments)
+    try:
+        result = getattr(node, method)(out, *given)
+    finally:
+        out.close()
     if inspect.iscoroutine(result):
         result.close()
         raise ProtocolError(
@@ -313,7 +249,7 @@ def protocol(
         raise unknown(f"copies of {called}", copies, COPIES)
     if copies == "deepcopy" and key is None:
         raise InputError(f"{called} has no key; copies by deepcopy cannot be compared without")
-    keeper = _Keeper(make, copies, key, reused)
+    keeper = _Keeper(called, make, copies, key, reused)
     return Protocol(
         name=called,
         summary=summary,
@@ -322,6 +258,7 @@ def protocol(
         causal_send=keeper.causal_send,
         receive=keeper.receive,
         timeout=keeper.timeout if hasattr(make, "timeout") else None,
+        shows_messages=False,
         **more,
     )
 

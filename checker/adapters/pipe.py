@@ -8,100 +8,32 @@ calls of an actor are made once more from the start.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
 import pickle
-import select
 import shlex
-import subprocess
-import time
-from collections.abc import Hashable, Sequence
+import weakref
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from attrs import define, field
+from attrs import define
 
-from antecede.checker.adapters.objects import Fields, Out, Parcel, protocol
-from antecede.checker.errors import InputError, ProtocolError
+from antecede.checker.adapters.calls import Out
+from antecede.checker.adapters.link import Link
+from antecede.checker.adapters.objects import protocol
+from antecede.checker.adapters.packets import Fields, Parcel
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Message, Packet, Protocol
 
-PATIENCE = 10.0
-"""Seconds that a program may take for an answer."""
+ANSWER = ("sends", "deliveries", "state", "key", "timeout", "error")
+"""What an answer may have."""
 
-LONGEST = 1 << 24
-"""Bytes of an answer."""
+TOLD = ("state", "key")
+"""What tells an actor's states apart. A program that has it in its first answer, always has it."""
 
-_links: dict[int, Link] = {}
+_links: weakref.WeakValueDictionary[int, Link] = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
-
-
-@define(eq=False)
-class Link:
-    """A program that runs, and answers."""
-
-    command: tuple[str, ...]
-    process: subprocess.Popen[bytes]
-    number: int = field(factory=lambda: next(_numbers))
-    read: bytes = b""
-
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a question.
-
-        Raises:
-            ProtocolError: there is none, or it is no object.
-        """
-        stdin = self.process.stdin
-        assert stdin is not None
-        try:
-            stdin.write(_line(question))
-            stdin.flush()
-        except OSError:
-            raise self._error("has ended", question) from None
-        line = self._line(question)
-        try:
-            answer = json.loads(line)
-        except (ValueError, RecursionError):
-            raise self._error(f"answered {line[:200]!r}, which is no JSON", question) from None
-        if not isinstance(answer, dict):
-            raise self._error(f"answered {line[:200]!r}, which is no object", question)
-        if "error" in answer:
-            raise self._error(f"failed: {answer['error']}", question)
-        return answer
-
-    def _line(self, question: dict[str, Any]) -> bytes:
-        stdout, until = self.process.stdout, time.monotonic() + PATIENCE
-        assert stdout is not None
-        while b"\n" not in self.read:
-            ready, _, _ = select.select([stdout], [], [], max(0.0, until - time.monotonic()))
-            if not ready:
-                raise self._error(f"did not answer within {PATIENCE:g} seconds", question)
-            more = os.read(stdout.fileno(), 1 << 16)
-            if not more:
-                raise self._error("has ended", question)
-            self.read += more
-            if len(self.read) > LONGEST:
-                raise self._error(f"answered more than {LONGEST >> 20} MiB", question)
-        line, _, self.read = self.read.partition(b"\n")
-        return line
-
-    def _error(self, fault: str, question: dict[str, Any]) -> ProtocolError:
-        asked = _line(question).decode().strip()
-        return ProtocolError(f"{shlex.join(self.command)} {fault}; it was asked {asked[:500]}")
-
-    def close(self) -> None:
-        """Let the program end, for its standard input does."""
-        with contextlib.suppress(OSError):
-            if self.process.stdin is not None:
-                self.process.stdin.close()
-        try:
-            self.process.wait(1)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-
-
-def _line(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":"), sort_keys=True).encode() + b"\n"
 
 
 @define(eq=False)
@@ -111,14 +43,14 @@ class Actor:
     Attributes:
         link: the number of the program's link.
         actor: which it is.
-        state: what the program said its state is, as JSON; None: it does not say.
-        told: what tells states apart, where the program says no state.
+        tells: which of TOLD the program's answers have.
+        told: the latest one, as JSON.
     """
 
     link: int
     actor: int
-    state: str | None
-    told: str | None = None
+    tells: str | None
+    told: str | None
 
     def causal_send(self, out: Out, message: Message) -> None:
         """Hand a message over."""
@@ -134,38 +66,60 @@ class Actor:
 
     def _ask(self, out: Out, what: str, **more: Any) -> None:
         link = _links[self.link]
-        known = {} if self.state is None else {"state": json.loads(self.state)}
+        known = {"state": json.loads(self.told)} if self.tells == "state" and self.told else {}
         question = {"do": what, "actor": self.actor, **known, **more}
-        answer = link.ask(question)
-        self._take(link, question, answer)
-        for send in _list(link, question, answer, "sends"):
-            if not isinstance(send, dict) or not {"to", "packet"} <= send.keys():
-                raise link._error(f"sends {send!r}; give {{to, packet}}", question)
-            out.sends.append((send["to"], _parcel(send["packet"])))
-        for given in _list(link, question, answer, "deliveries"):
+        answer = _answer(link, question)
+        self.told = _told(link, question, answer, self.tells)
+        for send in answer.get("sends", ()):
+            if not isinstance(send, dict) or send.keys() != {"to", "packet"}:
+                raise link.error(f"sends {send!r}; give {{to, packet}}", question)
+            out.send(send["to"], _parcel(send["packet"]))
+        for given in answer.get("deliveries", ()):
             found = _message(given)
             if found is None:
-                raise link._error(
+                raise link.error(
                     f"delivers {given!r}; give the message as it was handed over: sender, number, "
                     "to",
                     question,
                 )
             out.deliver(found)
 
-    def _take(self, link: Link, question: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Keep what an answer says of the actor's state."""
-        if self.state is not None:
-            if "state" not in answer:
-                raise link._error("answered without its state", question)
-            self.state = _text(answer["state"])
-        self.told = _text(answer["key"]) if "key" in answer else None
+
+def _answer(link: Link, question: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to a question, if it has what an answer may have."""
+    answer = link.ask(question)
+    for name in answer:
+        if name not in ANSWER:
+            raise link.error(f"answered with an {unknown('key', name, ANSWER)}", question)
+    for name in ("sends", "deliveries"):
+        if not isinstance(answer.get(name, []), list):
+            raise link.error(f"answered {name} {answer[name]!r}; give a list", question)
+    if not isinstance(answer.get("timeout", False), bool):
+        raise link.error(f"answered timeout {answer['timeout']!r}; give true or false", question)
+    return answer
 
 
-def _list(link: Link, question: dict[str, Any], answer: dict[str, Any], name: str) -> list[Any]:
-    found = answer.get(name, [])
-    if not isinstance(found, list):
-        raise link._error(f"answered {name} {found!r}; give a list", question)
-    return found
+def _told(
+    link: Link, question: dict[str, Any], answer: dict[str, Any], tells: str | None
+) -> str | None:
+    """Return the state or key in an answer; the first answer decides which of them it must have."""
+    now = _tells(answer)
+    if now != tells:
+        raise link.error(
+            f"answered {_words_for(now)}, and first {_words_for(tells)}; let all answers have it, "
+            "or none",
+            question,
+        )
+    return None if now is None else _text(answer[now])
+
+
+def _words_for(told: str | None) -> str:
+    return "without a state or key" if told is None else f"with a {told}"
+
+
+def _tells(answer: Iterable[str]) -> str | None:
+    """Return which of TOLD an answer has."""
+    return next((name for name in TOLD if name in answer), None)
 
 
 def _text(value: Any) -> str:
@@ -211,51 +165,60 @@ def program(command: Sequence[str] | str, **more: Any) -> Protocol:
 
     Raises:
         InputError: it cannot be started.
-        ProtocolError: it does not answer.
+        AdapterError: it does not answer.
     """
-    words = tuple(shlex.split(command) if isinstance(command, str) else command)
-    if not words:
-        raise InputError("there is no program to start; give its command after pipe:")
-    link = started(words)
+    link, number = Link(_words(command)), next(_numbers)
+    _links[number] = link
     first = _start(link, 0, 2)
+    tells = _tells(first)
 
     def make(actor: int, actors: int) -> Actor:
-        answer = _start(link, actor, actors)
-        state = _text(answer["state"]) if "state" in answer else None
-        return Actor(link.number, actor, state, _text(answer["key"]) if "key" in answer else None)
-
-    def state_of(actor: Actor) -> Hashable:
-        return actor.state
+        asked = _question(actor, actors)
+        return Actor(number, actor, tells, _told(link, asked, _start(link, actor, actors), tells))
 
     def told_of(actor: Actor) -> Hashable:
         return actor.told
 
     # A program has one object per actor, so that what a replay leaves there is soon another's.
     found: dict[str, Any] = {"copies": "replay", "reused": False}
-    if "state" in first:
-        found = {"copies": "pickle", "key": state_of}
-    elif "key" in first:
+    if tells == "state":
+        found = {"copies": "pickle"}
+    if tells is not None:
         found["key"] = told_of
-    if first.get("timeout") is True:
+    if first.get("timeout"):
         make.timeout = True  # type: ignore[attr-defined]
-    named = {"name": words[-1].rpartition("/")[2], **more}
+    make.files = tuple(filter(os.path.isfile, link.command))  # type: ignore[attr-defined]
+    named = {"name": link.command[-1].rpartition("/")[2], **more}
     return protocol(make, **found, **named)
 
 
-def started(command: tuple[str, ...]) -> Link:
-    """Start a program; it ends with the checker.
+def _words(command: Sequence[str] | str) -> tuple[str, ...]:
+    """Return a command's words.
 
     Raises:
-        InputError: it cannot be started.
+        InputError: there are none, or a quotation has no end.
     """
     try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    except OSError as error:
-        raise InputError(f"cannot start {command[0]!r}: {error.strerror}") from None
-    link = Link(command, process)
-    _links[link.number] = link
-    return link
+        words = tuple(shlex.split(command) if isinstance(command, str) else command)
+    except ValueError as error:
+        raise InputError(
+            f"the command {command!r} after pipe: cannot be read: {error}; quote it as for a shell"
+        ) from None
+    if not words:
+        raise InputError("there is no program to start; give its command after pipe:")
+    return words
+
+
+def _question(actor: int, actors: int) -> dict[str, Any]:
+    return {"do": "start", "actor": actor, "actors": actors}
 
 
 def _start(link: Link, actor: int, actors: int) -> dict[str, Any]:
-    return link.ask({"do": "start", "actor": actor, "actors": actors})
+    question = _question(actor, actors)
+    answer = _answer(link, question)
+    for name in ("sends", "deliveries"):
+        if answer.get(name):
+            raise link.error(
+                f"answered with {name}; an actor that was just started has none", question
+            )
+    return answer

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from attrs import evolve
 
+from antecede.checker import interrupts
 from antecede.checker.check import CheckReport, check
+from antecede.checker.errors import CapacityError
 from antecede.checker.report.terminal import wrapped
 from antecede.checker.report.text import check_text
 from antecede.checker.search.loop import Progress
@@ -24,6 +29,23 @@ def bounded(bounds: Bounds) -> Bounds:
     return bounds if any(given) else evolve(bounds, max_states=MOST_STATES)
 
 
+@contextmanager
+def starting(bounds: Bounds) -> Iterator[None]:
+    """Heed --max-seconds while a file is imported, or a program started.
+
+    Raises:
+        CapacityError: that takes too long.
+    """
+    began = time.monotonic()
+    try:
+        with interrupts.watched(lambda: bounds.hit(0, time.monotonic() - began, 0)):
+            yield
+    except interrupts.Ended as end:
+        if interrupts.is_interruption(str(end)):
+            raise
+        raise CapacityError(f"{end}, before the search began") from None
+
+
 def run(
     spec: Spec,
     options: Options,
@@ -38,7 +60,7 @@ def run(
     Args:
         spec: what to check.
         options: how to explore, and how many walks.
-        bounds: of the breadth-first search; time and memory are those of the walks, too.
+        bounds: of both; half of the time is for the breadth-first search, if walks come after it.
         selfcheck: which calls to check for determinism.
         walks: whether to walk at all.
         watch: called now and then with the progress.
@@ -49,20 +71,38 @@ def run(
     Raises:
         InputError: something asked for cannot be used, or the adapter lacks something.
     """
-    first = check(evolve(spec, search="breadth"), options, bounds, selfcheck=selfcheck, watch=watch)
-    ended = first.result.verdict is not Verdict.INCOMPLETE or first.interrupted
-    if ended or not walks or first.system.workload.buffer is not None:
+    walks = walks and spec.system.workload.buffer is None
+    bounds = bounds.over(spec.bounds)
+    began, seconds = time.monotonic(), bounds.max_seconds
+    half = evolve(bounds, max_seconds=seconds and seconds / 2)
+    first = check(
+        evolve(spec, search="breadth"),
+        options,
+        half if walks else bounds,
+        selfcheck=selfcheck,
+        watch=watch,
+    )
+    if first.result.verdict is not Verdict.INCOMPLETE or first.interrupted or not walks:
         return (first,)
-    left = evolve(bounds, max_states=None, max_depth=None)
+    left = seconds and seconds - (time.monotonic() - began)
+    given = f"--max-seconds {seconds or 0:g}"
+    if left is not None and left <= 0:  # the search noticed its end late
+        return (_told(first, given),)
     second = check(
         evolve(spec, search="random"),
         options,
-        left,
+        evolve(bounds, max_states=None, max_depth=None, max_seconds=left),
         selfcheck=selfcheck,
         minimised=True,
         watch=watch,
     )
-    return first, second
+    return _told(first, f"half of {given}"), _told(second, given)
+
+
+def _told(report: CheckReport, bound: str) -> CheckReport:
+    """Return a report that names the bound that was given where a part of the time ran out."""
+    stopped_by = re.sub(r"^--max-seconds \S+", bound, report.result.stopped_by or "")
+    return evolve(report, result=evolve(report.result, stopped_by=stopped_by or None))
 
 
 def text(reports: tuple[CheckReport, ...]) -> str:

@@ -179,3 +179,21 @@ def test_copies_that_do_not_exist_are_refused() -> None:
         protocol(Node, copies="deepcopy")
     with pytest.raises(InputError, match="give a class"):
         protocol(3)  # type: ignore[arg-type]
+
+
+class Resending(Node):
+    """Keeps messages where only it can see them."""
+
+    def timeout(self, out: Out) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(
+    ("make", "network"), [(Resending, "unordered"), (Node, "duplicating+lossy")]
+)
+def test_an_endless_workload_is_refused_where_messages_must_be_seen(
+    make: type[Node], network: str
+) -> None:
+    with pytest.raises(InputError, match="hides the messages that it keeps") as caught:
+        check(protocol(make), actors=2, workload="endless:1", network=network)
+    assert "Give --workload any and --messages 2" in str(caught.value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from antecede.checker.errors import InputError
 from antecede.cli import main
 from antecede.testing import check
 from antecede.testing.adapter import program
+from tests.conftest import Command
 
 HERE = Path(__file__).parent
 SMALL: dict[str, Any] = {"actors": 3, "messages": 1, "workload": "broadcast", "engine": "plain"}
@@ -73,13 +76,58 @@ def test_an_answer_that_is_none_is_told_with_its_question(body: str, said: str) 
         ('{"sends": [{"to": 1}]}', "give {to, packet}"),
         ('{"deliveries": ["m1"]}', "delivers 'm1'; give the message as it was handed over"),
         ('{"sends": [{"to": 7, "packet": 1}]}', "a destination from 0 to 1"),
+        ('{"sends": [{"to": 1, "packet": 1, "form": 0}]}', "give {to, packet}"),
+        ('{"deliverys": []}', "unknown key 'deliverys'; did you mean 'deliveries'?"),
+        ('{"send": []}', "unknown key 'send'; did you mean 'sends'?"),
+        ('{"timeout": "yes"}', "answered timeout 'yes'; give true or false"),
+        ('{"state": 1}', "answered with a state, and first without a state or key"),
+        ('{"sends": [{"to": 1, "packet": NaN}]}', "which is no JSON"),
+        ('{"sends": [{"to": 1, "packet": 1e999}]}', "which is no JSON"),
     ],
 )
 def test_a_step_that_is_none_is_told(answer: str, said: str) -> None:
-    said_to_start = f"print('{{}}' if 'start' in line else '{answer}', flush=True)"
-    body = f"import sys\nfor line in sys.stdin: {said_to_start}"
+    with pytest.raises(AssertionError, match=re.escape(said)):
+        check(program(answering("{}", answer)), actors=2, messages=1, engine="plain")
+
+
+def answering(start: str, answer: str) -> tuple[str, ...]:
+    """Return the command of a program with one answer to `start`, and one to all the rest."""
+    said = f"print('{start}' if 'start' in line else '{answer}', flush=True)"
+    return (sys.executable, "-c", f"import sys\nfor line in sys.stdin: {said}")
+
+
+@pytest.mark.parametrize(
+    ("start", "answer", "said"),
+    [
+        ('{"key": 1}', "{}", "answered without a state or key, and first with a key"),
+        ('{"state": 1}', '{"key": 1}', "answered with a key, and first with a state"),
+        ('{"key": 1}', '{"key": 1, "state": 2}', "answered with a state, and first with a key"),
+    ],
+)
+def test_states_are_told_apart_by_the_same_in_every_answer(
+    start: str, answer: str, said: str
+) -> None:
+    """Without its key a state was taken for any other one without."""
     with pytest.raises(AssertionError, match=said):
-        check(program((sys.executable, "-c", body)), actors=2, messages=1, engine="plain")
+        check(program(answering(start, answer)), actors=2, messages=1, engine="plain")
+
+
+def test_an_actor_that_was_just_started_sends_nothing() -> None:
+    with pytest.raises(InputError, match="an actor that was just started has none"):
+        program(answering('{"sends": [{"to": 1, "packet": 0}]}', "{}"))
+
+
+def test_a_misspelt_key_is_no_violation(antecede: Command) -> None:
+    command = shlex.join(answering("{}", '{"deliverys": []}'))
+    ran = antecede("test", f"pipe:{command}", "--actors", "2", "--messages", "1", "--quiet")
+    assert ran.code == 2
+    assert "VIOLATED" not in ran.out
+
+
+def test_an_open_quotation_is_refused_in_a_sentence(antecede: Command) -> None:
+    ran = antecede("test", 'pipe:"')
+    assert ran.code == 2
+    assert "cannot be read: No closing quotation; quote it as for a shell" in ran.err
 
 
 def test_a_trace_starts_no_program_that_nobody_named(

@@ -60,4 +60,4 @@ def test_of_a_long_chain_that_comes_in_reverse_only_the_first_are_processed() ->
     node, out = Own(1, 2), Out()
     for at in reversed(range(len(messages))):
         asyncio.run(node.handle(Event(messages[at], messages[at - 1] if at else None), out))
-    assert messages[:21] == out.deliveries
+    assert tuple(messages[:21]) == out.deliveries

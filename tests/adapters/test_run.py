@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from antecede.checker.adapters import run
+from antecede.checker.check import CheckReport, check
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.spec import Spec
 from antecede.cli import main
 
 HASTY = """
@@ -76,6 +83,41 @@ def test_where_nothing_is_found_beyond_the_bounds_the_test_is_incomplete(tmp_pat
     node = adapter(tmp_path, HASTY.format(after="", careful=99))
     asked = ["test", node, "--messages", "2", "--max-states", "50", "--walks", "5"]
     assert main([*asked, *QUICK]) == 3
+
+
+def test_walks_have_the_time_that_the_search_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    def recording(spec: Spec, options: Options, bounds: Bounds, **more: Any) -> CheckReport:
+        given.append(bounds.max_seconds or 0)
+        return check(spec, options, bounds, **more)
+
+    monkeypatch.setattr(run, "check", recording)
+    node = adapter(tmp_path, HASTY.format(after="", careful=99))
+    asked = ["test", node, "--messages", "2", "--max-states", "50", "--max-seconds", "1000"]
+    assert main([*asked, "--walks", "5", *QUICK]) == 3
+    assert given[0] == 500
+    assert 500 <= given[1] < 1000
+    assert main([*asked, "--walks", "0", *QUICK]) == 3
+    assert given[2:] == [1000]
+
+
+def test_no_walk_begins_when_the_time_is_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node = adapter(tmp_path, HASTY.format(after="", careful=99))
+    assert main(["test", node, "--messages", "2", "--max-seconds", "0.0001", *QUICK]) == 3
+    assert "INCOMPLETE: --max-seconds 0.0001 reached" in capsys.readouterr().out
+
+
+def test_a_program_that_hangs_when_it_is_started_ends_in_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = shlex.join([sys.executable, "-c", "import time; time.sleep(1000)"])
+    assert main(["test", f"pipe:{command}", "--max-seconds", "0.01"]) == 3
+    assert "--max-seconds 0.01 reached, before the search began" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,313 @@
+"""The link to a program that answers questions, and may hang, end or talk nonsense.
+
+The program starts with the first question. After a fault or an interruption the next question
+starts it anew, because a late answer would be taken for the answer to another question. `guard.py`
+ends the program, with all that it started, however the checker ends.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import select
+import shlex
+import socket
+import subprocess
+import sys
+import time
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from attrs import define, field
+
+from antecede.checker import interrupts
+from antecede.checker.errors import AdapterError, InputError
+
+PATIENCE = 10.0
+"""Seconds that a program may take for an answer."""
+
+LOOK = 1.0
+"""Seconds of silence after which it is looked whether the end is wanted. The replay of a run that
+was found goes on as long as the program answers sooner."""
+
+LONGEST = 1 << 24
+"""Bytes of an answer."""
+
+CLOSING = 1.0
+"""Seconds that a program may take to end after it closed its standard output."""
+
+ENDING = 10.0
+"""Seconds that a guard may take to end a program."""
+
+GUARD = str(Path(__file__).with_name("guard.py"))
+
+
+class Fault(Exception):
+    """A fault of a program, in words that go after its name."""
+
+
+@define(eq=False)
+class Link:
+    """A program that is asked questions.
+
+    Attributes:
+        command: the program and its arguments.
+        program: it, while it runs.
+    """
+
+    command: tuple[str, ...]
+    program: Program | None = None
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a question.
+
+        Raises:
+            InputError: the program cannot be started.
+            AdapterError: there is no answer, or it is no object.
+            KeyboardInterrupt: the end is wanted.
+        """
+        try:
+            self.program = self.program or started(self.command)
+            answer = _object_in(self.program.answer_to(_line(question)))
+        except BaseException as error:
+            self.close()
+            if isinstance(error, Fault):
+                raise self.error(str(error), question) from None
+            raise
+        if "error" in answer:
+            raise self.error(f"failed: {answer['error']}", question)
+        return answer
+
+    def error(self, fault: str, question: dict[str, Any]) -> AdapterError:
+        """Return a fault of the program as an error that has the question, too."""
+        asked = _line(question).decode().strip()
+        return AdapterError(f"{shlex.join(self.command)} {fault}; it was asked {asked[:500]}")
+
+    def close(self) -> None:
+        """End the program at once; the next question starts it anew."""
+        program, self.program = self.program, None
+        if program is not None:
+            program.kill()
+
+
+def _line(question: dict[str, Any]) -> bytes:
+    return json.dumps(question, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+
+
+def _object_in(line: bytes) -> dict[str, Any]:
+    """Return the JSON object that a line has.
+
+    Raises:
+        Fault: there is none.
+    """
+    try:
+        answer = json.loads(line, parse_constant=_no_number, parse_float=_number)
+    except (ValueError, RecursionError):
+        raise Fault(f"answered {line[:200]!r}, which is no JSON") from None
+    if not isinstance(answer, dict):
+        raise Fault(f"answered {line[:200]!r}, which is no object")
+    return answer
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _no_number(text)
+
+
+@define(eq=False, weakref_slot=True)
+class Program:
+    """A program that runs; it ends when its last reference is gone.
+
+    Attributes:
+        guard: the process that runs it.
+        control: the socket to the guard.
+        read: the program's output after its last answer.
+        told: the guard's output.
+        asked: a question was asked.
+        silent_since: when the program closed its standard output.
+        ended: how it ended, in words.
+        end: ends it.
+    """
+
+    guard: subprocess.Popen[bytes]
+    control: socket.socket
+    read: bytearray = field(factory=bytearray)
+    told: bytes = b""
+    asked: bool = False
+    silent_since: float | None = None
+    ended: str | None = None
+    end: weakref.finalize[Any, Any] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Read and write without waiting; see to it that the program ends."""
+        self.end = weakref.finalize(self, _end, self.guard, self.control)
+        for file in (self.guard.stdin, self.guard.stdout, self.control):
+            assert file is not None
+            os.set_blocking(file.fileno(), False)
+
+    def kill(self) -> None:
+        """End the program, without waiting until it ends by itself."""
+        with suppress(OSError):
+            self.control.send(b"!")
+        self.end()
+
+    def wait_for_guard(self) -> str:
+        """Return the guard's first line: `started`, or why the program cannot be started.
+
+        Raises:
+            Fault: it does not.
+            Ended: the end is wanted.
+        """
+        until = time.monotonic() + PATIENCE
+        while b"\n" not in self.told:
+            self._wait(until)
+        return self.told.decode(errors="replace").strip()
+
+    def answer_to(self, question: bytes) -> bytes:
+        """Write a line, and return the line that the program writes.
+
+        Raises:
+            Fault: it writes none, or wrote something before.
+            Ended: the end is wanted.
+        """
+        if self.asked:
+            self._look(0.0)
+            if self.read:
+                raise Fault(f"wrote {bytes(self.read[:200])!r} without being asked")
+        self.asked = True
+        until, searched = time.monotonic() + PATIENCE, 0
+        while (at := self.read.find(b"\n", searched)) < 0:
+            if len(self.read) > LONGEST:
+                raise Fault(f"answered more than {LONGEST >> 20} MiB")
+            searched = len(self.read)
+            question = question[self._written(question) :]
+            self._wait(until, writes=bool(question))
+        answer = bytes(self.read[:at])
+        del self.read[: at + 1]
+        return answer
+
+    def _written(self, question: bytes) -> int:
+        """Write as much as the pipe takes, and return how much; a closed pipe takes everything."""
+        assert self.guard.stdin is not None
+        try:
+            return os.write(self.guard.stdin.fileno(), question) if question else 0
+        except BlockingIOError:
+            return 0
+        except OSError:
+            return len(question)
+
+    def _wait(self, until: float, *, writes: bool = False) -> None:
+        """Wait a little for the next event.
+
+        Raises:
+            Fault: nothing comes any more, or not in time.
+            Ended: the end is wanted.
+        """
+        if self.ended is not None:
+            raise Fault(self.ended)
+        now = time.monotonic()
+        if self.silent_since is not None and now > self.silent_since + CLOSING:
+            raise Fault("closed its standard output")
+        if now > until:
+            raise Fault(f"did not answer within {PATIENCE:g} seconds")
+        if not self._look(LOOK, writes=writes) and (reason := interrupts.wanted()) is not None:
+            raise interrupts.Ended(reason)
+
+    def _look(self, seconds: float, *, writes: bool = False) -> bool:
+        """Wait until something happens, and read it; return False if nothing did in time."""
+        stdin, stdout = self.guard.stdin, self.guard.stdout
+        assert stdin is not None
+        assert stdout is not None
+        poll = select.poll()
+        poll.register(self.control, select.POLLIN)
+        if self.silent_since is None:
+            poll.register(stdout, select.POLLIN)
+        if writes:
+            poll.register(stdin, select.POLLOUT)
+        ready = {descriptor for descriptor, _ in poll.poll(1000 * seconds)}
+        if stdout.fileno() in ready:
+            self._read(stdout.fileno())
+        if self.control.fileno() in ready:
+            self._hear(stdout.fileno())
+        return bool(ready)
+
+    def _read(self, stdout: int) -> bool:
+        """Read the program's output; return whether it wrote anything."""
+        try:
+            more = os.read(stdout, 1 << 16)
+        except BlockingIOError:
+            return False
+        self.read += more
+        if not more:
+            self.silent_since = time.monotonic()
+        return bool(more)
+
+    def _hear(self, stdout: int) -> None:
+        """Read the guard's output. The guard ends after the program."""
+        more = self.control.recv(1 << 12)
+        self.told += more
+        if not more:
+            while len(self.read) <= LONGEST and self._read(stdout):
+                pass
+            code = self.guard.wait()
+            self.ended = "has ended with " + (
+                f"exit code {code}" if code < 128 else f"signal {code - 128}"
+            )
+
+
+def started(command: tuple[str, ...]) -> Program:
+    """Start a program.
+
+    Raises:
+        InputError: it cannot be started.
+        Ended: the end is wanted.
+    """
+    mine, theirs = socket.socketpair()
+    mark = secrets.token_hex(8)
+    try:
+        with theirs:
+            guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", GUARD, str(theirs.fileno()), mark, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+    except (OSError, ValueError) as error:
+        mine.close()
+        raise _not_started(command, getattr(error, "strerror", None) or str(error)) from None
+    program = Program(guard, mine)
+    try:
+        told = program.wait_for_guard()
+    except BaseException as error:
+        program.kill()
+        if isinstance(error, Fault):
+            raise _not_started(command, f"its guard {error}") from None
+        raise
+    if told != "started":
+        raise _not_started(command, told)
+    return program
+
+
+def _not_started(command: tuple[str, ...], reason: str) -> InputError:
+    return InputError(f"cannot start {command[0]!r}: {reason}")
+
+
+def _end(guard: subprocess.Popen[bytes], control: socket.socket) -> None:
+    """Close everything to a program, and wait until its guard has ended it."""
+    for file in (guard.stdin, guard.stdout, control):
+        assert file is not None
+        with suppress(OSError):
+            file.close()
+    # Who presses Ctrl-C again need not wait; the guard goes on by itself.
+    with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+        guard.wait(ENDING)

@@ -1,0 +1,107 @@
+"""Packets of real code as values: each stays as it was when it was sent."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from antecede.checker.errors import ProtocolError
+from antecede.checker.model import Message, Packet
+from antecede.checker.purity.usable import unusable
+from antecede.checker.semantics.values import messages_in
+
+
+class Fields(Mapping[Any, Any]):
+    """A dictionary that cannot change."""
+
+    def __init__(self, items: Mapping[Any, Any]) -> None:
+        """Take what is in a dictionary."""
+        self._items = dict(items)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return what is there."""
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the keys."""
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        """Return a hash of all that is in it."""
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        """Show it as the dictionary."""
+        return repr(self._items)
+
+
+@frozen
+class Parcel:
+    """A packet that is no value, such as a dictionary.
+
+    Attributes:
+        holds: what is in it, as values; for people, and for its messages.
+        pickled: the packet.
+    """
+
+    holds: Any
+    pickled: bytes = field(metadata={"shown": False})
+
+
+def as_value(packet: Any) -> Packet:
+    """Return a packet if it is a value, or else a parcel with it, as it is now.
+
+    Raises:
+        ProtocolError: it is no value, and cannot be pickled.
+    """
+    return packet if unusable(packet, "the packet") is None else _parcel(packet)
+
+
+def _parcel(packet: Any) -> Parcel:
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    try:
+        pickler.dump(packet)
+        # Twice: the first pickle may share parts where one of what was read does not.
+        pickled = pickle.dumps(pickle.loads(file.getvalue()))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ProtocolError(f"the packet {packet!r} cannot be sent: {error}") from None
+    view = _view(packet)
+    visible = set(messages_in(view))
+    hidden = [message for message in dict.fromkeys(pickler.messages) if message not in visible]
+    return Parcel((view, *hidden) if hidden else view, pickled)
+
+
+class _Pickler(pickle.Pickler):
+    """Finds the messages in a packet, whatever objects they are in."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.messages: list[Message] = []
+
+    def persistent_id(self, value: Any) -> None:
+        """Remember a message; it is pickled like anything else."""
+        if type(value) is Message:
+            self.messages.append(value)
+
+
+def _view(packet: Any) -> Hashable:
+    """Return what a packet holds, as values; of an object without a dictionary, only its class."""
+    if unusable(packet, "packet") is None:
+        return packet  # type: ignore[no-any-return]
+    if isinstance(packet, Mapping):
+        return Fields({_view(key): _view(value) for key, value in packet.items()})
+    if isinstance(packet, list | tuple):
+        return tuple(map(_view, packet))
+    if isinstance(packet, set | frozenset):
+        return frozenset(map(_view, packet))
+    inside = getattr(packet, "__dict__", None)
+    return type(packet).__name__ if inside is None else _view({type(packet).__name__: inside})
