@@ -1,17 +1,25 @@
-"""The arrays of the compiled audit: made small, and made longer as a log needs it."""
+"""The arrays of the compiled audit: made small, and each made longer as a log needs it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from antecede.checker.audit import kernels as k
+from antecede.checker.audit.capacity import check_room
 
 Array = np.ndarray[Any, Any]
 
 OUT = 1 << 18
 """After this many events, what happened is taken to the record."""
+
+LARGE = 1 << 27
+"""From this many bytes on, an array is made longer only if the memory has room for it."""
+
+STEP = 1 << 22
+"""Slots of a table that one call of a kernel moves. Signals wait for the end of the call."""
 
 
 def fresh(group: tuple[int, int] | None = None) -> k.Tables:
@@ -23,9 +31,11 @@ def fresh(group: tuple[int, int] | None = None) -> k.Tables:
     """
     none = np.zeros(0, np.int64)
     count = np.zeros(k.COUNTERS, np.int64)
-    count[k.COLUMNS] = 1
+    count[k.COLUMNS] = count[k.HEIGHT] = 1
     if group is not None:
         count[k.FIRST], count[k.COLUMNS], count[k.FIXED] = group[0], group[1] - group[0], 1
+        while k.WIDTH ** (int(count[k.HEIGHT]) - 1) < count[k.COLUMNS]:
+            count[k.HEIGHT] += 1
     arrays: dict[str, Array] = dict.fromkeys(k.Tables._fields, none)
     arrays["counter"] = count
     for name, slots in (("actor", 64), ("message", 1 << 12), ("set", 64)):
@@ -35,57 +45,72 @@ def fresh(group: tuple[int, int] | None = None) -> k.Tables:
     arrays |= _sized(arrays, ("name_ends", "state"), 1 << 12, np.int64)
     arrays |= _sized(arrays, ("members",), 1 << 8, np.int32)
     arrays |= _sized(arrays, ("set_starts",), 64, np.int64)
-    for kind, size in (("slots", 256), ("chunks", 256), ("rows", 256), ("nodes", 256)):
-        arrays |= _stacked(arrays, kind, size)
-    arrays["chunk_users"][0] = 1 << 30
+    for kind in ("slots", "chunks", "nodes"):
+        arrays |= _stacked(arrays, kind, 256)
+    arrays["chunk_users"][0] = k.FOREVER
     arrays["scratch"] = np.zeros(64, np.int64)
+    arrays["stack"] = np.zeros(k.STACK, np.int64)
     arrays["pairs"] = np.full(1 << 8, -1, np.int64)
     arrays["out"] = np.zeros(4 * OUT, np.int64)
     arrays["found"] = np.zeros(6 << 8, np.int64)
     return k.Tables(**arrays)
 
 
-def grown(t: k.Tables, longest: int = 0) -> k.Tables:
-    """Return tables in which whatever is nearly full is twice as long.
+def populated(t: k.Tables, actors: int) -> k.Tables:
+    """Return tables with a number of actors that have no names."""
+    arrays = t._asdict()
+    arrays |= _actors(arrays, max(actors + 2, len(t.own)))
+    t.counter[k.ACTORS] = actors
+    return grown(k.Tables(**arrays))
 
-    Args:
-        t: the tables.
-        longest: a line of this many bytes must fit.
+
+def again(t: k.Tables, group: tuple[int, int] | None) -> k.Tables:
+    """Return tables before the first event, with the actors, messages and sets of other tables."""
+    kept = ("actor_keys", "message_keys", "set_keys", "arena", "starts", "members", "set_starts")
+    new = fresh(group)
+    arrays = new._asdict()
+    arrays |= _actors(arrays, len(t.own)) | {name: getattr(t, name) for name in kept}
+    arrays["state"] = _new(len(t.state), np.int64)
+    for counter in (k.ACTORS, k.MESSAGES, k.SETS, k.MEMBERS, k.ARENA):
+        new.counter[counter] = t.counter[counter]
+    return grown(k.Tables(**arrays))
+
+
+def grown(t: k.Tables) -> k.Tables:
+    """Return tables in which each array that is nearly full is twice as long.
+
+    Raises:
+        CapacityError: there is too little memory.
     """
     arrays, count = t._asdict(), t.counter
-    extra = longest // 2
-    while 4 * (count[k.ACTORS] + extra + 2) > 3 * len(arrays["own"]):
+    if 4 * (count[k.ACTORS] + 2) > 3 * len(arrays["own"]):
         arrays |= _actors(arrays, 2 * len(arrays["own"]))
-    while not count[k.FIXED] and count[k.ACTORS] + extra + 2 > count[k.COLUMNS] * k.WIDTH:
-        columns = int(count[k.COLUMNS])
-        wide = np.zeros((len(arrays["rows"]) // columns, 2 * columns), np.int32)
-        wide[:, :columns] = arrays["rows"].reshape(-1, columns)
-        arrays["rows"] = wide.reshape(-1)
-        count[k.COLUMNS] *= 2
+    while not count[k.FIXED] and count[k.ACTORS] + 2 > count[k.COLUMNS] * k.WIDTH:
+        _make_taller(arrays)
     for name, used in (("arena", count[k.ARENA]), ("names", _names(t))):
-        while used + longest + 1 > len(arrays[name]):
-            arrays |= _sized(arrays, (name,), 2 * len(arrays[name]), np.uint8)
+        _lengthen(arrays, (name,), used + count[k.WANTED] + 1, np.uint8)
     _lengthen(arrays, ("name_ends",), count[k.NAMES] + 2, np.int64)
     _lengthen(arrays, ("state",), count[k.MESSAGES] + 2, np.int64)
-    _lengthen(arrays, ("members",), count[k.MEMBERS] + extra + 2, np.int32)
+    _lengthen(arrays, ("members",), count[k.MEMBERS] + count[k.LISTED] + 2, np.int32)
     _lengthen(arrays, ("set_starts",), count[k.SETS] + 4, np.int64)
-    for name, used in (("actor", count[k.ACTORS] + extra), ("set", count[k.SETS])):
+    for name, used in (("actor", count[k.ACTORS]), ("set", count[k.SETS])):
         while 6 * (used + 2) > len(arrays[f"{name}_keys"]):
             arrays[f"{name}_keys"] = _rehashed(arrays[f"{name}_keys"])
     while 4 * (count[k.MESSAGES] + 2) > len(arrays["message_keys"]):
         arrays["message_keys"] = _rehashed(arrays["message_keys"])
-    needs = {"chunks": count[k.COLUMNS] + 4, "rows": extra + 4, "slots": 4, "nodes": 4}
+    needs = {"chunks": k.least_chunks(count[k.ACTORS]) + 4, "slots": 4, "nodes": 4}
     for kind, least in needs.items():
         while count[getattr(k, kind.upper())] < least:
             arrays |= _stacked(arrays, kind, 2 * len(arrays[f"free_{kind}"]))
     if 2 * count[k.PAIRS] + 4 > len(arrays["pairs"]):
-        more = np.full(2 * len(arrays["pairs"]), -1, np.int64)
-        k.repair_pairs(arrays["pairs"], more)
+        more = _new(2 * len(arrays["pairs"]), np.int64, -1)
+        _moved(k.repair_pairs, arrays["pairs"], more, len(arrays["pairs"]))
         arrays["pairs"] = more
-    _lengthen(arrays, ("scratch",), count[k.ACTORS] + 2, np.int64)
     _lengthen(arrays, ("found",), 6 * (count[k.FOUND] + 4), np.int64)
     if len(arrays["watched"]):
+        _lengthen(arrays, ("scratch",), count[k.ACTORS] + 2, np.int64)
         _lengthen(arrays, ("raised",), 3 * (count[k.RAISED] + count[k.ACTORS] + 1), np.int64)
+    count[k.WANTED] = count[k.LISTED] = count[k.WORK] = 0
     return k.Tables(**arrays)
 
 
@@ -94,60 +119,109 @@ def _names(t: k.Tables) -> int:
     return int(t.name_ends[t.counter[k.NAMES] - 1]) if t.counter[k.NAMES] else 0
 
 
+def _new(size: int, kind: Any, value: int = 0) -> Array:
+    """Return an array of a value.
+
+    Raises:
+        CapacityError: there is too little memory.
+    """
+    if (wanted := size * np.dtype(kind).itemsize) >= LARGE:
+        check_room(wanted)
+    return np.full(size, value, kind) if value else np.zeros(size, kind)
+
+
 def _keys(slots: int) -> Array:
-    keys = np.zeros(3 * slots, np.int64)
+    keys = _new(3 * slots, np.int64)
     keys[2::3] = -1
     return keys
 
 
 def _rehashed(old: Array) -> Array:
     new = _keys(2 * len(old) // 3)
-    k.rehash(old, new)
+    _moved(k.rehash, old, new, len(old) // 3)
     return new
 
 
+def _moved(move: Callable[[Array, Array, int, int], None], old: Array, new: Array, n: int) -> None:
+    for begin in range(0, n, STEP):
+        move(old, new, begin, min(begin + STEP, n))
+
+
 def _sized(
-    arrays: dict[str, Array], names: tuple[str, ...], size: int, kind: Any
+    arrays: dict[str, Array], names: tuple[str, ...], size: int, kind: Any, value: int = 0
 ) -> dict[str, Array]:
-    """Return arrays of a size, beginning with what they hold."""
-    found = {}
+    """Return longer copies of arrays."""
+    longer = {}
     for name in names:
-        new = np.zeros(size, kind)
-        new[: len(arrays[name])] = arrays[name]
-        found[name] = new
-    return found
+        longer[name] = _new(size, kind, value)
+        longer[name][: len(arrays[name])] = arrays[name]
+    return longer
 
 
 def _lengthen(arrays: dict[str, Array], names: tuple[str, ...], least: int, kind: Any) -> None:
-    while len(arrays[names[0]]) < least:
-        arrays |= _sized(arrays, names, max(64, 2 * len(arrays[names[0]])), kind)
+    size = max(64, len(arrays[names[0]]))
+    while size < least:
+        size *= 2
+    if size > len(arrays[names[0]]):
+        arrays |= _sized(arrays, names, size, kind)
 
 
 def _actors(arrays: dict[str, Array], size: int) -> dict[str, Array]:
-    """Return what is kept per actor, for so many."""
-    names = ("known", "own", "next_waiter", "last_waiter", "first_node", "last_node", "ready")
-    longer = _sized(arrays, names, size, np.int32) | _sized(arrays, ("starts",), size + 1, np.int64)
-    return longer | _sized(arrays, ("waits_for",), size, np.int64)
+    """Return longer arrays for actors; a new actor knows nothing and does not wait."""
+    names = ("known", "own", "next_waiter", "before_waiter", "last_node", "ready")
+    longer = _sized(arrays, names, size, np.int32)
+    longer |= _sized(arrays, ("starts",), size + 1, np.int64)
+    longer |= _sized(arrays, ("marks",), size, np.int64)
+    longer |= _sized(arrays, ("first_node",), size, np.int32, -1)
+    # The ring of those that can go on begins anew, because places in it depend on its length.
+    count = arrays["counter"]
+    ring = np.arange(count[k.READY], count[k.READY_END])
+    longer["ready"][: len(ring)] = arrays["ready"][ring % max(1, len(arrays["ready"]))]
+    count[k.READY], count[k.READY_END] = 0, len(ring)
+    return longer | _sized(arrays, ("waits_for",), size, np.int64, -1)
 
 
 def _stacked(arrays: dict[str, Array], kind: str, size: int) -> dict[str, Array]:
-    """Return what is kept per slot, chunk, row or node, for so many, and the free ones."""
+    """Return longer arrays for slots, chunks or nodes, and the stack of free ones."""
     count, old = arrays["counter"], len(arrays[f"free_{kind}"])
     widths: dict[str, dict[str, int]] = {
-        "slots": dict.fromkeys(("sender", "number", "row", "missing", "to"), 1),
+        "slots": dict.fromkeys(("sender", "number", "past", "missing", "to"), 1),
         "chunks": {"chunks": k.WIDTH, "chunk_users": 1},
-        "rows": {"rows": int(count[k.COLUMNS]), "row_users": 1},
         "nodes": {},
     }
-    found = _sized(arrays, (f"free_{kind}",), size, np.int32)
+    longer = _sized(arrays, (f"free_{kind}",), size, np.int32)
     for name, width in widths[kind].items():
-        found |= _sized(arrays, (name,), size * width, np.int32)
+        longer |= _sized(arrays, (name,), size * width, np.int32)
     if kind == "slots":
-        found |= _sized(arrays, ("sent_at",), size, np.int64)
+        longer |= _sized(arrays, ("sent_at",), size, np.int64)
     if kind == "nodes":
-        found |= _sized(arrays, ("nodes",), 5 * size, np.int64)
+        longer |= _sized(arrays, ("nodes",), 5 * size, np.int64)
     at = getattr(k, kind.upper())
     first = old + (kind == "chunks" and old == 0)  # chunk 0 is never free
-    found[f"free_{kind}"][count[at] : count[at] + size - first] = np.arange(first, size)
+    longer[f"free_{kind}"][count[at] : count[at] + size - first] = np.arange(first, size)
     count[at] += size - first
-    return found
+    return longer
+
+
+def _make_taller(arrays: dict[str, Array]) -> None:
+    """Make room for more senders: put a chunk above the root of every clock."""
+    count = arrays["counter"]
+    in_transit = np.ones(len(arrays["past"]), bool)
+    in_transit[arrays["free_slots"][: count[k.SLOTS]]] = False
+    known, past = arrays["known"], arrays["past"]
+    roots = np.unique(np.concatenate([known[: count[k.ACTORS]], past[in_transit]]))
+    roots = roots[roots > 0]
+    while count[k.CHUNKS] < len(roots):
+        arrays |= _stacked(arrays, "chunks", 2 * len(arrays["free_chunks"]))
+    count[k.CHUNKS] -= len(roots)
+    above = arrays["free_chunks"][count[k.CHUNKS] : count[k.CHUNKS] + len(roots)]
+    chunks = arrays["chunks"].reshape(-1, k.WIDTH)
+    chunks[above], chunks[above, 0] = 0, roots
+    arrays["chunk_users"][above] = arrays["chunk_users"][roots]
+    arrays["chunk_users"][roots] = 1
+    over = np.zeros(len(chunks), np.int32)
+    over[roots] = above
+    known[:] = over[known]
+    past[in_transit] = over[past[in_transit]]
+    count[k.COLUMNS] *= k.WIDTH
+    count[k.HEIGHT] += 1

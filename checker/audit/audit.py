@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 
-from attrs import define, field
+from attrs import define, evolve, field
 
+from antecede.checker.audit.capacity import TOO_LARGE, check_memory
 from antecede.checker.audit.chains import Record, with_chains
 from antecede.checker.audit.clocks import Clocks
 from antecede.checker.audit.events import Event
@@ -20,13 +22,16 @@ from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
-from antecede.checker.errors import InputError
+from antecede.checker.errors import CapacityError, InputError
 
 LARGE = 1 << 22
 """From this many bytes of logs on, the compiled judge is the faster one, its start included."""
 
 TICK = 1 << 12
 """The plain judge calls its watcher after this many events."""
+
+CROWDED = 1 << 20
+"""The plain judge gives up a small log when clocks have this many entries, some 350 MB."""
 
 
 def audit(
@@ -52,21 +57,73 @@ def audit(
 
     Raises:
         InputError: a log cannot be read, a line is no event, or there is nothing to judge.
+        CapacityError: there is too little memory or disk.
     """
     check_names(names)
-    with contextlib.ExitStack() as stack:
-        parts = [(part, name) for name in names for part in parts_of(name)]
-        sources = [stack.enter_context(opened(part, name)) for part, name in parts]
-        sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
-        logs = [open_log(source, format, event, fields) for source in sources]
-        simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
-        if judge == "compiled" or (judge == "auto" and simple and _are_large(sources)):
-            return _compiled(logs, tick, unfinished)
-        plain = _Plain(stack.enter_context(contextlib.closing(Record())))
+    watch = partial(_watched, tick)
+    try:
+        with contextlib.ExitStack() as stack:
+            parts = [(part, name) for name in names for part in parts_of(name)]
+            sources = [stack.enter_context(opened(part, name)) for part, name in parts]
+            sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
+            logs = [open_log(source, format, event, fields) for source in sources]
+            found = _judged(logs, judge, watch, unfinished=unfinished)
+    except MemoryError:
+        raise CapacityError(TOO_LARGE) from None
+    torn = tuple((source.name, line) for source in sources for line in source.torn)
+    return evolve(found, torn=torn)
+
+
+def _watched(tick: Callable[[int, int], None], size: int, events: int) -> None:
+    """Report the progress, and end the audit before all memory is used."""
+    tick(size, events)
+    check_memory()
+
+
+def _judged(
+    logs: Sequence[Log], judge: str, tick: Callable[[int, int], None], *, unfinished: bool
+) -> Audit:
+    """Judge logs by the given judge, or by the faster one."""
+    simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
+    sources = [log.source for log in logs]
+    if judge == "compiled" or (judge == "auto" and simple and _are_large(sources)):
+        return _compiled(logs, tick, unfinished)
+    small = judge == "auto" and simple
+    read = [source.ahead for source in sources]
+    try:
+        return _plain(logs, tick, unfinished, _refuse if small else _look)
+    except _Crowded:
+        for source, ahead in zip(sources, read, strict=True):
+            source.begin_again(ahead)
+        return _compiled(logs, tick, unfinished)
+
+
+class _Crowded(Exception):
+    """Clocks have become large in a small log."""
+
+
+def _refuse(_entries: int) -> int:
+    """Leave large clocks to the compiled judge, where they share their equal parts."""
+    raise _Crowded
+
+
+def _look(entries: int) -> int:
+    """Check the memory, and return the number of entries at which to check it again."""
+    check_memory()
+    return entries + CROWDED
+
+
+def _plain(
+    logs: Sequence[Log],
+    tick: Callable[[int, int], None],
+    unfinished: bool,
+    crowded: Callable[[int], int],
+) -> Audit:
+    with contextlib.closing(_Plain(crowded)) as judge:
         for log in logs:
-            plain.read(log, tick)
-        check_events(plain.read_of, [(log.source.whole, log.format) for log in logs])
-        return plain.result([source.name for source in sources], unfinished)
+            judge.read(log, tick)
+        check_events(judge.read_of, [(log.source.whole, log.format) for log in logs])
+        return judge.result([log.source.name for log in logs], unfinished)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -117,9 +174,14 @@ def _nothing_in(name: str, format: str) -> InputError:
 
 @define(eq=False)
 class _Plain:
-    """The plain judge, and what it keeps while logs are read."""
+    """The plain judge, and what it keeps while logs are read.
 
-    record: Record
+    Attributes:
+        crowded: called when clocks have many entries; see `Oracle`.
+    """
+
+    crowded: Callable[[int], int]
+    record: Record = field(factory=Record)
     oracle: Oracle = field(init=False)
     clocks: Clocks = field(factory=Clocks)
     events: int = 0
@@ -127,7 +189,16 @@ class _Plain:
     read_of: Counter[str] = field(factory=Counter)
 
     def __attrs_post_init__(self) -> None:
-        self.oracle = Oracle(happened=self.record.keep)
+        self._begin(frozenset())
+
+    def _begin(self, ambiguous: Set[str]) -> None:
+        self.oracle = Oracle(
+            self.record.keep, ambiguous=ambiguous, crowded=self.crowded, most=CROWDED
+        )
+
+    def close(self) -> None:
+        """Give the record up."""
+        self.record.close()
 
     def read(self, log: Log, tick: Callable[[int, int], None]) -> None:
         """Take a log."""
@@ -148,18 +219,15 @@ class _Plain:
     def result(self, logs: Sequence[str], unfinished: bool) -> Audit:
         """Return what was found, once everything is read."""
         self.oracle.finish()
-        self.clocks.finish()
+        if self.oracle.shared:
+            self._judge_again()
         if not self.oracle.causal_sends:
             raise no_sends(logs, self.events)
-        faults = [Finding("clock", f.line, f.text, f.host, log=f.log) for f in self.clocks.faults]
-
-        def where(finding: Finding) -> tuple[int, int]:
-            return logs.index(finding.log), finding.line
-
-        findings = sorted([*self.oracle.findings, *faults], key=where)
+        findings = with_chains(self._findings(logs), self.record)
+        undelivered = sorted(self.oracle.undelivered(), key=_actor)
         return Audit(
-            findings=tuple(with_chains(findings, self.record)),
-            undelivered=() if unfinished else tuple(sorted(self.oracle.undelivered(), key=where)),
+            findings=tuple(findings),
+            undelivered=() if unfinished else tuple(undelivered),
             logs=tuple(logs),
             actors=len(self.home),
             causal_sends=self.oracle.causal_sends,
@@ -168,3 +236,28 @@ class _Plain:
             open=self.oracle.open,
             unaddressed=self.oracle.unaddressed,
         )
+
+    def _judge_again(self) -> None:
+        """Judge everything again, without the names that several actors causal-send."""
+        first, self.record = self.record, Record()
+        with contextlib.closing(first):
+            self._begin(self.oracle.shared)
+            for event, _ in first:
+                self.oracle.take(event)
+            self.oracle.finish()
+
+    def _findings(self, logs: Sequence[str]) -> list[Finding]:
+        """Return the findings, sorted by the names of actors, then in each actor's own order."""
+        self.clocks.finish()
+        faults = [Finding("clock", f.line, f.text, f.host, log=f.log) for f in self.clocks.faults]
+        findings = sorted(self.oracle.findings, key=_actor)  # stable: keeps each actor's order
+        if not faults:
+            return findings
+        order = {log: at for at, log in enumerate(logs)}
+        # A log with clocks has each actor's events in the order of its lines; spans may not.
+        faults.sort(key=lambda finding: finding.text)
+        return sorted([*findings, *faults], key=lambda f: (f.actor, order[f.log], f.line))
+
+
+def _actor(finding: Finding) -> str:
+    return finding.actor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,28 +26,31 @@ class Record:
 
     file: IO[str] = field(factory=lambda: _temporary())
 
-    def keep(self, event: Event) -> None:
-        """Keep an event.
+    def keep(self, event: Event, counts: bool) -> None:
+        """Keep an event, and whether it counts.
 
         Raises:
             CapacityError: the disk is full.
         """
-        values = (event.line, event.actor, event.kind, event.message, event.to, event.log)
+        place, clock = (event.log, event.line), None if event.clock is None else dict(event.clock)
+        values = (counts, place, event.actor, event.kind, event.message, event.to, clock)
         try:
             self.file.write(json.dumps(values) + "\n")
         except OSError as error:
             raise full_disk(error) from None
 
     def close(self) -> None:
-        """Give the events up."""
-        self.file.close()
+        """Give the events up, also those for which the disk has no room."""
+        with contextlib.suppress(OSError):
+            self.file.close()
 
-    def __iter__(self) -> Iterator[Event]:
-        """Yield the events in the order in which they were kept."""
+    def __iter__(self) -> Iterator[tuple[Event, bool]]:
+        """Yield the events in the order in which they were kept, and whether they count."""
         self.file.seek(0)
         for text in self.file:
-            line, actor, kind, message, to, log = json.loads(text)
-            yield Event(line, actor, kind, message, None if to is None else tuple(to), log=log)
+            counts, (log, line), actor, kind, message, to, clock = json.loads(text)
+            to = None if to is None else tuple(to)
+            yield Event(line, actor, kind, message, to, clock, log), counts
 
 
 def _temporary() -> IO[str]:
@@ -61,19 +65,19 @@ def full_disk(error: OSError) -> CapacityError:
     )
 
 
-def with_chains(findings: Sequence[Finding], record: Iterable[Event]) -> list[Finding]:
+def with_chains(findings: Sequence[Finding], record: Iterable[tuple[Event, bool]]) -> list[Finding]:
     """Return the findings, with the chains of the first violations.
 
     Args:
         findings: of an audit.
-        record: the events in causal order, which are gone through once more.
+        record: the events in causal order, and whether they count; gone through once more.
     """
     wanted = [f for f in findings if f.kind == "causal-delivery"][:MOST_CHAINS]
     if not wanted:
         return [*findings]
     searches = {id(finding): _Search(finding) for finding in wanted}
-    for event in record:
-        for search in searches.values():
+    for event, counts in record:
+        for search in searches.values() if counts else ():
             search.take(event)
     return [searches[id(f)].result() if id(f) in searches else f for f in findings]
 

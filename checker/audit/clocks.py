@@ -1,16 +1,15 @@
 """Decides whether the vector clocks of a log are possible.
 
-The log is read once, in any interleaving of the hosts. What is kept is a clock per host and what
-hosts know of events that have not been read yet, which is nothing where every event stands after
-those that it knows of.
+The log is read once, in any interleaving of the hosts, and the faults do not depend on it.
+The memory holds two clocks per host, and the entries for events that have not been read yet. There
+are no such entries if every event stands after the events that it knows of.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.audit.events import Stamp
 
@@ -27,12 +26,11 @@ class Fault:
 
 @frozen
 class _Claim:
-    """An event that knows of another host's event number `entry`, which was not read yet."""
+    """An event, number `own`, that knows of another host's event number `entry`, not read yet."""
 
     entry: int
     own: int
-    line: int
-    log: str
+    stamp: Stamp
 
 
 @define(eq=False)
@@ -40,22 +38,35 @@ class Clocks:
     """Takes the clocks of a log one by one, and finds out which are impossible.
 
     Four laws, after Fidge (1988) and Mattern (1989): a host's own entries run 1, 2, 3, …; no entry
-    decreases; an entry is the number of an event that exists; and no event knows of one that knows
-    of it.
+    decreases; an entry is the number of an event that exists; and no two events know of each other.
+    Of two hosts, the first two events that know of each other are a fault. So is the first event of
+    a host that knows of an event which another host does not have.
+
+    Attributes:
+        latest: per host, its last event.
+        counts: per host, the greatest number of its events.
+        highest: per host, how many events of each other host it knows of.
+        claims: per host and other host, the other's first events to know of an event of the host;
+            sorted by the known events.
+        mutual: pairs of hosts with events that know of each other.
     """
 
     faults: list[Fault] = field(factory=list)
     latest: dict[str, Stamp] = field(factory=dict)
     counts: dict[str, int] = field(factory=dict)
+    highest: dict[str, dict[str, int]] = field(factory=lambda: defaultdict(dict))
     claims: dict[str, dict[str, deque[_Claim]]] = field(factory=lambda: defaultdict(dict))
+    mutual: set[frozenset[str]] = field(factory=set)
 
     def take(self, stamp: Stamp) -> None:
         """Take the next event."""
-        self.faults += self._own(stamp)
-        self.faults += self._forgotten(stamp)
-        if stamp.clock.get(stamp.host, 0):  # else it cannot be told which event it is
-            self.faults += self._circular(stamp)
-            self._claim(stamp)
+        own, before = stamp.clock.get(stamp.host, 0), self.counts.get(stamp.host, 0)
+        self._own(stamp, own, before)
+        self._forgotten(stamp)
+        if own > before:  # else another event has its number
+            self.counts[stamp.host] = own
+            self._circular(stamp, own)
+            self._claim(stamp, own)
         self.latest[stamp.host] = stamp
 
     def finish(self) -> None:
@@ -67,45 +78,55 @@ class Clocks:
                 if future is not None:
                     there = f"{count} events" if count != 1 else "1 event"
                     text = f"{claimer} knows of event {future.entry} of {host}, which has {there}"
-                    fault = Fault(future.line, claimer, f"{text} in the log", future.log)
-                    self.faults.append(fault)
+                    self._find(future.stamp, f"{text} in the log")
 
-    def _own(self, stamp: Stamp) -> Iterator[Fault]:
-        own, before = stamp.clock.get(stamp.host, 0), self.counts.get(stamp.host, 0)
+    def _find(self, stamp: Stamp, text: str) -> None:
+        self.faults.append(Fault(stamp.line, stamp.host, text, stamp.log))
+
+    def _own(self, stamp: Stamp, own: int, before: int) -> None:
         if own != before + 1:
             text = f"the entry of {stamp.host} in its own clock is {own}, not {before + 1}"
-            yield Fault(stamp.line, stamp.host, text, stamp.log)
-        self.counts[stamp.host] = max(before, own)
+            self._find(stamp, text)
 
-    def _forgotten(self, stamp: Stamp) -> Iterator[Fault]:
+    def _forgotten(self, stamp: Stamp) -> None:
         before = self.latest.get(stamp.host, stamp).clock
         for other, known in before.items():
             now = stamp.clock.get(other, 0)
             if now < known and other != stamp.host:
                 text = f"{stamp.host} knew of event {known} of {other}, and now of {now} only"
-                yield Fault(stamp.line, stamp.host, text, stamp.log)
+                self._find(stamp, text)
 
-    def _circular(self, stamp: Stamp) -> Iterator[Fault]:
-        """Find events read before that know of this one, although it knows of them."""
-        own = stamp.clock.get(stamp.host, 0)
+    def _circular(self, stamp: Stamp, own: int) -> None:
+        """Find events read before that know of this one, although it knows of them.
+
+        The first pair that is found of two hosts is made of the first such event of each, however
+        their events are interleaved: the later of the two finds the other one.
+        """
         for claimer, queue in self.claims.get(stamp.host, {}).items():
             while queue and queue[0].entry < own:
                 queue.popleft()
-            if queue and stamp.clock.get(claimer, 0) >= queue[0].own:
-                claim = queue.popleft()
+            pair = frozenset((claimer, stamp.host))
+            if queue and stamp.clock.get(claimer, 0) >= queue[0].own and pair not in self.mutual:
+                self.mutual.add(pair)
+                one, other = sorted(((stamp, own), (queue[0].stamp, queue[0].own)), key=_host)
                 text = (
-                    f"{stamp.host} knows of event {claim.own} of {claimer} (line {claim.line}), "
-                    "which knows of this one already"
+                    f"{one[0].host} knows of event {other[1]} of {other[0].host} (line "
+                    f"{other[0].line}), which knows of this one"
                 )
-                yield Fault(stamp.line, stamp.host, text, stamp.log)
+                self._find(one[0], text)
             while queue and queue[0].entry <= own:
                 queue.popleft()
 
-    def _claim(self, stamp: Stamp) -> None:
+    def _claim(self, stamp: Stamp, own: int) -> None:
         """Remember what this event is the first of its host to know, and has not been read yet."""
-        before = self.latest[stamp.host].clock if stamp.host in self.latest else {}
+        highest = self.highest[stamp.host]
         for other, entry in stamp.clock.items():
-            new = entry > max(before.get(other, 0), self.counts.get(other, 0))
-            if new and other != stamp.host:
-                claim = _Claim(entry, stamp.clock.get(stamp.host, 0), stamp.line, stamp.log)
-                self.claims[other].setdefault(stamp.host, deque()).append(claim)
+            if other != stamp.host and entry > highest.get(other, 0):
+                highest[other] = entry
+                if entry > self.counts.get(other, 0):
+                    claims = self.claims[other].setdefault(stamp.host, deque())
+                    claims.append(_Claim(entry, own, evolve(stamp, clock={})))
+
+
+def _host(numbered: tuple[Stamp, int]) -> str:
+    return numbered[0].host

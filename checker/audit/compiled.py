@@ -2,64 +2,42 @@
 
 from __future__ import annotations
 
-import heapq
-import tempfile
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import IO, Any
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.audit import kernels as k
-from antecede.checker.audit.arrays import Array, fresh, grown
-from antecede.checker.audit.chains import MOST_CHAINS, full_disk
+from antecede.checker.audit.arrays import Array, again, fresh, grown
+from antecede.checker.audit.capacity import OFTEN, check_memory
+from antecede.checker.audit.chains import MOST_CHAINS
 from antecede.checker.audit.events import DELIVER, SEND, Event
-from antecede.checker.audit.findings import Audit, Finding, no_sends, two_homes
-from antecede.checker.audit.oracle import overtaken
-from antecede.checker.audit.records import Fields, object_event
+from antecede.checker.audit.findings import (
+    Audit,
+    Finding,
+    delivered_again,
+    never_sent,
+    no_sends,
+    not_delivered,
+    overtaken,
+    sent_by_several,
+    sent_twice,
+    strayed,
+    too_soon,
+    two_homes,
+)
+from antecede.checker.audit.records import Fields, line_events
 from antecede.checker.audit.sources import Source
+from antecede.checker.audit.store import Store
 
 BATCH = 1 << 14
-LOG_SHIFT = 44
+LOG_SHIFT = 40
 """A place is a log's number and a line."""
 
 ROWS = 1 << 16
 """The record is read in pieces of this many events."""
-
-
-@define(eq=False)
-class Store:
-    """Numbers on disk, written at the end and read anywhere."""
-
-    kind: Any
-    file: IO[bytes] = field(factory=tempfile.TemporaryFile)
-    count: int = 0
-
-    def add(self, values: Array) -> None:
-        """Append numbers.
-
-        Raises:
-            CapacityError: the disk is full.
-        """
-        try:
-            self.file.write(np.ascontiguousarray(values, self.kind).tobytes())
-        except OSError as error:
-            raise full_disk(error) from None
-        self.count += len(values)
-
-    def get(self, start: int, count: int) -> Array:
-        """Return numbers from a place on."""
-        size = np.dtype(self.kind).itemsize
-        try:
-            self.file.flush()
-        except OSError as error:
-            raise full_disk(error) from None
-        self.file.seek(start * size)
-        found = np.frombuffer(self.file.read(count * size), self.kind)
-        self.file.seek(0, 2)
-        return found
 
 
 @define(eq=False)
@@ -95,7 +73,7 @@ class Compiled:
     def close(self) -> None:
         """Give the record up."""
         for store in (self.record, self.names, self.ends):
-            store.file.close()
+            store.close()
 
     def read(self, source: Source, fields: Fields, tick: Callable[[int, int], None]) -> int:
         """Take the next log; return how many events it has.
@@ -107,7 +85,7 @@ class Compiled:
         self.logs.append(source.name)
         if self.wholes[-1:] != [source.whole]:
             self.wholes.append(source.whole)
-        self._begin()
+        self._begin(source)
         words = (fields.actor, fields.event, fields.message, fields.to, fields.send, fields.deliver)
         keys = np.frombuffer("".join(words).encode(), np.uint8)
         ends = np.cumsum([len(word.encode()) for word in words])
@@ -115,16 +93,16 @@ class Compiled:
         while chunk := source.read():
             source.check_text(chunk, int(self.tables.counter[k.LINES]))
             chunk += b"" if chunk.endswith(b"\n") else b"\n"
-            self._chunk(chunk, source.name, fields, keys, ends, batch)
+            self._chunk(chunk, source, fields, keys, ends, batch)
             tick(source.taken, self.events)
         return self.events - before
 
-    def _begin(self) -> None:
+    def _begin(self, source: Source) -> None:
         """Count the lines of the next log."""
-        self.tables.counter[k.LINES] = 0
+        self.tables.counter[k.LINES] = source.skipped
 
     def _chunk(
-        self, chunk: bytes, name: str, fields: Fields, keys: Array, ends: Array, batch: Array
+        self, chunk: bytes, source: Source, fields: Fields, keys: Array, ends: Array, batch: Array
     ) -> None:
         data, at = np.frombuffer(chunk, np.uint8), 0
         log = (len(self.logs) - 1) << LOG_SHIFT
@@ -135,27 +113,25 @@ class Compiled:
             self._take(batch, events)
             if why == k.FINISHED:
                 continue
-            end = chunk.index(b"\n", at)
             if why == k.GROW:
                 self._keep_names()
-                self.tables = grown(self.tables, end - at + 1)
+                self.tables = grown(self.tables)
                 continue
+            end = chunk.index(b"\n", at)
             self.tables.counter[k.LINES] += 1
             line, number = chunk[at:end].decode().removesuffix("\r"), self.tables.counter[k.LINES]
-            event = object_event(name, int(number), line, fields) if line.strip() else None
-            if event is not None:
-                self._event(event, log, batch)
+            if line.strip():
+                self._line(line_events(source, int(number), line, fields), log, batch)
             at = end + 1
 
+    def _line(self, events: list[Event], log: int, batch: Array) -> None:
+        """Take the events of a line that Python read."""
+        for event in events:
+            self._event(event, log, batch)
+
     def _event(self, event: Event, log: int, batch: Array) -> None:
-        """Take an event that Python has read."""
-        spelled = [event.actor, event.message, *(event.to or ())]
-        self._keep_names()
-        self.tables = grown(self.tables, sum(len(_bytes(name)) + 3 for name in spelled) + 64)
-        actor, message = (
-            self._number(k.actor_of, event.actor),
-            self._number(k.message_of, event.message),
-        )
+        actor = self._number(k.actor_of, event.actor)
+        message = self._number(k.message_of, event.message)
         to = -1
         if event.kind == SEND and event.to is not None:
             to = self._set(sorted({self._number(k.actor_of, name) for name in event.to}))
@@ -164,8 +140,9 @@ class Compiled:
         self._take(batch, 1)
 
     def _set(self, members: list[int]) -> int:
-        """Return the number of a destination set, for which there is room."""
-        t = self.tables
+        """Return the number of a destination set."""
+        self.tables.counter[k.LISTED] = len(members)
+        t = self.tables = grown(self.tables)
         text = np.frombuffer(repr(members).encode(), np.uint8)
         one, two = k.hashes(text, 0, len(text))
         at = k.place(t.set_keys, one, two)
@@ -180,8 +157,12 @@ class Compiled:
         return number
 
     def _number(self, kernel: Callable[..., int], name: str) -> int:
+        """Return the number of a name."""
         text = np.frombuffer(_bytes(name), np.uint8)
-        return int(kernel(self.tables, text, 0, len(text)))
+        while (number := int(kernel(self.tables, text, 0, len(text)))) < 0:
+            self._keep_names()
+            self.tables = grown(self.tables)
+        return number
 
     def _take(self, batch: Array, events: int) -> None:
         """Judge events."""
@@ -250,110 +231,158 @@ class Compiled:
     def result(self, *, unfinished: bool = False) -> Audit:
         """Return what was found, once everything is read."""
         self._finish()
-        self._empty(keep=True)
+        rows = self._found()
+        ambiguous = np.unique(rows[rows[:, 0] == k.SHARED, 2])
+        if ambiguous.size:
+            self._judge_again(ambiguous)
+            rows = self._found()
         t = self.tables
         if not t.counter[k.SENDS]:
             raise no_sends(self.logs, self.events)
-        rows = t.found[: 6 * t.counter[k.FOUND]].reshape(-1, 6).copy()
-        rows = rows[np.argsort(rows[:, 3], kind="stable")]
-        undelivered = () if unfinished else self._undelivered()
-        causal = rows[rows[:, 0] == k.CAUSAL]
-        counts = [int(t.counter[at]) for at in (k.SENDS, k.DELIVERIES, k.UNADDRESSED)]
-        sent = (t.state & 3 == k.TRANSIT) | (t.state & 3 == k.DONE)
-        seconds = iter(self._seconds(causal) if len(causal) else ())
-        findings: list[Finding] = []
-        for row in rows:
-            second = next(seconds) if row[0] == k.CAUSAL else -1
-            finding = self._finding(row, second, sent=bool(sent[row[2]]))
-            if second >= 0 and sum(bool(f.chain) for f in findings) < MOST_CHAINS:
-                finding = self._with_chain(finding, int(row[2]), second, int(row[1]))
-            findings.append(finding)
+        missing = self._missing(rows)
         return Audit(
-            findings=tuple(findings),
-            undelivered=undelivered,
+            findings=tuple(self._findings(rows)),
+            undelivered=() if unfinished else self._undelivered(missing),
             logs=tuple(self.logs),
             actors=int((self.home >= 0).sum()),
-            causal_sends=counts[0],
-            deliveries=counts[1],
+            causal_sends=int(t.counter[k.SENDS]),
+            deliveries=int(t.counter[k.DELIVERIES]),
             events=self.events,
-            open=self._open(),
-            unaddressed=counts[2],
+            open=missing.copies,
+            unaddressed=int(t.counter[k.UNADDRESSED]),
         )
 
     def _finish(self) -> None:
-        """Give up deliveries of messages that were never causal-sent, by their places."""
+        """Give up impossible deliveries, and let their actors go on."""
         t = self.tables
-        blocked = np.flatnonzero(t.waits_for[: t.counter[k.ACTORS]] >= 0)
-        heap = [(self._waits_at(int(actor)), int(actor)) for actor in blocked]
-        heapq.heapify(heap)
-        batch = np.zeros(5, np.int64)
-        while heap:
-            where, actor = heapq.heappop(heap)
-            if self.tables.waits_for[actor] < 0 or self._waits_at(actor) != where:
-                continue  # it has gone on since
-            self.tables = grown(self.tables)
-            before = int(self.tables.counter[k.READY_END])
-            k.give_up(self.tables, actor)
-            self._judge(batch, 0)
-            t = self.tables
-            woken = range(before, int(t.counter[k.READY_END]))
-            for other in {int(t.ready[at % len(t.ready)]) for at in woken}:
-                if t.waits_for[other] >= 0:
-                    heapq.heappush(heap, (self._waits_at(other), other))
+        actors = int(t.counter[k.ACTORS])
+        if (t.waits_for[:actors] >= 0).any():
+            senders, at = np.full(self.messages, -1, np.int32), np.array([0, -1])
+            while at[0] < actors:
+                k.find_senders(t, senders, at)
+            path, position = np.zeros(2 * actors, np.int64), np.full(actors, -1, np.int32)
+            walk = np.zeros(3, np.int64)
+            while walk[k.ACTOR] < actors:
+                k.finish(self.tables, senders, path, position, walk)
+                self._empty(keep=True)
+        self._empty(keep=True)
 
-    def _waits_at(self, actor: int) -> int:
+    def _judge_again(self, ambiguous: Array) -> None:
+        """Judge everything again, without the names that several actors causal-send."""
+        first, self.record = self.record, Store(np.int64)
+        self.tables = again(self.tables, self.group)
+        self.tables.state[ambiguous] = k.AMBIGUOUS
+        self._replay(first, wrong=True, keep=True)
+        first.close()
+        self._finish()
+
+    def _replay(self, record: Store, *, wrong: bool, keep: bool) -> None:
+        """Judge the events of a record again; `wrong`: include events that do not count."""
+        batch = np.zeros(5 * ROWS, np.int64)
+        for _, rows in self._rows(record):
+            events = rows.reshape(-1, 4)
+            if not wrong:
+                events = events[events[:, 0] & k.WRONG == 0]
+            shaped = batch[: 5 * len(events)].reshape(-1, 5)
+            shaped[:, 0], shaped[:, 4] = events[:, 0] & 1, events[:, 0] >> 2
+            shaped[:, 1:4] = events[:, 1:]
+            self._judge(batch, len(events), keep=keep)
+
+    def _found(self) -> Array:
+        """Return the findings as rows, sorted by the names of actors, then in own order."""
         t = self.tables
-        return int(t.nodes[5 * t.first_node[actor] + 3])
+        rows = t.found[: 6 * t.counter[k.FOUND]].reshape(-1, 6)
+        return rows[np.lexsort((rows[:, 3], self._ranks(rows[:, 1])))]
+
+    def _ranks(self, actors: Array) -> Array:
+        """Return numbers that sort actors by their names."""
+        there, which = np.unique(actors, return_inverse=True)
+        names = [self.actor(int(actor)) for actor in there]
+        ranks = np.empty(len(there), np.int64)
+        ranks[sorted(range(len(there)), key=names.__getitem__)] = np.arange(len(there))
+        return np.asarray(ranks[which])
+
+    def _findings(self, rows: Array) -> Iterator[Finding]:
+        state = self.tables.state
+        sent = (state & 3 == k.TRANSIT) | (state & 3 == k.DONE)
+        causal = rows[rows[:, 0] == k.CAUSAL]
+        seconds = iter(self._seconds(causal) if len(causal) else ())
+        chains = MOST_CHAINS
+        for number, row in enumerate(rows):
+            if number % OFTEN == 0:
+                check_memory()
+            second = next(seconds) if row[0] == k.CAUSAL else -1
+            finding = self._finding(row, second, sent=bool(sent[row[2]]))
+            if second >= 0 and chains:
+                chains -= 1
+                finding = self._with_chain(finding, int(row[2]), second, int(row[1]))
+            yield finding
 
     def _finding(self, row: Array, second: int, *, sent: bool) -> Finding:
         kind, actor, name = int(row[0]), self.actor(int(row[1])), self.message(int(row[2]))
         log, line = self.place(int(row[3]))
-        event = Event(line, actor, DELIVER, name, log=log)
-        why = "before it can have been" if sent else "and it was never"
-        kinds = {
-            k.AGAIN: ("integrity", f"{actor} delivers {name} again"),
-            k.STRAY: ("integrity", f"{actor} delivers {name}, which was not sent to it"),
-            k.TWICE: ("impossible", f"{name} is causal-sent a second time"),
-            k.NEVER: ("impossible", f"{actor} delivers {name}, {why} causal-sent"),
-        }
         if kind == k.CAUSAL:
             other = self.message(second)
-            text = overtaken(event, other)
-            return Finding("causal-delivery", line, text, actor, name, other, log)
-        word, text = kinds[kind]
+            return Finding(
+                "causal-delivery", line, overtaken(actor, name, other), actor, name, other, log
+            )
+        word, text = {
+            k.AGAIN: ("integrity", delivered_again(actor, name)),
+            k.STRAY: ("integrity", strayed(actor, name)),
+            k.TWICE: ("impossible", sent_twice(name)),
+            k.SHARED: ("impossible", sent_by_several(name)),
+            k.NEVER: ("impossible", too_soon(actor, name) if sent else never_sent(actor, name)),
+        }[kind]
         return Finding(word, line, text, actor, name, log=log)
 
-    def _open(self) -> int:
-        """Return how many copies were causal-sent and not delivered."""
-        state = self.tables.state[: self.messages]
-        slots = state[state & 3 == k.TRANSIT] >> 2
-        return int(np.maximum(self.tables.missing[slots], 0).sum())
+    def _missing(self, rows: Array) -> _Missing:
+        """Return the copies that were causal-sent and not delivered.
 
-    def _undelivered(self) -> tuple[Finding, ...]:
-        """Return the messages that some destination has not delivered."""
-        t, found = self.tables, []
-        for message in np.flatnonzero(t.state[: self.messages] & 3 == k.TRANSIT):
-            slot = t.state[message] >> 2
-            if t.missing[slot] <= 0:
-                continue
-            members = t.members[t.set_starts[t.to[slot]] : t.set_starts[t.to[slot] + 1]]
-            names = sorted(
-                self.actor(int(m))
-                for m in members
-                if t.pairs[k.pair_place(t.pairs, (int(message) << 32) | int(m))] < 0
-            )
-            sender, name = self.actor(int(t.sender[slot])), self.message(int(message))
-            log, line = self.place(int(t.sent_at[slot]))
-            text = f"{name} of {sender} was not delivered at {', '.join(names)}"
-            found.append(
-                (int(t.sent_at[slot]), Finding("undelivered", line, text, sender, name, log=log))
-            )
-        return tuple(f for _, f in sorted(found, key=lambda pair: pair[0]))
+        Args:
+            rows: the findings. A copy with an impossible delivery is not missing.
+        """
+        t = self.tables
+        state = t.state[: self.messages]
+        messages = np.flatnonzero(state & 3 == k.TRANSIT)
+        messages = messages[t.missing[state[messages] >> 2] > 0]
+        copies = int(t.missing[state[messages] >> 2].sum())
+        early = {(int(row[2]), int(row[1])) for row in rows[rows[:, 0] == k.NEVER]}
+        early = {pair for pair in early if self._is_missing(*pair)}
+        return _Missing(messages, copies - len(early), early)
 
-    def _rows(self) -> Iterator[tuple[int, Array]]:
-        """Yield the record in pieces, with the number of the first event of each."""
-        for start in range(0, self.record.count, 4 * ROWS):
-            yield start // 4, self.record.get(start, 4 * ROWS)
+    def _is_missing(self, message: int, actor: int) -> bool:
+        """Return whether an actor is a destination of a message and has not delivered it."""
+        t = self.tables
+        to = t.to[t.state[message] >> 2] if t.state[message] & 3 == k.TRANSIT else -1
+        return bool(
+            to >= 0
+            and k.is_member(t.members, t.set_starts[to], t.set_starts[to + 1], actor)
+            and t.pairs[k.pair_place(t.pairs, (message << 32) | actor)] < 0
+        )
+
+    def _undelivered(self, missing: _Missing) -> tuple[Finding, ...]:
+        """Return the messages that some destination has not delivered, by their senders."""
+        t = self.tables
+        slots = t.state[missing.messages] >> 2
+        order = np.lexsort((t.sent_at[slots], self._ranks(t.sender[slots])))
+        found = []
+        for message, slot in zip(missing.messages[order].tolist(), slots[order], strict=True):
+            to = t.to[slot]
+            members = t.members[t.set_starts[to] : t.set_starts[to + 1]].tolist()
+            pairs = [(message, actor) for actor in members if self._is_missing(message, actor)]
+            there = [actor for pair in pairs if pair not in missing.early for actor in pair[1:]]
+            if there:
+                sender, name = self.actor(int(t.sender[slot])), self.message(message)
+                log, line = self.place(int(t.sent_at[slot]))
+                text = not_delivered(name, sender, map(self.actor, there))
+                found.append(Finding("undelivered", line, text, sender, name, log=log))
+        return tuple(found)
+
+    def _rows(self, record: Store | None = None) -> Iterator[tuple[int, Array]]:
+        """Yield a record in pieces, with the number of the first event of each."""
+        record = record or self.record
+        for start in range(0, record.count, 4 * ROWS):
+            yield start // 4, record.get(start, 4 * ROWS)
 
     def _seconds(self, causal: Array) -> Iterator[int]:
         """Yield for each violation by which message the delivered one was overtaken.
@@ -371,32 +400,14 @@ class Compiled:
     def _raised(self, causal: Array) -> list[list[int]]:
         done = self.tables
         pairs = np.unique(causal[:, 1] << 32 | causal[:, 4])
-        again = fresh(self.group)
-        self.tables = again._replace(
-            state=np.zeros_like(done.state),
-            members=done.members,
-            set_starts=done.set_starts,
+        self.tables = again(done, self.group)._replace(
             watched=(pairs & 0xFFFFFFFF).astype(np.int32),
             watch_starts=np.searchsorted(pairs >> 32, np.arange(done.counter[k.ACTORS] + 1)),
         )
-        for _ in range(int(done.counter[k.ACTORS])):
-            self._add_actor()
-        batch = np.zeros(5 * ROWS, np.int64)
-        for _, rows in self._rows():
-            events = rows.reshape(-1, 4)
-            shaped = batch[: 5 * len(events)].reshape(-1, 5)
-            shaped[:, 0], shaped[:, 4] = events[:, 0] & 1, events[:, 0] >> 1
-            shaped[:, 1:4] = events[:, 1:]
-            self._judge(batch, len(events), keep=False)
+        self._replay(self.record, wrong=False, keep=False)
         t, self.tables = self.tables, done
         found: list[list[int]] = t.raised[: 3 * t.counter[k.RAISED]].reshape(-1, 3).tolist()
         return found
-
-    def _add_actor(self) -> None:
-        number = int(self.tables.counter[k.ACTORS])
-        if number % 16 == 0:
-            self.tables = grown(self.tables, 256)
-        self._number(k.actor_of, str(number))
 
     def _with_chain(self, finding: Finding, first: int, second: int, actor: int) -> Finding:
         """Return a violation with the chain from one message to the other."""
@@ -423,18 +434,37 @@ class Compiled:
     def _recorded(self, number: int) -> Event:
         """Return an event of the record."""
         where, actor, message, _ = map(int, self.record.get(4 * number, 4))
-        log, line = self.place(where >> 1)
+        log, line = self.place(where >> 2)
         kind = DELIVER if where & 1 else SEND
         return Event(line, self.actor(actor), kind, self.message(message), log=log)
 
     def _delivery(self, actor: int, message: int) -> Event:
-        """Return the first delivery of a message at an actor."""
+        """Return the delivery of a message at an actor that counts."""
         for base, rows in self._rows():
             events = rows.reshape(-1, 4)
-            here = (events[:, 0] & 1 == 1) & (events[:, 1] == actor) & (events[:, 2] == message)
+            here = (
+                (events[:, 0] & 3 == k.DELIVER)
+                & (events[:, 1] == actor)
+                & (events[:, 2] == message)
+            )
             if (found := np.flatnonzero(here)).size:
                 return self._recorded(base + int(found[0]))
         raise AssertionError("a violation has both deliveries")
+
+
+@frozen(eq=False)
+class _Missing:
+    """Copies that were causal-sent and not delivered.
+
+    Attributes:
+        messages: int64; messages that a destination has not delivered.
+        copies: the number of copies.
+        early: (message, actor) for impossible deliveries without another delivery.
+    """
+
+    messages: Array
+    copies: int
+    early: set[tuple[int, int]]
 
 
 def _bytes(name: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attrs import field, frozen
 
@@ -45,13 +45,16 @@ class Audit:
     """What was found in logs.
 
     Attributes:
-        findings: what is wrong, by log and line.
-        undelivered: messages that some destination did not deliver, with those destinations.
+        findings: sorted by the names of actors, then in each actor's own order.
+        undelivered: messages that a destination did not deliver. They are sorted by the names of
+            senders, then in each sender's own order.
         logs: their names.
-        actors, causal_sends, deliveries: counts.
-        events: causal-sends and deliveries that were read.
+        actors: how many have events.
+        causal_sends, deliveries: counts of all events, right or wrong.
+        events: the sum of both.
         open: copies of messages that were causal-sent and not delivered.
         unaddressed: causal-sends that name no destinations.
+        torn: the logs and numbers of torn lines.
     """
 
     findings: tuple[Finding, ...]
@@ -63,11 +66,55 @@ class Audit:
     events: int
     open: int
     unaddressed: int
+    torn: tuple[tuple[str, int], ...] = ()
 
     @property
     def holds(self) -> bool:
         """Nothing is wrong but that messages may still be in transit."""
         return not self.findings
+
+
+def overtaken(actor: str, message: str, second: str) -> str:
+    """Return the text of a delivery that comes too late."""
+    return (
+        f"{actor} delivers {message} after {second}, which was causal-sent later: "
+        f"{message} happened before {second}"
+    )
+
+
+def delivered_again(actor: str, message: str) -> str:
+    """Return the text of a second delivery."""
+    return f"{actor} delivers {message} again"
+
+
+def strayed(actor: str, message: str) -> str:
+    """Return the text of a delivery by an actor that is no destination."""
+    return f"{actor} delivers {message}, which was not sent to it"
+
+
+def never_sent(actor: str, message: str) -> str:
+    """Return the text of a delivery without a causal-send of its message."""
+    return f"{actor} delivers {message}, and it was never causal-sent"
+
+
+def too_soon(actor: str, message: str) -> str:
+    """Return the text of a delivery on a circle."""
+    return f"{actor} delivers {message}, before it can have been causal-sent"
+
+
+def sent_twice(message: str) -> str:
+    """Return the text of a causal-send after another one of the same actor."""
+    return f"{message} is causal-sent a second time"
+
+
+def sent_by_several(message: str) -> str:
+    """Return the text of a causal-send of a name that another actor causal-sends, too."""
+    return f"{message} is causal-sent by several actors, so its deliveries are not judged"
+
+
+def not_delivered(message: str, sender: str, destinations: Iterable[str]) -> str:
+    """Return the text of a message that did not arrive everywhere."""
+    return f"{message} of {sender} was not delivered at {', '.join(sorted(destinations))}"
 
 
 def two_homes(actor: str, one: str, other: str, line: int) -> InputError:

@@ -4,19 +4,34 @@ An actor whose next event is the delivery of a message that has not been sent ye
 rule is that of `checker.semantics.history`: a delivery is wrong if its actor knew of the message
 already, from what it had delivered before. An actor's own causal-sends are counted apart from what
 it knows, so that messages to oneself are judged as well.
+
+Actors that still wait at the end have impossible deliveries. Either no actor causal-sends the
+message, or several actors wait for each other in a circle. Then every delivery at which an actor of
+the circle waits is impossible, and the actors go on without these deliveries. The result does not
+depend on the order of the search, because no actor outside a circle can end it.
 """
 
 from __future__ import annotations
 
-import heapq
+import sys
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 
 from attrs import define, field
 
 from antecede.checker.audit.events import DELIVER, SEND, Event
-from antecede.checker.audit.findings import Finding
+from antecede.checker.audit.findings import (
+    Finding,
+    delivered_again,
+    never_sent,
+    not_delivered,
+    overtaken,
+    sent_by_several,
+    sent_twice,
+    strayed,
+    too_soon,
+)
 
 
 @define(eq=False)
@@ -38,35 +53,49 @@ class _Sent:
     delivered: set[str] = field(factory=set)
 
 
+def _no_bound(_entries: int) -> int:
+    return sys.maxsize
+
+
 @define(eq=False)
 class Oracle:
     """Takes events one by one; vector clocks, kept sparse.
 
     Attributes:
-        happened: called with each event, in causal order.
+        happened: called with each event in causal order, and whether it counts.
+        ambiguous: names that several actors causal-send; they name no message.
+        crowded: called when clocks have more than `most` entries; returns the next bound.
         known: per actor, what it knows by its deliveries: how many messages of each sender.
         own: per actor, how many messages it has causal-sent.
         sent: messages in transit.
-        done: the destinations of messages that were delivered everywhere.
-        logs: in the order in which they come.
+        done: the senders of messages that were delivered everywhere, and their destinations.
+        shared: ambiguous names that were found. The events must be judged again with `ambiguous`.
         queues: per actor, its events that have to wait.
         blocked: the actors that wait, and for what.
         awaited: which actors wait for a message; some may have gone on.
+        early: per message, the actors with an impossible delivery of it.
         raised: per actor and sender, which deliveries told the one more of the other.
-        finishing: at the end: a heap of where actors wait.
+        entries: of all clocks together.
+        findings: per actor in its own order.
+        causal_sends, deliveries: counts.
+        unaddressed: how many causal-sends name no destinations.
     """
 
-    happened: Callable[[Event], None] = lambda _event: None
+    happened: Callable[[Event, bool], None] = lambda _event, _counts: None
+    ambiguous: Set[str] = frozenset()
+    crowded: Callable[[int], int] = _no_bound
+    most: int = 0
     known: dict[str, dict[str, int]] = field(factory=lambda: defaultdict(dict))
     own: dict[str, int] = field(factory=lambda: defaultdict(int))
     sent: dict[str, _Sent] = field(factory=dict)
-    done: dict[str, tuple[str, ...]] = field(factory=dict)
-    logs: dict[str, int] = field(factory=dict)
+    done: dict[str, tuple[str, set[str]]] = field(factory=dict)
+    shared: set[str] = field(factory=set)
     queues: dict[str, deque[Event]] = field(factory=lambda: defaultdict(deque))
     blocked: dict[str, Event] = field(factory=dict)
     awaited: dict[str, list[str]] = field(factory=lambda: defaultdict(list))
+    early: dict[str, set[str]] = field(factory=lambda: defaultdict(set))
     raised: dict[tuple[str, str], list[tuple[int, str]]] = field(factory=lambda: defaultdict(list))
-    finishing: list[tuple[int, int, str]] | None = None
+    entries: int = 0
     findings: list[Finding] = field(factory=list)
     causal_sends: int = 0
     deliveries: int = 0
@@ -74,7 +103,6 @@ class Oracle:
 
     def take(self, event: Event) -> None:
         """Take the next event of a log."""
-        self.logs.setdefault(event.log, len(self.logs))
         self.queues[event.actor].append(event)
         if event.actor not in self.blocked:
             self._run(event.actor)
@@ -87,24 +115,18 @@ class Oracle:
             while queue:
                 event = queue[0]
                 if event.kind == DELIVER and not self._was_sent(event.message):
-                    self._block(event)
+                    self.blocked[actor] = event
+                    self.awaited[event.message].append(actor)
                     break
                 queue.popleft()
-                self.happened(event)
                 if event.kind == SEND:
-                    self._send(event)
+                    self.happened(event, self._send(event))
                     ready.extend(self._woken(event.message))
                 else:
-                    self._deliver(event)
-
-    def _block(self, event: Event) -> None:
-        self.blocked[event.actor] = event
-        self.awaited[event.message].append(event.actor)
-        if self.finishing is not None:
-            heapq.heappush(self.finishing, (self.logs[event.log], event.line, event.actor))
+                    self.happened(event, self._deliver(event))
 
     def _was_sent(self, message: str) -> bool:
-        return message in self.sent or message in self.done
+        return message in self.sent or message in self.done or message in self.ambiguous
 
     def _woken(self, message: str) -> Iterator[str]:
         for actor in self.awaited.pop(message, ()):
@@ -112,44 +134,65 @@ class Oracle:
                 del self.blocked[actor]
                 yield actor
 
-    def _send(self, event: Event) -> None:
-        if self._was_sent(event.message):
-            self._find("impossible", event, f"{event.message} is causal-sent a second time")
-            return
+    def _send(self, event: Event) -> bool:
+        """Put a message in transit, and return whether the causal-send counts."""
         self.causal_sends += 1
-        self.own[event.actor] += 1
         self.unaddressed += event.to is None
+        if event.message in self.ambiguous:
+            return self._find("impossible", event, sent_by_several(event.message))
+        if self._was_sent(event.message):
+            if self._sender(event.message) != event.actor:
+                self.shared.add(event.message)
+            return self._find("impossible", event, sent_twice(event.message))
+        self.own[event.actor] += 1
         missing = None if event.to is None else set(event.to)
-        self.sent[event.message] = _Sent(
-            event, self.own[event.actor], dict(self.known[event.actor]), missing
-        )
+        stamp = dict(self.known[event.actor])
+        self._count(len(stamp))
+        self.sent[event.message] = _Sent(event, self.own[event.actor], stamp, missing)
         self._forget(event.message)
+        return True
 
-    def _deliver(self, event: Event) -> None:
-        """Judge a delivery; one that should not be is told, and teaches its actor nothing."""
+    def _sender(self, name: str) -> str:
+        return self.sent[name].event.actor if name in self.sent else self.done[name][0]
+
+    def _deliver(self, event: Event) -> bool:
+        """Judge a delivery, and return whether it counts; else it teaches its actor nothing."""
         self.deliveries += 1
         actor, name = event.actor, event.message
+        if name in self.ambiguous:
+            return False
         message = self.sent.get(name)
-        to = self.done[name] if message is None else message.event.to
-        if to is not None and actor not in to:
-            self._find("integrity", event, f"{actor} delivers {name}, which was not sent to it")
-        elif message is None or actor in message.delivered:
-            self._find("integrity", event, f"{actor} delivers {name} again")
+        if message is None:
+            is_destination = actor in self.done[name][1]
         else:
-            self._compare(event, message)
-            self._judge(event, message)
-            self._learn(event, message)
-            message.delivered.add(actor)
-            if message.missing is not None:
-                message.missing.discard(actor)
-                self._forget(name)
+            is_destination = (
+                message.missing is None or actor in message.missing or actor in message.delivered
+            )
+        if not is_destination:
+            return self._find("integrity", event, strayed(actor, name))
+        if message is None or actor in message.delivered:
+            return self._find("integrity", event, delivered_again(actor, name))
+        self._compare(event, message)
+        self._judge(event, message)
+        self._learn(event, message)
+        message.delivered.add(actor)
+        if message.missing is not None:
+            message.missing.discard(actor)
+            self._forget(name)
+        return True
 
     def _forget(self, name: str) -> None:
-        """Keep no more than the destinations of a message that was delivered everywhere."""
+        """Keep only the sender and the destinations of a message that was delivered everywhere."""
         message = self.sent[name]
         if message.missing is not None and not message.missing:
             del self.sent[name]
-            self.done[name] = message.event.to or ()
+            self.entries -= len(message.stamp)
+            self.done[name] = message.event.actor, message.delivered
+
+    def _count(self, entries: int) -> None:
+        self.entries += entries
+        if self.entries > self.most:
+            self.most = self.crowded(self.entries)
 
     def _compare(self, event: Event, message: _Sent) -> None:
         """Report a delivery whose clock, in the log, does not know all that the causal-send did."""
@@ -171,54 +214,84 @@ class Oracle:
             return
         raised = self.raised[event.actor, sender]
         second = raised[bisect_left(raised, (message.number, ""))][1]
-        self._find("causal-delivery", event, overtaken(event, second), second)
+        self._find("causal-delivery", event, overtaken(event.actor, event.message, second), second)
 
     def _learn(self, event: Event, message: _Sent) -> None:
         known = self.known[event.actor]
+        before = len(known)
         for sender, number in (*message.stamp.items(), (message.event.actor, message.number)):
             if number > known.get(sender, 0):
                 known[sender] = number
                 self.raised[event.actor, sender].append((number, event.message))
+        self._count(len(known) - before)
 
     def finish(self) -> None:
-        """Report deliveries of messages that were never causal-sent; then go on without them."""
-        queued = {e.message for queue in self.queues.values() for e in queue if e.kind == SEND}
-        heap = [(self.logs[e.log], e.line, actor) for actor, e in self.blocked.items()]
-        heapq.heapify(heap)
-        self.finishing = heap
-        while heap:
-            log, line, actor = heapq.heappop(heap)
-            event = self.blocked.get(actor)
-            if event is None or (self.logs[event.log], event.line) != (log, line):
-                continue  # it has gone on since
-            del self.blocked[actor]
-            self.queues[actor].popleft()
-            why = "before it can have been" if event.message in queued else "and it was never"
-            self._find("impossible", event, f"{actor} delivers {event.message}, {why} causal-sent")
-            self._run(actor)
+        """Report the deliveries that are impossible, once all events were taken."""
+        senders = {
+            event.message: actor
+            for actor, queue in self.queues.items()
+            for event in queue
+            if event.kind == SEND
+        }
+        for actor in [*self.blocked]:
+            while actor in self.blocked:
+                self._release(actor, senders)
+
+    def _release(self, actor: str, senders: Mapping[str, str]) -> None:
+        """Follow the waiting actors from one to the next until the first one goes on.
+
+        The path ends at a message without a causal-send, or it closes a circle. The search then
+        continues from the rest of the path, because long paths take long to walk.
+        """
+        path: dict[str, Event] = {}
+        while True:
+            while path and self.blocked.get(last := next(reversed(path))) is not path[last]:
+                path.popitem()  # it has gone on
+            at = senders[path[last].message] if path else actor
+            if at not in self.blocked:
+                return
+            if at in path:
+                circle = []
+                while at in path:
+                    circle.append(path.popitem()[1])
+                self._give_up(circle, too_soon)
+            elif self.blocked[at].message in senders:
+                path[at] = self.blocked[at]
+            else:
+                self._give_up([self.blocked[at]], never_sent)
+
+    def _give_up(self, deliveries: list[Event], text: Callable[[str, str], str]) -> None:
+        """Report deliveries, all of them before any of their actors goes on without them."""
+        for event in deliveries:
+            del self.blocked[event.actor]
+            self.queues[event.actor].popleft()
+            self.early[event.message].add(event.actor)
+            self.deliveries += 1
+            self._find("impossible", event, text(event.actor, event.message))
+            self.happened(event, False)
+        for event in deliveries:
+            self._run(event.actor)
 
     def undelivered(self) -> Iterator[Finding]:
         """Yield the messages that some destination has not delivered."""
         for name, message in self.sent.items():
-            if message.missing:
-                missing, sent = ", ".join(sorted(message.missing)), message.event
-                text = f"{name} of {sent.actor} was not delivered at {missing}"
+            missing = self._missing(name)
+            if missing:
+                text = not_delivered(name, message.event.actor, missing)
+                sent = message.event
                 yield Finding("undelivered", sent.line, text, sent.actor, name, log=sent.log)
+
+    def _missing(self, name: str) -> Set[str]:
+        return (self.sent[name].missing or set()) - self.early.get(name, set())
 
     @property
     def open(self) -> int:
         """How many copies were causal-sent and not delivered."""
-        return sum(len(message.missing or ()) for message in self.sent.values())
+        return sum(len(self._missing(name)) for name in self.sent)
 
-    def _find(self, kind: str, event: Event, text: str, second: str | None = None) -> None:
+    def _find(self, kind: str, event: Event, text: str, second: str | None = None) -> bool:
+        """Note a finding, and return False: the event does not count."""
         self.findings.append(
             Finding(kind, event.line, text, event.actor, event.message, second, event.log)
         )
-
-
-def overtaken(event: Event, second: str) -> str:
-    """Say which message the delivered one was overtaken by."""
-    return (
-        f"{event.actor} delivers {event.message} after {second}, which was causal-sent later: "
-        f"{event.message} happened before {second}"
-    )
+        return False

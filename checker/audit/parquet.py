@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 from attrs import define, field
-
-from antecede.checker.errors import InputError
 
 MAGIC = b"PAR1"
 
@@ -18,19 +15,6 @@ ROWS = 1 << 16
 
 SPECIAL = r'["\\\x00-\x1f\x7f]'
 """What cannot stand in a JSON text as it is."""
-
-
-def check_available(name: str) -> None:
-    """Make sure that Parquet can be read.
-
-    Raises:
-        InputError: the package for it is missing.
-    """
-    if find_spec("pyarrow") is None:
-        raise InputError(
-            f"{name} is a Parquet file, which needs PyArrow; install it with: "
-            "pip install 'antecede[parquet]'"
-        )
 
 
 def row_counts(path: str) -> list[int]:

@@ -14,14 +14,27 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from attrs import define, field, frozen
 
-from antecede.checker.audit.events import DELIVER, SEND
-from antecede.checker.errors import InputError
+from antecede.checker.audit.events import DELIVER, EVENTS, SEND
+from antecede.checker.errors import InputError, unknown
+
+CLOSED = -1
+
+_writing = threading.RLock()
+"""Held while an event is written or a file is closed. A fork waits for it, because a child cannot
+release the lock of another thread."""
+
+os.register_at_fork(
+    before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release
+)
 
 
 @define(eq=False)
@@ -29,7 +42,8 @@ class Recorder:
     """A log, to which any number of threads and processes write.
 
     Every event is one write at the end of the file, so that lines stay whole, also where processes
-    were forked or opened the same file of this machine. What is there already is kept.
+    were forked or opened the same file of this machine. What is there already is kept; if it ends
+    within a line, the first event begins a new one.
 
     Attributes:
         path: the file.
@@ -37,6 +51,7 @@ class Recorder:
 
     path: str | Path
     _file: int = field(init=False)
+    _within_a_line: bool = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Open the file.
@@ -46,27 +61,55 @@ class Recorder:
         """
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         try:
-            self._file = os.open(self.path, flags, 0o644)
-        except OSError as error:
-            raise InputError(f"cannot write to {str(self.path)!r}: {error.strerror}") from None
+            self._within_a_line = _ends_within_a_line(self.path)
+            self._file = os.open(os.fspath(self.path), flags, 0o644)
+        except (OSError, TypeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot write to {str(self.path)!r}: {reason}") from None
 
-    def actor(self, name: str) -> Actor:
-        """Return a participant; all its events come from one thread or task at a time."""
-        return Actor(self, name)
-
-    def write(self, **event: object) -> None:
-        """Write a line.
+    def actor(self, name: str | int) -> Actor:
+        """Return a participant; all its events come from one thread or task at a time.
 
         Raises:
+            InputError: the name is neither a text nor a whole number.
+        """
+        return Actor(self, _name("actor", name))
+
+    def write(
+        self,
+        actor: str | int,
+        event: str,
+        message: str | int,
+        to: Iterable[str | int] | None = None,
+    ) -> None:
+        """Write a line.
+
+        Args:
+            actor: where it happens.
+            event: `causal-send` or `deliver`.
+            message: its name.
+            to: the destinations of a causal-send; None: the log does not tell.
+
+        Raises:
+            InputError: a name is neither a text nor a whole number, or the log is closed.
             OSError: it cannot be written as a whole (a full disk).
         """
-        line = (json.dumps(event) + "\n").encode()
-        if os.write(self._file, line) != len(line):
+        line = f"{_record(actor, event, message, to)}\n".encode()
+        with _writing:
+            if self._file == CLOSED:
+                raise InputError(f"{self.path} is closed; record events before it is closed")
+            line = b"\n" + line if self._within_a_line else line
+            written = os.write(self._file, line)
+            self._within_a_line = written != len(line)
+        if self._within_a_line:
             raise OSError(f"{self.path}: an event was written in part only; is the disk full?")
 
     def close(self) -> None:
         """Close the file; what was written stays."""
-        os.close(self._file)
+        with _writing:
+            file, self._file = self._file, CLOSED
+            if file != CLOSED:
+                os.close(file)
 
     def __enter__(self) -> Recorder:
         """Return the log."""
@@ -84,18 +127,65 @@ class Actor:
     """A participant, and what happens there."""
 
     log: Recorder
-    name: str
+    name: str | int
 
-    def causal_send(self, message: str | int, to: Iterable[str] | None = None) -> None:
+    def causal_send(self, message: str | int, to: Iterable[str | int] | None = None) -> None:
         """Write that the application sends a message; call it before the message leaves.
 
         Args:
             message: its name, once in the whole log.
             to: the names of its destinations; None: the log does not tell.
+
+        Raises:
+            InputError: a name is neither a text nor a whole number, or the log is closed.
         """
-        event: dict[str, object] = {"actor": self.name, "event": SEND, "message": message}
-        self.log.write(**event, **({} if to is None else {"to": list(to)}))
+        self.log.write(self.name, SEND, message, to)
 
     def deliver(self, message: str | int) -> None:
-        """Write that the application gets a message; call it before it reacts."""
-        self.log.write(actor=self.name, event=DELIVER, message=message)
+        """Write that the application gets a message; call it before it reacts.
+
+        Raises:
+            InputError: the name is neither a text nor a whole number, or the log is closed.
+        """
+        self.log.write(self.name, DELIVER, message)
+
+
+def _record(actor: object, event: str, message: object, to: object) -> str:
+    """Return an event as JSON."""
+    if event not in EVENTS:
+        raise unknown("event", str(event), EVENTS)
+    record: dict[str, Any] = {"actor": _name("actor", actor), "event": event}
+    record["message"] = _name("message", message)
+    if to is not None:
+        record["to"] = _destinations(to)
+    try:
+        return json.dumps(record)
+    except ValueError as error:
+        raise InputError(f"an event cannot be recorded: {error}; give shorter numbers") from None
+
+
+def _name(what: str, value: object) -> str | int:
+    """Return a name that an audit can read."""
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return value
+    raise InputError(f"{what} {value!r} is no name; give a text or a whole number")
+
+
+def _destinations(to: object) -> list[str | int]:
+    if isinstance(to, str | bytes) or not isinstance(to, Iterable):
+        raise InputError(f"the destinations are {to!r}; give a list of actors, such as ['bob']")
+    return [_name("destination", each) for each in to]
+
+
+def _ends_within_a_line(path: str | Path) -> bool:
+    """Return whether there is a file already, and it does not end with the end of a line."""
+    try:
+        file = os.open(os.fspath(path), os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:  # it is not there, or may only be written to
+        return False
+    try:
+        about = os.fstat(file)
+        is_file = stat.S_ISREG(about.st_mode) and about.st_size > 0
+        return is_file and os.pread(file, 1, about.st_size - 1) != b"\n"
+    finally:
+        os.close(file)

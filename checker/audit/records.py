@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.audit.events import DELIVER, EVENTS, SEND, Event
 from antecede.checker.audit.sources import Source
+from antecede.checker.audit.torn import records
 from antecede.checker.errors import InputError
 from antecede.checker.report.prose import printable
 
@@ -76,21 +77,29 @@ def object_events(source: Source, fields: Fields) -> Iterator[Event]:
     """
     for number, line in source.lines():
         if line.strip():
-            event = object_event(source.name, number, line, fields)
-            if event is not None:
-                yield event
+            yield from line_events(source, number, line, fields)
 
 
-def object_event(log: str, number: int, line: str, fields: Fields) -> Event | None:
-    """Return the event of one line; None if it is neither a causal-send nor a delivery."""
-    where = f"{log}, line {number}"
+def line_events(source: Source, number: int, line: str, fields: Fields) -> list[Event]:
+    """Return the events of one line that is not blank.
+
+    There is one event, or none if the record is neither a causal-send nor a delivery. A torn line
+    has the events of the records that are glued to it. The source notes the line.
+    """
+    where = f"{source.name}, line {number}"
     try:
-        found = parsed(where, line, "")
+        objects = [parsed(where, line, "")]
     except InputError as error:
-        raise InputError(f"{error}; {WHAT_A_LINE_IS}") from None
-    if not isinstance(found, dict):
+        pieces = records(line, lambda each: isinstance(_at(each, fields.event), str | int))
+        if pieces is None:
+            raise InputError(f"{error}; {WHAT_A_LINE_IS}") from None
+        objects, torn = pieces
+        if torn:
+            source.note_torn(number)
+    if not all(isinstance(each, dict) for each in objects):
         raise InputError(f"{where}: {WHAT_A_LINE_IS}")
-    return record_event(where, log, number, found, fields)
+    events = (record_event(where, source.name, number, each, fields) for each in objects)
+    return [event for event in events if event is not None]
 
 
 def record_event(

@@ -16,6 +16,9 @@ from antecede.checker.report.terminal import wrapped
 PAUSE = 0.25
 """The live line is written again after this many seconds."""
 
+MOST_TORN_SHOWN = 10
+"""The most torn lines that a report names."""
+
 VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
 
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3}
@@ -42,6 +45,7 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
         "lines": found.events,
         "undelivered_copies": found.open,
         "causal_sends_without_destinations": found.unaddressed,
+        "torn_lines": [{"log": log, "line": line} for log, line in found.torn],
         "findings": [_object(finding) for finding in wrong],
     }
 
@@ -73,7 +77,8 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     )
     lines = [f"{printable(', '.join(found.logs))}: {said}", ""]
     if said != VIOLATED:
-        return "\n".join([*lines, wrapped(f"  {counts}; {_checked(found)}.", "  ")])
+        lines.append(wrapped(f"  {counts}; {_checked(found)}.", "  "))
+        return "\n".join([*lines, *_torn(found)])
     lines += [f"  {counts}.", ""]
     wrong = list(found.findings if unfinished else (*found.findings, *found.undelivered))
     for finding in wrong[:most]:
@@ -82,7 +87,7 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
         lines.append(f"  … and {len(wrong) - most:,} more.")
     if unfinished and found.open:
         lines += ["", f"  {counted(found.open, 'copy', 'copies')} not delivered so far."]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_torn(found)])
 
 
 def _checked(found: Audit) -> str:
@@ -98,9 +103,24 @@ def _checked(found: Audit) -> str:
         parts.append(
             f"{number} {names} no destinations, so that nothing can be said of what never arrived"
         )
-    if not found.open and not found.unaddressed:
+    if not found.open and not found.unaddressed and not found.torn:
         return "everything was delivered, in causal order"
     return "; ".join(parts)
+
+
+def _torn(found: Audit) -> list[str]:
+    """Return lines that name the torn lines, because their events may be missing."""
+    if not found.torn:
+        return []
+    several = len(found.logs) > 1
+    places = [f"{printable(log)}:{line}" if several else str(line) for log, line in found.torn]
+    shown = ", ".join(places[:MOST_TORN_SHOWN]) + (", …" if len(places) > MOST_TORN_SHOWN else "")
+    one = len(places) == 1
+    said = (
+        f"  {counted(len(places), 'torn line')} {'was' if one else 'were'} skipped, so "
+        f"{'an event' if one else 'events'} may be missing: {'line' if one else 'lines'} {shown}."
+    )
+    return ["", wrapped(said, "  ")]
 
 
 def _finding(finding: Finding, *, several: bool) -> list[str]:

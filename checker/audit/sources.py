@@ -14,13 +14,17 @@ from typing import Any, BinaryIO, TypeAlias
 
 from attrs import Factory, define, field
 
-from antecede.checker.audit.parquet import MAGIC, ParquetLines, check_available
+from antecede.checker.audit.parquet import MAGIC, ParquetLines
 from antecede.checker.errors import InputError
+from antecede.checker.extras import check_installed
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20
 LONGEST_LINE = 1 << 26
 """The greatest length of a line in bytes: a file without line ends must not fill the memory."""
+
+MOST_TORN = 1_000
+"""The most torn lines in a log. A log with more of them has another format."""
 
 _GZIP, _ZSTD, MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -40,6 +44,8 @@ class Source:
         ahead: what has been read of it and not been used yet.
         whole: the name of the log that it is a part of, most often its own.
         taken: bytes that have been used.
+        skipped: the number of blank lines left out at the beginning.
+        torn: the numbers of torn lines.
     """
 
     name: str
@@ -47,6 +53,8 @@ class Source:
     ahead: bytes = b""
     whole: str = field(default=Factory(lambda self: self.name, takes_self=True))
     taken: int = field(default=0, init=False)
+    skipped: int = field(default=0, init=False)
+    torn: list[int] = field(factory=list, init=False)
 
     def read(self) -> bytes:
         """Return the next chunk of whole lines, only the last may lack its end; b'' at the end.
@@ -72,12 +80,12 @@ class Source:
         return found
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines that are left, numbered from 1.
+        """Yield the lines that are left, with their numbers in the log.
 
         Raises:
             InputError: they cannot be read, or are no UTF-8 text; says why.
         """
-        number = 0
+        number = self.skipped
         while chunk := self.read():
             for line in self.check_text(chunk, number).removesuffix("\n").split("\n"):
                 number += 1
@@ -105,15 +113,32 @@ class Source:
         return length >= size
 
     def first_line(self) -> str:
-        """Return the first line that is not blank, and leave everything to be read."""
-        kept, first = b"", ""
-        while not first and (chunk := self.read()):
-            kept += chunk
-            first = next((line for line in chunk.split(b"\n") if line.strip()), b"").decode(
-                errors="replace"
+        """Return the first line that is not blank; reading starts there."""
+        while chunk := self.read():
+            if chunk.strip():
+                self.ahead, self.taken = chunk + self.ahead, self.taken - len(chunk)
+                first = next(line for line in chunk.split(b"\n") if line.strip())
+                return first.decode(errors="replace").removesuffix("\r")
+            self.skipped += chunk.count(b"\n")
+        return ""
+
+    def begin_again(self, ahead: bytes) -> None:
+        """Start again at the first line; `ahead` is the whole content of the log from there."""
+        self.ahead, self.taken = ahead, 0
+        self.torn.clear()
+
+    def note_torn(self, number: int) -> None:
+        """Note that a part of a line is lost.
+
+        Raises:
+            InputError: there are too many of them; says where.
+        """
+        self.torn.append(number)
+        if len(self.torn) > MOST_TORN:
+            raise InputError(
+                f"{self.name}, line {number}: more than {MOST_TORN:,} lines are torn; give a log "
+                "with a whole JSON object in each line"
             )
-        self.ahead, self.taken = kept + self.ahead, 0
-        return first.removesuffix("\r")
 
     def _more(self) -> bytes:
         try:
@@ -183,7 +208,7 @@ def _unpacked(raw: Any, stack: contextlib.ExitStack, name: str) -> Any:
     if head.startswith(MAGIC):
         if name == shown_name(STANDARD_INPUT):
             raise InputError(f"{name} is a Parquet file, which is read from its end; name the file")
-        check_available(name)
+        check_installed("parquet", f"the Parquet file {name}")
         return ParquetLines(name)
     return stream
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from antecede.checker.audit.capacity import OFTEN, check_memory
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.records import parsed
 from antecede.checker.audit.sources import Source
@@ -34,6 +35,8 @@ def span_events(source: Source) -> Iterator[Event]:
     """
     found: list[tuple[str, int, int, Event]] = []
     for number, line in source.lines():
+        if number % OFTEN == 0:
+            check_memory()
         if line.strip():
             where = f"{source.name}, line {number}"
             for actor, span in _spans(where, parsed(where, line, "")):

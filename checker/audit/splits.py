@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,9 +18,10 @@ from attrs import define, field, frozen
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import Array
 from antecede.checker.audit.compiled import Compiled
+from antecede.checker.audit.events import Event
 from antecede.checker.audit.logs import NAMES, open_log
 from antecede.checker.audit.parquet import MAGIC, ParquetLines, row_counts
-from antecede.checker.audit.records import Fields, object_event
+from antecede.checker.audit.records import Fields, line_events
 from antecede.checker.audit.sources import MARK, PACKED, STANDARD_INPUT, Source, opened, parts_of
 from antecede.checker.errors import InputError
 
@@ -61,6 +62,8 @@ class Piece:
         hashes: int64 (messages, 2); of the messages' names.
         actors: names.
         sets: the destination sets, actors each.
+        named: names of messages from lines with several events, by their numbers.
+        torn: torn lines of the piece.
         error: why it cannot be read.
     """
 
@@ -69,6 +72,8 @@ class Piece:
     hashes: Array = field(factory=lambda: np.zeros((0, 2), np.int64))
     actors: tuple[str, ...] = ()
     sets: tuple[tuple[int, ...], ...] = ()
+    named: Mapping[int, str] = field(factory=dict)
+    torn: tuple[int, ...] = ()
     error: str | None = None
 
 
@@ -177,10 +182,12 @@ class _Reading(Compiled):
     Attributes:
         before: lines before the first one, for errors.
         batches: events.
+        named: the names of messages from lines with several events, by their numbers.
     """
 
     before: int = 0
     batches: list[Array] = field(factory=list)
+    named: dict[int, str] = field(factory=dict)
 
     def _take(self, batch: Array, events: int) -> None:
         self._keep_names()
@@ -192,11 +199,16 @@ class _Reading(Compiled):
     def _keep_names(self) -> None:
         self.tables.counter[k.NAMES] = 0
 
-    def _begin(self) -> None:
+    def _begin(self, source: Source) -> None:
         self.tables.counter[k.LINES] = self.before
 
-    def piece(self) -> Piece:
-        """Return what was read."""
+    def _line(self, events: list[Event], log: int, batch: Array) -> None:
+        super()._line(events, log, batch)
+        if len(events) > 1:
+            self.named |= {self._number(k.message_of, e.message): e.message for e in events}
+
+    def piece(self, torn: Sequence[int]) -> Piece:
+        """Return what was read, with the numbers of torn lines in the file."""
         t = self.tables
         keys = t.message_keys.reshape(-1, 3)
         keys = keys[keys[:, 2] >= 0]
@@ -212,6 +224,8 @@ class _Reading(Compiled):
                 tuple(sorted(t.members[starts[n] : starts[n + 1]].tolist()))
                 for n in range(t.counter[k.SETS])
             ),
+            self.named,
+            tuple(line - self.before for line in torn),
         )
 
 
@@ -232,7 +246,7 @@ def _read(split: Split, fields: Fields, before: int) -> Piece:
     try:
         with _opened(split) as source:
             reading.read(source, fields, lambda _bytes, _events: None)
-        return reading.piece()
+            return reading.piece(source.torn)
     finally:
         reading.close()
 
@@ -256,15 +270,13 @@ def names_at(split: Split, fields: Fields, wanted: dict[int, int]) -> dict[int, 
     Args:
         split: a piece.
         fields: how records are called.
-        wanted: line in the piece -> number of the message that it is about.
+        wanted: line in the piece -> number of the message of its only event.
     """
     found = {}
     with _opened(split) as source:
-        lines = _picked(source, wanted, max(wanted))
-    for line, text in lines.items():
-        event = object_event(split.path, line, text, fields)
-        assert event is not None, "the line is an event"
-        found[wanted[line]] = event.message
+        for line, text in _picked(source, wanted, max(wanted)).items():
+            (event,) = line_events(source, line, text, fields)
+            found[wanted[line]] = event.message
     return found
 
 

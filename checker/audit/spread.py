@@ -18,7 +18,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.audit import kernels as k
-from antecede.checker.audit.arrays import Array, fresh, grown
+from antecede.checker.audit.arrays import Array, fresh, populated
 from antecede.checker.audit.chains import MOST_CHAINS
 from antecede.checker.audit.compiled import BATCH, LOG_SHIFT, Compiled
 from antecede.checker.audit.events import Event
@@ -41,6 +41,7 @@ class Info:
         lines, events, sends: counts.
         actors: names.
         first: int64 per actor; the line of its first event, -1 where it has none.
+        torn: torn lines of the piece.
         error: why it cannot be read.
     """
 
@@ -49,6 +50,7 @@ class Info:
     sends: int
     actors: tuple[str, ...]
     first: Array
+    torn: tuple[int, ...]
     error: str | None
 
 
@@ -58,7 +60,7 @@ def info_of(piece: Piece) -> Info:
     rows = piece.events[::-1]
     first[rows[:, 1]] = rows[:, 4]
     sends = int((piece.events[:, 0] == k.SEND).sum())
-    return Info(piece.lines, len(rows), sends, piece.actors, first, piece.error)
+    return Info(piece.lines, len(rows), sends, piece.actors, first, piece.torn, piece.error)
 
 
 @frozen(eq=False)
@@ -71,6 +73,7 @@ class Whole:
         actors: their names, by number.
         numbers: the other way round.
         groups: chunks of senders, from the first up to the last; see `arrays.fresh`.
+        torn: files and torn lines.
     """
 
     splits: tuple[Split, ...]
@@ -78,6 +81,7 @@ class Whole:
     actors: tuple[str, ...]
     numbers: Mapping[str, int]
     groups: tuple[tuple[int, int], ...]
+    torn: tuple[tuple[str, int], ...]
 
 
 def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole:
@@ -89,11 +93,13 @@ def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole
     home: dict[str, str] = {}
     numbers: dict[str, int] = {}
     starts: list[int] = []
+    torn: list[tuple[str, int]] = []
     for at, (split, info) in enumerate(zip(splits, infos, strict=True)):
         if info.error is not None:
             raise InputError(info.error)
         same = at and splits[at - 1].path == split.path
         starts.append(starts[-1] + infos[at - 1].lines if same else 0)
+        torn += [(split.path, starts[-1] + line) for line in info.torn]
         for number in np.argsort(info.first, kind="stable"):
             name = info.actors[number]
             numbers.setdefault(name, len(numbers))
@@ -104,7 +110,7 @@ def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole
     count = max(1, min(most, -(-len(numbers) // SENDERS)))
     bounds = [chunks * n // count for n in range(count + 1)]
     groups = tuple(pairwise(bounds))
-    return Whole(tuple(splits), tuple(starts), tuple(numbers), numbers, groups)
+    return Whole(tuple(splits), tuple(starts), tuple(numbers), numbers, groups, tuple(torn))
 
 
 # Numbers of messages
@@ -149,6 +155,7 @@ class Block:
         messages: int64.
         lines: int32.
         members: the sets.
+        named: names of messages from lines with several events. A line cannot tell these apart.
     """
 
     kinds: Array
@@ -157,6 +164,7 @@ class Block:
     sets: Array
     lines: Array
     members: tuple[tuple[int, ...], ...]
+    named: Mapping[int, str]
 
 
 def block_of(piece: Piece, numbers: Iterable[tuple[Array, Array]], whole: Whole) -> Block:
@@ -173,6 +181,7 @@ def block_of(piece: Piece, numbers: Iterable[tuple[Array, Array]], whole: Whole)
         rows[:, 3].astype(np.int32),
         rows[:, 4].astype(np.int32),
         tuple(tuple(sorted(int(actors[a]) for a in members)) for members in piece.sets),
+        {int(messages[number]): name for number, name in piece.named.items()},
     )
 
 
@@ -187,20 +196,20 @@ class Pass(Compiled):
         whole: what is known of all pieces.
         most: the greatest number of a message, and one.
         sets: the numbers of destination sets.
-        asked: messages whose names are part of what was found.
+        named: names of messages that came with the pieces.
+        asked: other messages in findings. Their names are still needed.
     """
 
     whole: Whole = field(kw_only=True)
     most: int = 0
     sets: dict[tuple[int, ...], int] = field(factory=dict)
+    named: dict[int, str] = field(factory=dict)
     asked: set[int] = field(factory=set)
 
     def __attrs_post_init__(self) -> None:
         """Make room for all actors."""
-        self.tables = fresh(self.group)
+        self.tables = populated(fresh(self.group), len(self.whole.actors))
         self.logs = [split.path for split in self.whole.splits]
-        for _ in self.whole.actors:
-            self._add_actor()
 
     @property
     def messages(self) -> int:
@@ -213,6 +222,7 @@ class Pass(Compiled):
         if not count:
             return
         self._make_room(int(block.messages.max()) + 1)
+        self.named |= block.named
         sets = np.array([*map(self._known, block.members), -1], np.int64)
         self._note_homes(block.actors)
         self.events += count
@@ -235,7 +245,6 @@ class Pass(Compiled):
 
     def _known(self, members: tuple[int, ...]) -> int:
         if members not in self.sets:
-            self.tables = grown(self.tables, 2 * len(members) + 64)
             self.sets[members] = self._set(list(members))
         return self.sets[members]
 
@@ -249,7 +258,9 @@ class Pass(Compiled):
         return self.whole.actors[number]
 
     def message(self, number: int) -> str:
-        """Return what stands for a message's name."""
+        """Return a message's name, or what stands for it."""
+        if number in self.named:
+            return self.named[number]
         self.asked.add(number)
         return f"\0{number}\0"
 
@@ -270,7 +281,7 @@ class Pass(Compiled):
             events = record.reshape(-1, 4)
             events = events[np.isin(events[:, 2], left)]
             there, first = np.unique(events[:, 2], return_index=True)
-            found |= zip(there.tolist(), (events[first, 0] >> 1).tolist(), strict=True)
+            found |= zip(there.tolist(), (events[first, 0] >> 2).tolist(), strict=True)
             left = np.setdiff1d(left, there)
         line = (1 << LOG_SHIFT) - 1
         return {number: (found[number] >> LOG_SHIFT, found[number] & line) for number in self.asked}
@@ -309,7 +320,7 @@ def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Au
     first = found[0].audit
     findings = [f for f in first.findings if f.kind != "causal-delivery"]
     findings += [f for one in found for f in one.audit.findings if f.kind == "causal-delivery"]
-    findings.sort(key=lambda finding: (order[finding.log], finding.line))
+    findings.sort(key=lambda finding: (finding.actor, order[finding.log], finding.line))
     chains = 0
     for at, finding in enumerate(findings):
         if finding.chain and (chains := chains + 1) > MOST_CHAINS:
@@ -320,14 +331,18 @@ def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Au
         logs=tuple(order),
         findings=tuple(findings),
         undelivered=tuple(_named(finding, names) for finding in first.undelivered),
+        torn=whole.torn,
     )
 
 
 def _named(finding: Finding, names: Mapping[int, str]) -> Finding:
     """Return a finding with the names of messages in place of their numbers."""
 
+    def one_name(found: re.Match[str]) -> str:
+        return names.get(int(found[1]), found[0])
+
     def name(text: Any) -> Any:
-        return None if text is None else TOKEN.sub(lambda found: names[int(found[1])], text)
+        return None if text is None else TOKEN.sub(one_name, text)
 
     def event(one: Event) -> Event:
         return evolve(one, message=name(one.message))

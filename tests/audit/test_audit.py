@@ -93,10 +93,10 @@ b deliver m2
 """
     found = audit(log(tmp_path, text))
     assert [
+        ("impossible", 6),
         ("integrity", 3),
         ("integrity", 4),
         ("impossible", 5),
-        ("impossible", 6),
         ("undelivered", 7),
     ] == findings(found)
     assert "m2 of a was not delivered at c" == found.undelivered[0].text
@@ -105,7 +105,7 @@ b deliver m2
 def test_deliveries_that_wait_for_each_other_are_impossible(tmp_path: Path) -> None:
     text = "a deliver m2\na send m1 b\nb deliver m1\nb send m2 a"
     found = audit(log(tmp_path, text))
-    assert [("impossible", 1)] == findings(found)[:1]
+    assert [("impossible", 1), ("impossible", 3)] == findings(found)
 
 
 @settings(max_examples=60, deadline=None)
@@ -139,7 +139,7 @@ def test_agrees_with_vector_clocks_by_the_definition(
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("{", "line 2: no JSON"),
+        ("{]", "line 2: no JSON"),
         ("x y", "; a line is an object with actor, event and message"),
         ("[]", "line 2: a line is an object"),
         ('{"actor": "a", "message": "m"}', "no field 'event' among actor, message; say"),

@@ -7,12 +7,10 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
 from antecede.checker.audit.picture import IN_THE_DARK, picture
-from antecede.checker.formats.scheme import PLOTTED, darkening
+from antecede.checker.formats.scheme import darkening
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
-from tests.conftest import ROOT, Command
+from tests.conftest import Command
 
 
 def test_a_violation_is_drawn_with_names_and_lines(antecede: Command, tmp_path: Path) -> None:
@@ -67,20 +65,3 @@ def test_no_colour_of_a_picture_is_left_light_for_a_reader_in_the_dark(tmp_path:
     assert style in drawn
     used = set(re.findall('(?:fill|stroke)="(#[0-9a-f]+|[a-z]+)"', drawn.replace(style, "")))
     assert used == set(IN_THE_DARK)
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        "docs/images/table1-seconds.svg",
-        "docs/images/table1-unique.svg",
-        "benchmarks/figures/speed.svg",
-        "benchmarks/figures/memory.svg",
-    ],
-)
-def test_plots_of_the_documentation_follow_the_readers_scheme(file: str) -> None:
-    text = (ROOT / file).read_text(encoding="utf-8")
-    style = darkening(PLOTTED)
-    assert style in text
-    rest = text.replace(style, "")
-    assert set(re.findall("(?:fill|stroke): (#[0-9a-f]+)", rest)) <= set(PLOTTED)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
+import os
 import random
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,3 +159,93 @@ def test_what_is_recorded_is_a_line_per_event(tmp_path: Path) -> None:
     ] == [json.loads(line) for line in lines]
     with pytest.raises(InputError, match="cannot write"):
         Recorder(tmp_path / "none" / "run.jsonl")
+
+
+def test_a_closed_recorder_writes_into_no_file_that_has_its_descriptor_now(tmp_path: Path) -> None:
+    log = Recorder(tmp_path / "run.jsonl")
+    actor = log.actor("a")
+    log.close()
+    with (tmp_path / "other").open("wb", buffering=0) as other:
+        with pytest.raises(InputError, match=r"run\.jsonl is closed"):
+            actor.deliver("m1")
+        log.close()  # it is closed once
+        other.write(b"mine")
+    assert b"mine" == (tmp_path / "other").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (lambda log: log.actor(None), "actor None is no name"),
+        (lambda log: log.actor(b"a"), "actor b'a' is no name"),
+        (lambda log: log.actor("a").deliver(1.5), "message 1.5 is no name"),
+        (lambda log: log.actor("a").deliver(True), "message True is no name"),
+        (lambda log: log.actor("a").deliver(10**5000), "give shorter numbers"),
+        (lambda log: log.actor("a").causal_send("m", to="bob"), "the destinations are 'bob'"),
+        (lambda log: log.actor("a").causal_send("m", to=b"bob"), "the destinations are b'bob'"),
+        (lambda log: log.actor("a").causal_send("m", to=3), "the destinations are 3"),
+        (lambda log: log.actor("a").causal_send("m", to=[None]), "destination None is no name"),
+        (lambda log: log.write("a", "delivr", "m"), "did you mean 'deliver'"),
+    ],
+)
+def test_what_an_audit_cannot_read_is_not_recorded(
+    record: Callable[[Recorder], None], said: str, tmp_path: Path
+) -> None:
+    with Recorder(tmp_path / "run.jsonl") as log, pytest.raises(InputError, match=said):
+        record(log)
+    assert b"" == (tmp_path / "run.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("path", [3, None, "a\0b", "."])
+def test_what_is_no_file_is_refused(path: Any) -> None:
+    with pytest.raises(InputError, match="cannot write to"):
+        Recorder(path)
+
+
+def test_the_first_event_begins_a_line_of_its_own_behind_a_torn_one(tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_text('{"actor": "alice", "ev')
+    for _ in range(2):
+        with Recorder(tmp_path / "run.jsonl") as log:
+            log.actor("bob").causal_send("m1")
+    lines = (tmp_path / "run.jsonl").read_text().splitlines()
+    assert 3 == len(lines)
+    assert lines[1] == lines[2]
+
+
+def test_after_a_full_disk_the_next_event_begins_a_line_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    with Recorder(tmp_path / "run.jsonl") as log:
+        actor = log.actor("a")
+        monkeypatch.setattr(os, "write", lambda file, line: write(file, line[:20]))
+        with pytest.raises(OSError, match="in part only"):
+            actor.causal_send("m1")
+        monkeypatch.setattr(os, "write", write)
+        actor.causal_send("m2")
+    torn, whole = (tmp_path / "run.jsonl").read_text().splitlines()
+    assert 20 == len(torn)
+    assert "m2" == json.loads(whole)["message"]
+
+
+def test_a_forked_process_records_while_its_parent_writes(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with Recorder(path) as log:
+        done = threading.Event()
+
+        def keep_writing() -> None:
+            while not done.is_set():
+                log.actor("parent").causal_send("m")
+
+        thread = threading.Thread(target=keep_writing)
+        thread.start()
+        for number in range(20):
+            child = os.fork()
+            if child == 0:
+                log.actor("child").causal_send(f"c{number}")
+                os._exit(0)
+            assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        done.set()
+        thread.join()
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    assert 20 == sum(event["actor"] == "child" for event in events)

@@ -11,23 +11,49 @@ from antecede.checker.tables.kernels import jit
 
 Array = np.ndarray[Any, Any]
 
-WIDTH = 32
+BITS = 5
+WIDTH = 1 << BITS
 SEND, DELIVER = 0, 1
+WRONG = 2
+"""Marks an event in `out` that does not count: its actor learns nothing."""
 
 # Counters, at fixed places of `counter`.
-ACTORS, MESSAGES, SETS, MEMBERS, ARENA, NAMES, SLOTS, CHUNKS, ROWS, NODES, PAIRS = range(11)
-OUT, FOUND, READY, READY_END, SENDS, DELIVERIES, UNADDRESSED, LINES, COLUMNS, RAISED = range(11, 21)
-FIRST, FIXED = 21, 22
-COUNTERS = 24
-"""CHUNKS, ROWS, SLOTS and NODES count what is free; READY to READY_END are actors that can go on;
-COLUMNS is how many chunks a row has, FIRST which chunk of senders is its first one, and FIXED
-whether rows keep those and no others: then only messages of these senders are judged."""
+ACTORS, MESSAGES, SETS, MEMBERS, ARENA, NAMES, SLOTS, CHUNKS, NODES, PAIRS = range(10)
+OUT, FOUND, READY, READY_END, SENDS, DELIVERIES, UNADDRESSED, LINES, RAISED = range(10, 19)
+COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS = range(19, 27)
+COUNTERS = 32
+"""CHUNKS, SLOTS and NODES count free places; READY to READY_END are actors that can go on. Clocks
+have HEIGHT levels and room for COLUMNS chunks of senders, beginning with chunk FIRST. FIXED says
+that clocks keep only these senders: then only their messages are judged. WORK counts visited
+chunks. WANTED is the length of a name that did not fit. LISTED is the number of members of a list
+that did not fit. LISTS numbers lists."""
 
-# States of a message: a tag in the lowest two bits, a value above.
+MOST_WORK = 1 << 24
+"""A kernel returns after it visited this number of chunks, and Python can react to signals."""
+
+# States of a message: a tag in the lowest two bits, a value above. The value is the slot of a
+# message in transit, the sender and the destination set of a message that is done, and the first
+# actor that waits for a message.
 UNSENT, TRANSIT, DONE, AWAITED = range(4)
 
-CAUSAL, AGAIN, STRAY, TWICE, NEVER = range(5)
+AMBIGUOUS = -4 | DONE
+"""The state of a name that several actors causal-send; its value is -1."""
+
+SET_BITS = 31
+"""Bits of the destination set of a message that is done; its sender is above them."""
+
+CAUSAL, AGAIN, STRAY, TWICE, SHARED, NEVER = range(6)
 """Kinds of findings."""
+
+# Where `stack` holds the current chunks of an actor and of a message; see `clocks.merge`.
+MINE, THEIRS, INDEX, OWNED, SPARE = 0, 8, 16, 24, 40
+STACK = SPARE + 8 * WIDTH
+
+FOREVER = 1 << 30
+"""The users of chunk 0, which is never free."""
+
+LENGTH, KEPT, ACTOR = range(3)
+"""Places of `walk`; see `judging.finish`."""
 
 FINISHED, ASK, GROW = range(3)
 """Why a kernel returns: nothing is left; a line is for Python to read; arrays are too short."""
@@ -47,24 +73,28 @@ class Tables(NamedTuple):
         names, name_ends: uint8 and int64; the names of messages met since they were last taken.
         members, set_starts: int32 and int64; the actors of destination sets.
         state: int64 per message, see above.
-        sender, number, row, missing, to, sent_at: per message in transit.
-        free_slots, free_chunks, free_rows, free_nodes: int32; stacks.
-        chunks, chunk_users: int32; counters, WIDTH of each chunk; chunk 0 is all zero.
-        rows, row_users: int32; COLUMNS chunks of each row.
-        known: int32 per actor; its row.
+        sender, number, past, missing, to, sent_at: per message in transit; `past` is the root of
+            what its sender knew.
+        free_slots, free_chunks, free_nodes: int32; stacks.
+        chunks, chunk_users: int32; WIDTH numbers of each chunk; chunk 0 is all zero.
+        known: int32 per actor; the root of what it knows by its deliveries.
         own: int32 per actor; how many messages it has causal-sent.
         waits_for: int64 per actor; the message, or -1.
-        next_waiter, last_waiter: int32 per actor; of the list of those that wait for one message,
-            whose end its first member knows.
+        next_waiter, before_waiter: int32 per actor; its neighbours in the list of actors that wait
+            for the same message.
+        marks: int64 per actor; the last list (see LISTS) that named it.
         first_node, last_node: int32 per actor; its events that wait, or -1.
         nodes: int64; per waiting event kind, message, set, place, and the next node.
         pairs: int64; a set of message << 32 | actor (-1: empty): delivered there, not everywhere.
         ready: int32; a ring of actors.
-        out: int64; events in causal order: place << 1 | kind, actor, message, set.
+        out: int64; events in causal order: place << 2 | WRONG or 0 | kind, actor, message, set.
         found: int64; kind, actor, message, place, and of CAUSAL the message's sender and number.
         watched, watch_starts: int32 and int64; per actor the senders whose messages it got too
             late; empty in the first pass.
         scratch: int64; for a moment.
+        stack: int64, STACK of them; the place of a walk through two trees. Per level it has the
+            actor's chunk, the message's chunk, the index of a part, and whether the actor's chunk
+            has no other user. Chunks to be freed begin at SPARE.
         raised: int64; of those: actor << 32 | sender, how many messages are known, by which one.
     """
 
@@ -81,7 +111,7 @@ class Tables(NamedTuple):
     state: Array
     sender: Array
     number: Array
-    row: Array
+    past: Array
     missing: Array
     to: Array
     sent_at: Array
@@ -89,14 +119,12 @@ class Tables(NamedTuple):
     chunks: Array
     chunk_users: Array
     free_chunks: Array
-    rows: Array
-    row_users: Array
-    free_rows: Array
     known: Array
     own: Array
     waits_for: Array
     next_waiter: Array
-    last_waiter: Array
+    before_waiter: Array
+    marks: Array
     first_node: Array
     last_node: Array
     nodes: Array
@@ -109,3 +137,4 @@ class Tables(NamedTuple):
     watch_starts: Array
     raised: Array
     scratch: Array
+    stack: Array

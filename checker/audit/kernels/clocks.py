@@ -1,116 +1,278 @@
-"""What actors know, as vector clocks whose parts are shared.
+"""What actors know, as vector clocks that share their parts.
 
-What an actor knows is a row of numbers of chunks, each of WIDTH counters. Rows and chunks are
-shared and counted by their users: a causal-send refers to its sender's row, a delivery copies the
-row that somebody refers to, and only those chunks in which it learns something. So a message in
-transit costs what its sender has learned since, not a clock of all actors.
+A clock is a tree. Its leaves are chunks of WIDTH counters, one per sender, and every chunk above
+them holds the numbers of WIDTH chunks below. Chunk 0 stands for any tree of zeros. All trees have
+HEIGHT levels. Chunks are shared and counted by their users: a causal-send refers to its sender's
+tree, and a delivery copies a shared chunk only if its actor learns something there. So memory
+depends on how much the clocks differ, and not on the number of actors for each of them.
 """
 
 from __future__ import annotations
 
-from antecede.checker.audit.kernels.arrays import CHUNKS, COLUMNS, FIRST, ROWS, WIDTH, kernel
+from antecede.checker.audit.kernels.arrays import (
+    ACTORS,
+    BITS,
+    CHUNKS,
+    COLUMNS,
+    FIRST,
+    FOREVER,
+    HEIGHT,
+    INDEX,
+    MINE,
+    OWNED,
+    SPARE,
+    THEIRS,
+    WIDTH,
+    WORK,
+    kernel,
+)
+
+
+@kernel
+def column_of(t, sender):
+    """Return which counter of a clock is a sender's, or -1 if these clocks leave it out."""
+    at = sender - t.counter[FIRST] * WIDTH
+    return at if 0 <= at < t.counter[COLUMNS] * WIDTH else -1
 
 
 @kernel
 def knows(t, actor, sender):
     """Return how many messages of a sender an actor knows of by its deliveries; -1: not kept."""
-    column = sender // WIDTH - t.counter[FIRST]
-    if column < 0 or column >= t.counter[COLUMNS]:
+    at = column_of(t, sender)
+    if at < 0:
         return -1
-    chunk = t.rows[t.known[actor] * t.counter[COLUMNS] + column]
-    return t.chunks[chunk * WIDTH + sender % WIDTH]
+    chunk = t.known[actor]
+    for level in range(t.counter[HEIGHT] - 1, -1, -1):
+        chunk = t.chunks[chunk * WIDTH + ((at >> (BITS * level)) & (WIDTH - 1))]
+    return chunk
 
 
 @kernel
-def drop_chunk(t, chunk):
-    """Use a chunk once less."""
-    if chunk:
-        t.chunk_users[chunk] -= 1
-        if t.chunk_users[chunk] == 0:
-            t.free_chunks[t.counter[CHUNKS]] = chunk
-            t.counter[CHUNKS] += 1
+def drop(t, chunk, level):
+    """Use a chunk once less; a chunk without users is free, and uses those below it once less."""
+    if chunk == 0:
+        return
+    t.chunk_users[chunk] -= 1
+    if t.chunk_users[chunk]:
+        return
+    size = SPARE
+    t.stack[size] = (chunk << 3) | level
+    while size >= SPARE:
+        chunk, level = t.stack[size] >> 3, t.stack[size] & 7
+        size -= 1
+        t.counter[WORK] += 1
+        t.free_chunks[t.counter[CHUNKS]] = chunk
+        t.counter[CHUNKS] += 1
+        if level == 0:
+            continue
+        for k in range(WIDTH):
+            below = t.chunks[chunk * WIDTH + k]
+            if below:
+                t.chunk_users[below] -= 1
+                if t.chunk_users[below] == 0:
+                    size += 1
+                    t.stack[size] = (below << 3) | (level - 1)
 
 
 @kernel
-def drop_row(t, row):
-    """Use a row once less."""
-    t.row_users[row] -= 1
-    if t.row_users[row] == 0:
-        columns = t.counter[COLUMNS]
-        for column in range(columns):
-            drop_chunk(t, t.rows[row * columns + column])
-        t.free_rows[t.counter[ROWS]] = row
-        t.counter[ROWS] += 1
+def point(t, actor, level, chunk):
+    """Let what refers to the current chunk of a level refer to another one."""
+    t.stack[MINE + level] = chunk
+    if level == t.counter[HEIGHT] - 1:
+        t.known[actor] = chunk
+    else:
+        above = t.stack[MINE + level + 1]
+        t.chunks[above * WIDTH + t.stack[INDEX + level + 1]] = chunk
 
 
 @kernel
-def own_row(t, actor):
-    """Return the actor's row, for changes: a copy, if somebody else refers to it."""
-    row, columns = t.known[actor], t.counter[COLUMNS]
-    if t.row_users[row] == 1:
-        return row
-    t.counter[ROWS] -= 1
-    new = t.free_rows[t.counter[ROWS]]
-    for column in range(columns):
-        chunk = t.rows[row * columns + column]
-        t.rows[new * columns + column] = chunk
-        t.chunk_users[chunk] += 1
-    t.row_users[row] -= 1
-    t.row_users[new] = 1
-    t.known[actor] = new
-    return new
-
-
-@kernel
-def own_chunk(t, at):
-    """Return the chunk at a place of `rows`, for changes: a copy, if it is used elsewhere."""
-    chunk = t.rows[at]
-    if chunk and t.chunk_users[chunk] == 1:
-        return chunk
+def copy(t, chunk, level):
+    """Return a copy of a chunk for one user, which does not use the chunk any more."""
     t.counter[CHUNKS] -= 1
     new = t.free_chunks[t.counter[CHUNKS]]
     for k in range(WIDTH):
         t.chunks[new * WIDTH + k] = t.chunks[chunk * WIDTH + k]
+    if level:
+        for k in range(WIDTH):
+            t.chunk_users[t.chunks[chunk * WIDTH + k]] += 1
+        t.chunk_users[0] = FOREVER
     if chunk:
         t.chunk_users[chunk] -= 1
     t.chunk_users[new] = 1
-    t.rows[at] = new
     return new
 
 
 @kernel
-def merge_chunk(t, at, other):
-    """Make the chunk at a place of `rows` know what another one does."""
-    mine = t.rows[at]
+def own(t, actor, level):
+    """Make the current chunks from the root down to a level the actor's alone, by copies."""
+    for at in range(t.counter[HEIGHT] - 1, level - 1, -1):
+        if t.stack[OWNED + at]:
+            continue
+        t.stack[OWNED + at] = 1
+        chunk = t.stack[MINE + at]
+        if chunk and t.chunk_users[chunk] == 1:
+            continue
+        point(t, actor, at, copy(t, chunk, at))
+
+
+@kernel
+def share(t, actor, level, other):
+    """Replace the current chunk of a level by another one, which is shared."""
+    if level + 1 < t.counter[HEIGHT]:
+        own(t, actor, level + 1)
+    before = t.stack[MINE + level]
+    t.chunk_users[other] += 1
+    point(t, actor, level, other)
+    drop(t, before, level)
+
+
+@kernel
+def compared(t, mine, other):
+    """Return whether some counter of a chunk is less than another's, and whether one is more."""
     less, more = False, False
     for k in range(WIDTH):
         a, b = t.chunks[mine * WIDTH + k], t.chunks[other * WIDTH + k]
         less |= a < b
         more |= a > b
-    if not less:
-        return
-    if not more:
-        t.chunk_users[other] += 1
-        t.rows[at] = other
-        drop_chunk(t, mine)
-        return
-    mine = own_chunk(t, at)
+    return less, more
+
+
+@kernel
+def raise_counters(t, mine, other):
+    """Let a chunk of counters, which has one user, know what another one does."""
     for k in range(WIDTH):
-        t.chunks[mine * WIDTH + k] = max(t.chunks[mine * WIDTH + k], t.chunks[other * WIDTH + k])
+        at = mine * WIDTH + k
+        t.chunks[at] = max(t.chunks[at], t.chunks[other * WIDTH + k])
+
+
+@kernel
+def merge_root(t, actor, other):
+    """Let an actor know what a chunk of counters does, where clocks have one level."""
+    enter(t, 0, t.known[actor], other)
+    less, more = compared(t, t.known[actor], other)
+    if less and more:
+        own(t, actor, 0)
+        raise_counters(t, t.known[actor], other)
+    elif less:
+        share(t, actor, 0, other)
+
+
+@kernel
+def merge_counters(t, actor, other, end):
+    """Let the current chunk of level 1 know what another one does.
+
+    Returns:
+        Whether both have the same chunks below now, and the current chunk is the actor's alone.
+    """
+    same, mine = True, t.stack[MINE + 1]
+    for k in range(end):
+        a, b = t.chunks[mine * WIDTH + k], t.chunks[other * WIDTH + k]
+        if a == b:
+            continue
+        less, more = False, True
+        if b:
+            less, more = compared(t, a, b)
+        same &= not more
+        if not less:
+            same = False
+            continue
+        if not t.stack[OWNED + 1]:
+            own(t, actor, 1)
+            mine = t.stack[MINE + 1]
+        if not more:
+            t.chunk_users[b] += 1
+            t.chunks[mine * WIDTH + k] = b
+            drop(t, a, 0)
+            continue
+        if t.chunk_users[a] > 1:
+            a = copy(t, a, 0)
+            t.chunks[mine * WIDTH + k] = a
+        raise_counters(t, a, b)
+    return same and t.stack[OWNED + 1] == 1
+
+
+@kernel
+def same_chunk(t, one, other):
+    """Return whether two chunks hold the same numbers."""
+    for k in range(WIDTH):  # noqa: SIM110 compiled
+        if t.chunks[one * WIDTH + k] != t.chunks[other * WIDTH + k]:
+            return False
+    return True
+
+
+@kernel
+def merge(t, actor, root):
+    """Let an actor know all that a tree does; see the attribute `stack` of Tables."""
+    top = t.counter[HEIGHT] - 1
+    if root == 0 or root == t.known[actor]:
+        return
+    if t.known[actor] == 0:
+        enter(t, top, 0, root)
+        share(t, actor, top, root)
+        return
+    if top == 0:
+        merge_root(t, actor, root)
+        return
+    # Senders beyond the last actor have no chunks.
+    last = min(t.counter[ACTORS] - t.counter[FIRST] * WIDTH, t.counter[COLUMNS] * WIDTH) - 1
+    end = (last >> (BITS * top)) + 1
+    level = top
+    enter(t, level, t.known[actor], root)
+    while level <= top:
+        mine, other = t.stack[MINE + level], t.stack[THEIRS + level]
+        t.counter[WORK] += WIDTH
+        if level == 1:
+            same = merge_counters(t, actor, other, end if top == 1 else WIDTH)
+        else:
+            k = next_difference(t, mine, other, t.stack[INDEX + level])
+            t.stack[INDEX + level] = k
+            if k < WIDTH:
+                a, b = t.chunks[mine * WIDTH + k], t.chunks[other * WIDTH + k]
+                level -= 1
+                enter(t, level, a, b)
+                if a:
+                    continue
+                share(t, actor, level, b)
+                same = False
+            else:
+                same = t.stack[OWNED + level] == 1 and same_chunk(t, mine, other)
+        if same:
+            share(t, actor, level, t.stack[THEIRS + level])
+        level += 1
+        t.stack[INDEX + level] += 1
+
+
+@kernel
+def next_difference(t, mine, other, k):
+    """Return which chunk below another one may hold something new, from `k` on; WIDTH if none."""
+    while k < WIDTH:
+        below = t.chunks[other * WIDTH + k]
+        if below and below != t.chunks[mine * WIDTH + k]:
+            break
+        k += 1
+    return k
+
+
+@kernel
+def enter(t, level, mine, other):
+    """Begin with two chunks of a level."""
+    t.stack[MINE + level], t.stack[THEIRS + level] = mine, other
+    t.stack[INDEX + level] = t.stack[OWNED + level] = 0
 
 
 @kernel
 def learn(t, actor, slot):
     """Let an actor know what was known at the causal-send of a message, and of the message."""
-    columns, sender, number = t.counter[COLUMNS], t.sender[slot], t.number[slot]
-    row, other = own_row(t, actor) * columns, t.row[slot] * columns
-    for column in range(columns):
-        theirs = t.rows[other + column]
-        if theirs and theirs != t.rows[row + column]:
-            merge_chunk(t, row + column, theirs)
-    column = sender // WIDTH - t.counter[FIRST]
-    if column < 0 or column >= columns:
+    merge(t, actor, t.past[slot])
+    sender, number = t.sender[slot], t.number[slot]
+    at = column_of(t, sender)
+    if at < 0 or knows(t, actor, sender) >= number:
         return
-    at = row + column
-    if t.chunks[t.rows[at] * WIDTH + sender % WIDTH] < number:
-        t.chunks[own_chunk(t, at) * WIDTH + sender % WIDTH] = number
+    chunk = t.known[actor]
+    for level in range(t.counter[HEIGHT] - 1, -1, -1):
+        enter(t, level, chunk, 0)
+        k = (at >> (BITS * level)) & (WIDTH - 1)
+        t.stack[INDEX + level] = k
+        chunk = t.chunks[chunk * WIDTH + k]
+    own(t, actor, 0)
+    t.chunks[t.stack[MINE] * WIDTH + (at & (WIDTH - 1))] = number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede.checker.audit.kernels.arrays import DELIVER, kernel
+from antecede.checker.audit.kernels.arrays import DELIVER, WRONG, kernel
 
 
 @kernel
@@ -23,6 +23,8 @@ def follow(events, base, first, second, via, how, sent_at):
     """
     for k in range(len(events) // 4):
         kind, actor, message = events[4 * k] & 1, events[4 * k + 1], events[4 * k + 2]
+        if events[4 * k] & WRONG:
+            continue
         if kind == DELIVER:
             if sent_at[message] >= 0 and via[actor] < 0:
                 via[actor] = base + k

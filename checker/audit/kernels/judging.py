@@ -5,16 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.audit.kernels.arrays import (
+    ACTOR,
     ACTORS,
     AGAIN,
     AWAITED,
     CAUSAL,
     CHUNKS,
-    COLUMNS,
     DELIVER,
     DELIVERIES,
     DONE,
     FOUND,
+    HEIGHT,
+    KEPT,
+    LENGTH,
+    MOST_WORK,
     NEVER,
     NODES,
     OUT,
@@ -22,18 +26,21 @@ from antecede.checker.audit.kernels.arrays import (
     RAISED,
     READY,
     READY_END,
-    ROWS,
     SEND,
     SENDS,
+    SET_BITS,
+    SHARED,
     SLOTS,
     STRAY,
     TRANSIT,
     TWICE,
     UNADDRESSED,
     UNSENT,
+    WORK,
+    WRONG,
     kernel,
 )
-from antecede.checker.audit.kernels.clocks import drop_row, knows, learn
+from antecede.checker.audit.kernels.clocks import drop, knows, learn
 from antecede.checker.audit.kernels.names import is_member
 
 
@@ -66,9 +73,9 @@ def forget_pair(pairs, key):
 
 
 @kernel
-def repair_pairs(old, new):
-    """Move all pairs to a larger table."""
-    for at in range(len(old)):
+def repair_pairs(old, new, begin, end):
+    """Move the pairs in some slots to a larger table."""
+    for at in range(begin, end):
         if old[at] >= 0:
             new[pair_place(new, old[at])] = old[at]
 
@@ -84,10 +91,10 @@ def find(t, kind, actor, message, where, sender, number):
 
 @kernel
 def room(t):
-    """Return whether the next event finds room, whatever it does."""
+    """Return whether there is room for any next event, and Python need not look at signals yet."""
     return (
-        t.counter[CHUNKS] > t.counter[COLUMNS] + 1
-        and t.counter[ROWS] > 1
+        t.counter[WORK] < MOST_WORK
+        and t.counter[CHUNKS] > least_chunks(t.counter[ACTORS])
         and t.counter[SLOTS] > 0
         and t.counter[NODES] > 0
         and 2 * t.counter[PAIRS] < len(t.pairs)
@@ -98,31 +105,47 @@ def room(t):
 
 
 @kernel
+def least_chunks(actors):
+    """Return the most chunks that a delivery needs: a clock of all actors and a path."""
+    return actors // 31 + 16
+
+
+@kernel
 def send(t, actor, message, to, where):
-    """Put a message in transit, and let those go on that wait for it."""
-    tag = t.state[message] & 3
-    if tag in (TRANSIT, DONE):
-        find(t, TWICE, actor, message, where, 0, 0)
-        return
-    waiter = t.state[message] >> 2 if tag == AWAITED else -1
+    """Put a message in transit, and let those go on that wait for it.
+
+    Returns False if the name was causal-sent before: this causal-send does not count.
+    """
     t.counter[SENDS] += 1
+    t.counter[UNADDRESSED] += to < 0
+    tag, value = t.state[message] & 3, t.state[message] >> 2
+    if tag in (TRANSIT, DONE):
+        first = t.sender[value] if tag == TRANSIT else value >> SET_BITS
+        find(t, TWICE if first == actor else SHARED, actor, message, where, 0, 0)
+        return False
+    waiter = value if tag == AWAITED else -1
     t.own[actor] += 1
     t.counter[SLOTS] -= 1
     slot = t.free_slots[t.counter[SLOTS]]
     t.sender[slot], t.number[slot] = actor, t.own[actor]
-    t.row[slot], t.to[slot], t.sent_at[slot] = t.known[actor], to, where
-    t.row_users[t.known[actor]] += 1
+    t.past[slot], t.to[slot], t.sent_at[slot] = t.known[actor], to, where
+    t.chunk_users[t.known[actor]] += t.known[actor] > 0
     t.missing[slot] = -1 if to < 0 else t.set_starts[to + 1] - t.set_starts[to]
-    t.counter[UNADDRESSED] += to < 0
     t.state[message] = (slot << 2) | TRANSIT
     if t.missing[slot] == 0:
         forget(t, message, slot)
     while waiter >= 0:
-        after = t.next_waiter[waiter]
-        t.waits_for[waiter] = -1
-        t.ready[t.counter[READY_END] % len(t.ready)] = waiter
-        t.counter[READY_END] += 1
-        waiter = after
+        wake(t, waiter)
+        waiter = t.next_waiter[waiter]
+    return True
+
+
+@kernel
+def wake(t, actor):
+    """Let an actor go on."""
+    t.waits_for[actor] = -1
+    t.ready[t.counter[READY_END] % len(t.ready)] = actor
+    t.counter[READY_END] += 1
 
 
 @kernel
@@ -132,27 +155,30 @@ def forget(t, message, slot):
     if t.set_starts[to + 1] - t.set_starts[to] > 1:
         for at in range(t.set_starts[to], t.set_starts[to + 1]):
             t.counter[PAIRS] -= forget_pair(t.pairs, (message << 32) | t.members[at])
-    drop_row(t, t.row[slot])
+            t.counter[WORK] += 1
+    drop(t, t.past[slot], t.counter[HEIGHT] - 1)
     t.free_slots[t.counter[SLOTS]] = slot
     t.counter[SLOTS] += 1
-    t.state[message] = (to << 2) | DONE
+    t.state[message] = (((t.sender[slot] << SET_BITS) | to) << 2) | DONE
 
 
 @kernel
 def deliver(t, actor, message, where):
-    """Judge a delivery; one that should not be teaches its actor nothing."""
+    """Judge a delivery, and return whether it counts. If not, its actor learns nothing."""
     t.counter[DELIVERIES] += 1
     transit, value = t.state[message] & 3 == TRANSIT, t.state[message] >> 2
-    to = t.to[value] if transit else value
+    if value < 0:  # several actors causal-send it
+        return False
+    to = t.to[value] if transit else value & ((1 << SET_BITS) - 1)
     if to >= 0 and not is_member(t.members, t.set_starts[to], t.set_starts[to + 1], actor):
         find(t, STRAY, actor, message, where, 0, 0)
-        return
+        return False
     several = to < 0 or t.set_starts[to + 1] - t.set_starts[to] > 1
     key = (message << 32) | actor
     at = pair_place(t.pairs, key) if several else 0
     if not transit or (several and t.pairs[at] >= 0):
         find(t, AGAIN, actor, message, where, 0, 0)
-        return
+        return False
     if knows(t, actor, t.sender[value]) >= t.number[value]:
         find(t, CAUSAL, actor, message, where, t.sender[value], t.number[value])
     if len(t.watched):
@@ -166,6 +192,7 @@ def deliver(t, actor, message, where):
         t.missing[value] -= 1
         if t.missing[value] == 0:
             forget(t, message, value)
+    return True
 
 
 @kernel
@@ -186,16 +213,25 @@ def watch(t, actor, message, slot):
 
 
 @kernel
-def act(t, kind, actor, message, to, where):
-    """Let an event happen that has nothing to wait for."""
+def put_out(t, kind, actor, message, to, where):
+    """Write an event that happens to `out`; return its place there."""
     at = 4 * t.counter[OUT]
-    t.out[at] = (where << 1) | kind
+    t.out[at] = (where << 2) | kind
     t.out[at + 1], t.out[at + 2], t.out[at + 3] = actor, message, to
     t.counter[OUT] += 1
+    return at
+
+
+@kernel
+def act(t, kind, actor, message, to, where):
+    """Let an event happen that has nothing to wait for."""
+    at = put_out(t, kind, actor, message, to, where)
     if kind == SEND:
-        send(t, actor, message, to, where)
+        counts = send(t, actor, message, to, where)
     else:
-        deliver(t, actor, message, where)
+        counts = deliver(t, actor, message, where)
+    if not counts:
+        t.out[at] |= WRONG
 
 
 @kernel
@@ -207,16 +243,13 @@ def unsent(t, kind, message):
 
 @kernel
 def block(t, actor, message):
-    """Let an actor wait for a message, behind those that do already."""
+    """Let an actor wait for a message."""
+    first = t.state[message] >> 2 if t.state[message] & 3 == AWAITED else -1
     t.waits_for[actor] = message
-    t.next_waiter[actor] = -1
-    if t.state[message] & 3 == AWAITED:
-        first = t.state[message] >> 2
-        t.next_waiter[t.last_waiter[first]] = actor
-        t.last_waiter[first] = actor
-    else:
-        t.state[message] = (actor << 2) | AWAITED
-        t.last_waiter[actor] = actor
+    t.next_waiter[actor], t.before_waiter[actor] = first, -1
+    if first >= 0:
+        t.before_waiter[first] = actor
+    t.state[message] = (actor << 2) | AWAITED
 
 
 @kernel
@@ -289,27 +322,94 @@ def judge(t, batch, begin, end):
 
 @kernel
 def give_up(t, actor):
-    """Let an actor go on without the delivery that it waits for; return where that stands."""
+    """Report the delivery that an actor waits for as impossible, and let the actor go on."""
     message = t.waits_for[actor]
-    first = t.state[message] >> 2
-    if first == actor:
-        after = t.next_waiter[actor]
-        if after < 0:
-            t.state[message] = UNSENT
-        else:
-            t.last_waiter[after] = t.last_waiter[actor]
-            t.state[message] = (after << 2) | AWAITED
+    before, after = t.before_waiter[actor], t.next_waiter[actor]
+    if after >= 0:
+        t.before_waiter[after] = before
+    if before >= 0:
+        t.next_waiter[before] = after
     else:
-        before = first
-        while t.next_waiter[before] != actor:
-            before = t.next_waiter[before]
-        t.next_waiter[before] = t.next_waiter[actor]
-        if t.last_waiter[first] == actor:
-            t.last_waiter[first] = before
-    t.waits_for[actor] = -1
+        t.state[message] = (after << 2) | AWAITED if after >= 0 else UNSENT
     where = t.nodes[5 * t.first_node[actor] + 3]
     pop(t, actor)
-    t.ready[t.counter[READY_END] % len(t.ready)] = actor
-    t.counter[READY_END] += 1
+    wake(t, actor)
+    t.counter[DELIVERIES] += 1
     find(t, NEVER, actor, message, where, 0, 0)
-    return where
+    put_out(t, DELIVER | WRONG, actor, message, -1, where)
+
+
+@kernel
+def find_senders(t, senders, at):
+    """Note the senders of the causal-sends among the waiting events.
+
+    Args:
+        t: the tables.
+        senders: int32 per message; the actor, or -1.
+        at: int64; the actor and the event to go on with, or -1 for the actor's first event. In the
+            end, the actor is the number of actors.
+    """
+    steps = 0
+    while at[0] < t.counter[ACTORS]:
+        node = t.first_node[at[0]] if at[1] < 0 else at[1]
+        while node >= 0:
+            if steps == MOST_WORK:
+                at[1] = node
+                return
+            steps += 1
+            if t.nodes[5 * node] == SEND:
+                senders[t.nodes[5 * node + 1]] = at[0]
+            node = t.nodes[5 * node + 4]
+        at[0] += 1
+        at[1] = -1
+
+
+@kernel
+def finish(t, senders, path, position, walk):
+    """Give up the deliveries that are impossible, once all events were taken; see `audit.oracle`.
+
+    From an actor that waits, the walk goes to the actor with the causal-send of the message, and
+    on from there. It ends at a message without a causal-send, or it closes a circle.
+
+    Args:
+        t: the tables.
+        senders: int32 per message; the actor with its causal-send among the waiting events, or -1.
+        path: int64; the actors of the walk, and the message that each of them waits for.
+        position: int32 per actor; where it is on the path, or -1.
+        walk: int64; the LENGTH of the path, the part that is KEPT (the rest is given up), and the
+            ACTOR at which it begins. In the end, ACTOR is the number of actors.
+    """
+    while True:
+        # Give up the whole circle before its actors go on: they may send each other's messages.
+        while walk[LENGTH] > walk[KEPT]:
+            if not room(t):
+                return
+            walk[LENGTH] -= 1
+            actor = path[2 * walk[LENGTH]]
+            position[actor] = -1
+            give_up(t, actor)
+        if not drain(t):
+            return
+        # Actors at the end of the path may have gone on.
+        while walk[LENGTH]:
+            actor, message = path[2 * walk[LENGTH] - 2], path[2 * walk[LENGTH] - 1]
+            if t.waits_for[actor] == message:
+                break
+            walk[LENGTH] -= 1
+            position[actor] = -1
+        if walk[LENGTH]:
+            actor = senders[message]
+        else:
+            while walk[ACTOR] < t.counter[ACTORS] and t.waits_for[walk[ACTOR]] < 0:
+                walk[ACTOR] += 1
+            actor = walk[ACTOR]
+            if actor == t.counter[ACTORS]:
+                return
+        if position[actor] >= 0:
+            walk[KEPT] = position[actor]
+            continue
+        message = t.waits_for[actor]
+        path[2 * walk[LENGTH]], path[2 * walk[LENGTH] + 1] = actor, message
+        position[actor] = walk[LENGTH]
+        walk[LENGTH] += 1
+        walk[KEPT] = walk[LENGTH] if senders[message] >= 0 else walk[LENGTH] - 1

@@ -11,8 +11,8 @@ from antecede.checker.audit.kernels.arrays import (
     FIXED,
     MESSAGES,
     NAMES,
-    ROWS,
     UNSENT,
+    WANTED,
     WIDTH,
     kernel,
 )
@@ -50,9 +50,9 @@ def put(keys, at, one, two, number):
 
 
 @kernel
-def rehash(old, new):
-    """Move all names to a larger table."""
-    for at in range(len(old) // 3):
+def rehash(old, new, begin, end):
+    """Move the names in some slots to a larger table."""
+    for at in range(begin, end):
         if old[3 * at + 2] >= 0:
             to = place(new, old[3 * at], old[3 * at + 1])
             put(new, to, old[3 * at], old[3 * at + 1], old[3 * at + 2])
@@ -67,13 +67,13 @@ def actor_of(t, data, start, end):
     if number >= 0:
         return number
     number, used = t.counter[ACTORS], t.counter[ARENA]
-    if number + 2 > len(t.own) or used + end - start > len(t.arena):
-        return -1
-    if not t.counter[FIXED] and number >= t.counter[COLUMNS] * WIDTH:
-        return -1
-    if 6 * number > len(t.actor_keys):
-        return -1
-    if t.counter[ROWS] == 0:
+    if (
+        number + 2 > len(t.own)
+        or 6 * number > len(t.actor_keys)
+        or used + end - start > len(t.arena)
+        or (not t.counter[FIXED] and number >= t.counter[COLUMNS] * WIDTH)
+    ):
+        t.counter[WANTED] = end - start
         return -1
     for k in range(end - start):
         t.arena[used + k] = data[start + k]
@@ -81,15 +81,6 @@ def actor_of(t, data, start, end):
     t.starts[number + 1] = used + end - start
     put(t.actor_keys, at, one, two, number)
     t.counter[ACTORS] += 1
-    t.counter[ROWS] -= 1
-    row = t.free_rows[t.counter[ROWS]]
-    columns = t.counter[COLUMNS]
-    for column in range(columns):
-        t.rows[row * columns + column] = 0
-    t.row_users[row] = 1
-    t.known[number] = row
-    t.waits_for[number] = -1
-    t.first_node[number] = -1
     return number
 
 
@@ -104,9 +95,13 @@ def message_of(t, data, start, end):
     number, new, used = t.counter[MESSAGES], t.counter[NAMES], 0
     if new:
         used = t.name_ends[new - 1]
-    if number == len(t.state) or 4 * number > len(t.message_keys):
-        return -1
-    if new == len(t.name_ends) or used + end - start > len(t.names):
+    if (
+        number == len(t.state)
+        or 4 * number > len(t.message_keys)
+        or new == len(t.name_ends)
+        or used + end - start > len(t.names)
+    ):
+        t.counter[WANTED] = end - start
         return -1
     for k in range(end - start):
         t.names[used + k] = data[start + k]
@@ -120,8 +115,39 @@ def message_of(t, data, start, end):
 
 @kernel
 def is_member(members, start, end, actor):
-    """Return whether an actor is in a part of `members`."""
-    for at in range(start, end):  # noqa: SIM110 compiled
-        if members[at] == actor:
+    """Return whether an actor is in a part of `members`, which is sorted."""
+    while start < end:
+        middle = (start + end) // 2
+        if members[middle] == actor:
             return True
+        if members[middle] < actor:
+            start = middle + 1
+        else:
+            end = middle
     return False
+
+
+@kernel
+def sort(values, start, end):
+    """Sort a part of an array in place: heapsort, which needs no memory."""
+    size = end - start
+    for top in range(size // 2 - 1, -1, -1):
+        sift(values, start, top, size)
+    for last in range(size - 1, 0, -1):
+        values[start], values[start + last] = values[start + last], values[start]
+        sift(values, start, 0, last)
+
+
+@kernel
+def sift(values, start, at, size):
+    """Move a value of a heap down to where it belongs."""
+    value = values[start + at]
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and values[start + child + 1] > values[start + child]:
+            child += 1
+        if values[start + child] <= value:
+            break
+        values[start + at] = values[start + child]
+        at = child
+    values[start + at] = value

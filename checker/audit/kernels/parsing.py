@@ -8,12 +8,14 @@ from antecede.checker.audit.kernels.arrays import (
     FINISHED,
     GROW,
     LINES,
+    LISTED,
+    LISTS,
     MEMBERS,
     SEND,
     SETS,
     kernel,
 )
-from antecede.checker.audit.kernels.names import actor_of, hashes, is_member, message_of, place, put
+from antecede.checker.audit.kernels.names import actor_of, hashes, message_of, place, put, sort
 
 
 @kernel
@@ -88,6 +90,7 @@ def set_of(t, data, start, end):
     if number + 2 > len(t.set_starts) or 6 * number > len(t.set_keys):
         return -2
     begin, now = used, blank(data, start + 1)
+    t.counter[LISTS] += 1
     while now < end:
         stop = text_end(data, now)
         if stop < 0:
@@ -95,8 +98,10 @@ def set_of(t, data, start, end):
         quoted = data[now] == 34
         actor = actor_of(t, data, now + quoted, stop)
         if actor < 0 or used == len(t.members):
+            t.counter[LISTED] = used - begin
             return -2
-        if not is_member(t.members, begin, used, actor):
+        if t.marks[actor] != t.counter[LISTS]:
+            t.marks[actor] = t.counter[LISTS]
             t.members[used] = actor
             used += 1
         now = blank(data, stop + quoted)
@@ -106,6 +111,7 @@ def set_of(t, data, start, end):
             now = blank(data, now + 1)
             if now >= end:
                 return -1
+    sort(t.members, begin, used)
     t.counter[MEMBERS] = used
     t.set_starts[number + 1] = used
     put(t.set_keys, at, one, two, number)

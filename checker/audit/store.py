@@ -1,0 +1,52 @@
+"""Numbers in a temporary file, for what is too much for the memory."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from typing import IO, Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.audit.chains import full_disk
+
+Array = np.ndarray[Any, Any]
+
+
+@define(eq=False)
+class Store:
+    """Numbers on disk, written at the end and read anywhere."""
+
+    kind: Any
+    file: IO[bytes] = field(factory=tempfile.TemporaryFile)
+    count: int = 0
+
+    def add(self, values: Array) -> None:
+        """Append numbers.
+
+        Raises:
+            CapacityError: the disk is full.
+        """
+        try:
+            self.file.write(np.ascontiguousarray(values, self.kind).tobytes())
+        except OSError as error:
+            raise full_disk(error) from None
+        self.count += len(values)
+
+    def get(self, start: int, count: int) -> Array:
+        """Return numbers from a place on."""
+        size = np.dtype(self.kind).itemsize
+        try:
+            self.file.flush()
+        except OSError as error:
+            raise full_disk(error) from None
+        self.file.seek(start * size)
+        found = np.frombuffer(self.file.read(count * size), self.kind)
+        self.file.seek(0, 2)
+        return found
+
+    def close(self) -> None:
+        """Give the numbers up, also those for which the disk has no room."""
+        with contextlib.suppress(OSError):
+            self.file.close()

@@ -1,0 +1,301 @@
+"""What an audit finds depends on each actor's own order, and on nothing else."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit import on_spark
+from antecede.checker.audit.compiled import Compiled
+from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.report import text
+from tests.audit.interleavings import (
+    Own,
+    found_in,
+    interleaved,
+    is_chain,
+    places,
+    whole,
+    wild,
+    write,
+)
+from tests.audit.test_formats import span
+from tests.audit.test_spread import in_pieces
+from tests.naive_audit import Event, Found
+from tests.naive_audit import audit as naive
+
+JUDGES = ("plain", "compiled")
+
+BOB_WAITS = Own(
+    bob=[Event("deliver", "m2"), Event("deliver", "m1")],
+    alice=[
+        Event("deliver", "zz"),
+        Event("causal-send", "m1", ("bob",)),
+        Event("causal-send", "m2", ("bob",)),
+    ],
+)
+
+
+def judged(path: Path, judge: str, **how: Any) -> Audit:
+    return audits.audit([str(path)], judge=judge, **how)
+
+
+def own_events(*rows: str) -> Own:
+    """Return events from rows such as `a: m1? m2!bc`: a delivers m1, and causal-sends m2."""
+    own = Own()
+    for row in rows:
+        actor, _, events = row.partition(": ")
+        own[actor] = [
+            Event("deliver", each[:-1])
+            if each.endswith("?")
+            else Event("causal-send", each.split("!")[0], tuple(each.split("!")[1]) or None)
+            for each in events.split()
+        ]
+    return own
+
+
+messages = st.sampled_from(["m0", "m1", "m2", "m3", "m4", "m5"])
+actors = st.sampled_from("abcd")
+events = st.builds(Event, st.just("deliver"), messages) | st.builds(
+    Event, st.just("causal-send"), messages, st.none() | st.sets(actors, max_size=3).map(tuple)
+)
+logs = st.dictionaries(actors, st.lists(events, min_size=1, max_size=9), min_size=1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(own=logs, seed=st.integers(0, 2**20))
+def test_both_judges_find_in_every_interleaving_what_the_reference_finds(
+    tmp_path_factory: pytest.TempPathFactory, own: Own, seed: int
+) -> None:
+    own.setdefault("z", []).append(Event("causal-send", "last", ("z",)))
+    draw, expected, said = random.Random(seed), naive(own), []
+    for judge in (*JUDGES, *JUDGES):
+        path = tmp_path_factory.getbasetemp() / f"{judge}.jsonl"
+        there = write(path, own, interleaved(draw, own))
+        found = judged(path, judge)
+        said.append(whole(found, there))
+        assert expected == {*said[-1][0]}
+        assert len(expected) == len(said[-1][0])
+        assert all(is_chain(own, f.chain) for f in found.findings if f.chain)
+    assert [said[0]] * 4 == said
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_long_logs_are_judged_the_same_in_every_interleaving(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    own = wild(draw, draw.choice([2, 5, 40, 200]), draw.choice([40, 400]))
+    expected, said = naive(own), []
+    for judge in (*JUDGES, "in pieces"):
+        path = tmp_path / "log.jsonl"
+        there = write(path, own, interleaved(draw, own))
+        found = in_pieces([str(path)], 4_000)[0] if judge == "in pieces" else judged(path, judge)
+        said.append(whole(found, there))
+        assert expected == {*said[-1][0]}
+    assert [said[0]] * 3 == said
+
+
+def test_the_random_logs_have_all_kinds_of_findings() -> None:
+    """So that the comparisons above compare something."""
+    found = set[Found]().union(*(naive(wild(random.Random(seed), 5, 60)) for seed in range(20)))
+    kinds = {one.kind for one in found}
+    assert {"causal-delivery", "integrity", "impossible", "undelivered"} == kinds
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_an_impossible_delivery_does_not_hide_the_violation_behind_it(
+    judge: str, tmp_path: Path
+) -> None:
+    expected = [
+        Found("impossible", "alice", 0, "zz"),
+        Found("causal-delivery", "bob", 1, "m1", "m2"),
+    ]
+    for seed in range(10):
+        there = write(tmp_path / "log", BOB_WAITS, interleaved(random.Random(seed), BOB_WAITS))
+        found = judged(tmp_path / "log", judge)
+        assert expected == found_in(found, there)
+        assert ("m1", "m2") == found.findings[1].chain
+
+
+IMPOSSIBLE = {
+    "what nobody causal-sends": (("a: x? m!b", "b: m?"), {("a", 0)}),
+    "before its own causal-send": (("a: m? m!a m?",), {("a", 0)}),
+    "a circle of two": (("a: y? x!b", "b: x? y!a"), {("a", 0), ("b", 0)}),
+    "what waits for a circle is not on it": (
+        ("a: y? x!b", "b: x? y!a z!c", "c: z? w!d", "d: w?"),
+        {("a", 0), ("b", 0)},
+    ),
+    "one after the other": (
+        ("a: p? y? x!b", "b: x? q? y!a"),
+        {("a", 0), ("b", 0), ("b", 1), ("a", 1)},
+    ),
+    "a circle within the path to another": (
+        ("a: z? y? x!b", "b: x? y!a", "c: x? z!a"),
+        {("a", 0), ("a", 1), ("b", 0), ("c", 0)},
+    ),
+    "a name of two actors waits for nobody": (("a: m? m!b", "b: m? m!a"), {("a", 1), ("b", 1)}),
+}
+
+
+@pytest.mark.parametrize("name", list(IMPOSSIBLE))
+@pytest.mark.parametrize("judge", JUDGES)
+def test_these_are_impossible_and_nothing_else(name: str, judge: str, tmp_path: Path) -> None:
+    rows, expected = IMPOSSIBLE[name]
+    own = own_events(*rows)
+    assert expected == {(f.actor, f.index) for f in naive(own) if f.kind == "impossible"}
+    for seed in range(6):
+        there = write(tmp_path / "log", own, interleaved(random.Random(seed), own))
+        found = found_in(judged(tmp_path / "log", judge), there)
+        assert expected == {(f.actor, f.index) for f in found if f.kind == "impossible"}
+        assert naive(own) == {*found}
+
+
+def test_a_message_whose_delivery_is_impossible_did_arrive(tmp_path: Path) -> None:
+    own = own_events("a: y? x!b", "b: x? y!ac", "c: x!c")
+    own["c"] = [Event("causal-send", "w", ("c",))]
+    write(tmp_path / "log", own, interleaved(random.Random(0), own))
+    for judge in JUDGES:
+        found = judged(tmp_path / "log", judge)
+        assert ["w of c was not delivered at c", "y of b was not delivered at c"] == sorted(
+            finding.text for finding in found.undelivered
+        )
+        assert 2 == found.open
+
+
+def test_a_name_that_several_actors_send_is_told_and_not_judged(tmp_path: Path) -> None:
+    own = own_events("a: m!b n!b", "b: n? m? m!c", "c: m?")
+    write(tmp_path / "log", own, interleaved(random.Random(0), own))
+    for judge in JUDGES:
+        found = judged(tmp_path / "log", judge)
+        assert [("a", "impossible"), ("b", "impossible")] == [
+            (f.actor, f.kind) for f in found.findings
+        ]
+        assert {"m is causal-sent by several actors, so its deliveries are not judged"} == {
+            f.text for f in found.findings
+        }
+        assert (3, 3, 0) == (found.causal_sends, found.deliveries, found.open)
+
+
+def test_the_report_and_its_first_chains_do_not_depend_on_the_lines(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A report is cut off, and only some findings have chains: those by the order of actors."""
+    monkeypatch.setattr("antecede.checker.audit.chains.MOST_CHAINS", 2)
+    monkeypatch.setattr("antecede.checker.audit.compiled.MOST_CHAINS", 2)
+    own, said = wild(random.Random(3), 5, 300), set()
+    for seed in range(4):
+        write(tmp_path / "log", own, interleaved(random.Random(seed), own))
+        found = judged(tmp_path / "log", JUDGES[seed % 2])
+        assert 2 == sum(bool(f.chain) for f in found.findings) < len(found.findings) - 5
+        said.add(re.sub(r"line \d+", "line", " ".join(text(found, most=5).split())))
+    assert 1 == len(said)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """One cluster for all audits."""
+    pytest.importorskip("pyspark")
+    from antecede.checker.spark.cluster import Cluster
+
+    started = Cluster.start("local[2]")
+    yield started
+    started.stop()
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("seed", range(2))
+def test_on_spark_every_interleaving_has_the_findings_of_the_reference(
+    seed: int, tmp_path: Path
+) -> None:
+    draw = random.Random(seed)
+    own = wild(draw, 6, 200)
+    path = tmp_path / "log.jsonl"
+    there = write(path, own, interleaved(draw, own))
+    found = on_spark.audit([str(path)], size=5_000)
+    assert whole(judged(path, "plain"), there) == whole(found, there)
+    assert naive(own) == {*found_in(found, there)}
+
+
+# Other sources
+
+
+def as_csv(own: Own, order: Any) -> list[str]:
+    rows = ["actor,event,message,to"]
+    for actor, index in order:
+        kind, message, to = own[actor][index]
+        rows.append(f"{actor},{kind},{message},{' '.join(to or ())}")
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_tables_and_standard_input_have_the_same_findings(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    own = wild(draw, 4, 80)
+    own = {a: [e._replace(to=e.to or None) for e in row] for a, row in own.items()}
+    order = interleaved(draw, own)
+    (tmp_path / "log.csv").write_text("\n".join(as_csv(own, order)) + "\n")
+    found = judged(tmp_path / "log.csv", "plain")
+    assert naive(own) == {*found_in(found, places(order, 2))}
+
+
+def as_span(actor: str, at: int, event: Any) -> str:
+    if event.kind == "causal-send":
+        return span(actor, 4, at, spanId=event.message)
+    return span(actor, 5, at, spanId="x", parentSpanId=event.message)
+
+
+def test_spans_are_judged_by_their_times_whatever_their_lines_are(tmp_path: Path) -> None:
+    draw, said = random.Random(1), []
+    own = {a: [e._replace(to=None) for e in row] for a, row in wild(draw, 4, 80).items()}
+    order = interleaved(draw, own)
+    for _ in range(4):
+        draw.shuffle(order)
+        rows = [as_span(actor, index, own[actor][index]) for actor, index in order]
+        (tmp_path / "log").write_text("\n".join(rows) + "\n")
+        said.append(whole(judged(tmp_path / "log", "plain"), places(order)))
+        assert naive(own) == {*said[-1][0]}
+    assert [said[0]] * 4 == said
+
+
+# Would the comparisons notice?
+
+
+def find_by_line(self: Oracle) -> None:
+    """Give up in the order of the lines: item 8 of the defects that were found."""
+    while self.blocked:
+        event = min(self.blocked.values(), key=lambda event: event.line)
+        self._give_up([event], lambda actor, message: f"{actor} {message}")
+
+
+@pytest.mark.parametrize("name", ["what nobody causal-sends", "a circle of two"])
+def test_giving_up_in_the_order_of_lines_would_be_noticed(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Oracle, "finish", find_by_line)
+    own = BOB_WAITS if name == "what nobody causal-sends" else own_events(*IMPOSSIBLE[name][0])
+    wrong = 0
+    for seed in range(10):
+        there = write(tmp_path / "log", own, interleaved(random.Random(seed), own))
+        found = judged(tmp_path / "log", "plain")
+        wrong += naive(own) != {*found_in(found, there)}
+    assert wrong
+
+
+def test_ambiguous_names_judged_by_the_first_line_would_be_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Compiled, "_judge_again", lambda _self, _names: None)
+    own = own_events("a: m!b n!b", "b: n? m? m!c", "c: m?")
+    wrong = 0
+    for seed in range(10):
+        there = write(tmp_path / "log", own, interleaved(random.Random(seed), own))
+        wrong += naive(own) != {*found_in(judged(tmp_path / "log", "compiled"), there)}
+    assert wrong

@@ -1,0 +1,238 @@
+"""Tables grow each for itself, clocks share what is equal, and too little memory is said."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antecede.checker import memory
+from antecede.checker.audit import arrays, compiled
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit import kernels as k
+from antecede.checker.audit.arrays import fresh, grown
+from antecede.checker.audit.chains import Record
+from antecede.checker.audit.compiled import Compiled
+from antecede.checker.audit.events import Event
+from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.records import Fields
+from antecede.checker.audit.sources import Source
+from antecede.checker.audit.store import Store
+from antecede.checker.errors import CapacityError
+from tests.audit.interleavings import found_in, interleaved, whole, wild, write
+from tests.audit.test_audit import ALICE_BOB_CAROL, log
+from tests.conftest import Command
+from tests.naive_audit import audit as naive
+
+
+def send(actor: str, message: str, to: Iterable[str]) -> str:
+    return json.dumps(
+        {"actor": actor, "event": "causal-send", "message": message, "to": [*to]},
+    )
+
+
+def deliver(actor: str, message: str) -> str:
+    return json.dumps({"actor": actor, "event": "deliver", "message": message})
+
+
+def judged(lines: Iterable[str]) -> tuple[Audit, k.Tables]:
+    """Return what the compiled judge says of a log, and its tables."""
+    stream = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
+    with contextlib.closing(Compiled()) as judge:
+        judge.read(Source("log", stream), Fields(), lambda _bytes, _events: None)
+        return judge.result(unfinished=True), judge.tables
+
+
+def megabytes(t: k.Tables, *names: str) -> float:
+    return float(sum(getattr(t, name).nbytes for name in names or t._fields) / 1e6)
+
+
+def test_a_long_name_takes_memory_for_nothing_but_itself() -> None:
+    empty = megabytes(fresh())
+    for long_one in ("actor", "message", "destination"):
+        name = dict.fromkeys(("actor", "message", "destination"), "b") | {long_one: "n" * 4_000_000}
+        actor, message, destination = name.values()
+        audit, tables = judged([send(actor, message, [destination]), deliver(destination, message)])
+        assert (1, 1) == (audit.causal_sends, audit.deliveries)
+        assert megabytes(tables) < empty + 20
+
+
+def test_a_causal_send_to_many_destinations_takes_memory_in_proportion() -> None:
+    names = [f"d{number}" for number in range(100_000)]
+    sent = [send("a", "m1", names)]
+    audit, tables = judged([*sent, deliver("d5", "m1"), deliver("d6", "m1"), deliver("d5", "m1")])
+    assert (99_998, 1) == (audit.open, len(audit.findings))
+    assert megabytes(tables) < 60
+    audit, tables = judged([*sent, *(deliver(name, "m1") for name in names)])
+    assert (0, ()) == (audit.open, audit.findings)
+    assert megabytes(tables) < 150
+
+
+def test_actors_that_know_of_all_others_share_what_they_know() -> None:
+    """Each actor hears of all before it; a clock of its own for each would take 40 GB."""
+    rows = [
+        line
+        for number in range(100_000)
+        for line in (deliver(f"x{number}", f"m{number - 1}"), send(f"x{number}", f"m{number}", ()))
+    ]
+    audit, tables = judged(rows[1:])
+    assert 99_999 == audit.deliveries
+    assert megabytes(tables) < 200
+
+
+@pytest.mark.parametrize("batch", [3, 64])
+def test_clocks_grow_taller_while_messages_are_in_transit(
+    batch: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compiled, "BATCH", batch)
+    draw = random.Random(batch)
+    own = wild(draw, 1_200, 3_000)
+    there = write(tmp_path / "log", own, interleaved(draw, own))
+    found = audits.audit([str(tmp_path / "log")], judge="compiled")
+    assert whole(audits.audit([str(tmp_path / "log")], judge="plain"), there) == whole(found, there)
+    assert naive(own) == {*found_in(found, there)}
+
+
+def test_actors_that_can_go_on_are_not_forgotten_when_there_are_more_actors() -> None:
+    tables = fresh()
+    tables.counter[k.READY], tables.counter[k.READY_END] = 30, 35
+    tables.ready[np.arange(30, 35) % 32] = [7, 3, 9, 1, 5]
+    tables.counter[k.ACTORS] = 31
+    tables = grown(tables)
+    waiting = range(tables.counter[k.READY], tables.counter[k.READY_END])
+    assert len(tables.ready) > 32
+    assert [7, 3, 9, 1, 5] == [tables.ready[at % len(tables.ready)] for at in waiting]
+
+
+@settings(max_examples=100, deadline=None)
+@given(values=st.lists(st.integers(0, 50), max_size=80), before=st.integers(0, 3))
+def test_sets_are_sorted_and_searched(values: list[int], before: int) -> None:
+    members = np.array([99] * before + values + [99], np.int32)
+    end = before + len(values)
+    k.sort(members, before, end)
+    assert [99] * before + sorted(values) + [99] == members.tolist()
+    for value in range(51):
+        assert k.is_member(members, before, end, value) == (value in values)
+
+
+def test_a_kernel_returns_after_much_work_so_that_signals_are_seen() -> None:
+    tables, batch = fresh(), np.zeros(5, np.int64)
+    tables.counter[k.ACTORS] = tables.counter[k.MESSAGES] = 1
+    tables.counter[k.WORK] = k.MOST_WORK
+    assert 0 == k.judge(tables, batch, 0, 1)
+    assert 2 == k.judge(grown(tables), batch, 0, 1)
+
+
+def test_large_tables_are_moved_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "STEP", 7)
+    rows = [
+        line for n in range(3_000) for line in (send("a", f"m{n}", "bc"), deliver("b", f"m{n}"))
+    ]
+    audit, _ = judged([*rows, *(deliver("c", f"m{n}") for n in range(3_000))])
+    assert (6_000, 0, ()) == (audit.deliveries, audit.open, audit.findings)
+
+
+def test_what_no_disk_has_room_for_is_given_up_without_a_fault() -> None:
+    store = Store(np.int64, io.BufferedRandom(io.FileIO("/dev/full", "r+")))
+    store.add(np.ones(9))
+    with pytest.raises(CapacityError, match="No space left on device"):
+        store.get(0, 9)
+    store.close()
+    record = Record(io.TextIOWrapper(io.BufferedWriter(io.FileIO("/dev/full", "w"))))
+    record.keep(Event(1, "a", "deliver", "m"), True)
+    record.close()
+
+
+# Blank lines
+
+
+class Blanks(io.RawIOBase):
+    """So many chunks of blank lines, then some text."""
+
+    def __init__(self, chunks: int, text: bytes) -> None:
+        self.left, self.text = chunks, text
+
+    def read1(self, _size: int = -1) -> bytes:
+        self.left -= 1
+        return b"\n" * (1 << 16) if self.left >= 0 else self.text if self.left == -1 else b""
+
+
+def test_blank_lines_at_the_beginning_are_counted_and_not_kept() -> None:
+    source = Source("log", Blanks(300, b'\n{"actor": 1}\nlast'))  # type: ignore[arg-type]
+    assert '{"actor": 1}' == source.first_line()
+    assert len(source.ahead) < 100
+    before = 300 << 16
+    assert [
+        (before + 1, ""),
+        (before + 2, '{"actor": 1}'),
+        (before + 3, "last"),
+    ] == [*source.lines()]
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_lines_behind_blank_ones_keep_their_numbers(judge: str, tmp_path: Path) -> None:
+    text = log(tmp_path, ALICE_BOB_CAROL).read_text()
+    (tmp_path / "log").write_text("\n \n" * 700_000 + text)
+    (finding,) = audits.audit([str(tmp_path / "log")], judge=judge).findings
+    assert ("causal-delivery", 1_400_006) == (finding.kind, finding.line)
+
+
+# Bounds
+
+
+def test_a_small_log_with_large_clocks_is_left_to_the_compiled_judge(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path, read = log(tmp_path, ALICE_BOB_CAROL), list[int]()
+    expected, original = audits.audit([str(path)]), Compiled.read
+
+    def noted(self: Compiled, source: Source, *how: Any) -> int:
+        read.append(original(self, source, *how))
+        return read[-1]
+
+    monkeypatch.setattr(audits, "CROWDED", 1)
+    monkeypatch.setattr(Compiled, "read", noted)
+    assert expected == audits.audit([str(path)], judge="plain")
+    assert [] == read
+    assert expected == audits.audit([str(path)])
+    assert [6] == read
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_too_little_memory_is_said(
+    judge: str, monkeypatch: pytest.MonkeyPatch, antecede: Command, tmp_path: Path
+) -> None:
+    path = log(tmp_path, ALICE_BOB_CAROL)
+
+    def refuses(*_arguments: Any, **_more: Any) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Oracle, "take", refuses)
+        patch.setattr(Compiled, "read", refuses)
+        with pytest.raises(CapacityError, match="needs more memory than there is; give it more"):
+            audits.audit([str(path)], judge=judge)
+    monkeypatch.setattr(audits, "TICK", 1)
+    monkeypatch.setattr(memory, "shortage", lambda: "too little memory: only 1 MB are left")
+    with pytest.raises(CapacityError, match="only 1 MB are left"):
+        audits.audit([str(path)], judge=judge)
+    ran = antecede("audit", path)
+    assert (3, "") == (ran.code, ran.out)
+    assert "Internal" not in ran.err
+
+
+def test_a_large_table_is_not_made_without_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "LARGE", 1 << 16)
+    monkeypatch.setattr(memory, "available_memory_bytes", lambda: 1 << 20)
+    with pytest.raises(CapacityError, match=r"asks for \d MB more, where 1 MB are left"):
+        judged(send("a", f"m{number}", "b") for number in range(100_000))
