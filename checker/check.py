@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede.checker import interrupts, starvation
+from antecede.checker import interrupts
 from antecede.checker.amounts import counted
 from antecede.checker.engine import (
     explorer_at_once,
@@ -26,15 +26,15 @@ from antecede.checker.errors import (
     ProtocolError,
     ReplayError,
 )
+from antecede.checker.liveness import starvation
 from antecede.checker.memory import nearly_gone, shortage
 from antecede.checker.model import Protocol
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path
+from antecede.checker.purity.opaque import with_opaque_messages
 from antecede.checker.purity.selfcheck import watched
-from antecede.checker.registry import property_named
-from antecede.checker.search.costs import Measures, measure
-from antecede.checker.search.exercised import never_seen
-from antecede.checker.search.failure import run_to_failure
+from antecede.checker.search.coverage import never_seen
+from antecede.checker.search.handler_errors import run_to_failure
 from antecede.checker.search.loop import (
     Explorer,
     Pausing,
@@ -43,14 +43,14 @@ from antecede.checker.search.loop import (
     memory_bytes,
     peak_memory_bytes,
 )
+from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.search.sample import sample
-from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
-from antecede.checker.spec import COUNT_KEYS, Spec, system_of
+from antecede.checker.spec import COUNT_KEYS, Spec, judged_by, system_of
 
 AS_EXPECTED, NOT_AS_EXPECTED, INPUT_ERROR, INCOMPLETE, INTERNAL_ERROR = range(5)
 """The exit codes."""
@@ -196,7 +196,7 @@ def check(
     keep_running()
     saves = system.workload.buffer is not None and (options.checkpoint or options.resume)
     # A checkpoint is of all properties that are judged, so it is tried first which ones can be.
-    tries = [(evolve(options, checkpoint=None, resume=None), TRIAL)] if saves else []
+    tries = [(options.unsaved, TRIAL)] if saves else []
     tries.append((options, bounds))
     try:
         while tries:
@@ -205,7 +205,8 @@ def check(
                 result = _run(system, self_checking(system, selfcheck), how, within, watch)
                 tries.pop(0)
             except NumbersError as error:
-                if error.prop in spec.properties:
+                asked = (*spec.properties, *(f"--bound {limit.text}" for limit in system.limits))
+                if error.prop in asked:
                     raise
                 system = _without(system, error.prop)
     except ProtocolError as error:
@@ -377,9 +378,10 @@ def self_checking(system: System, mode: str) -> System:
         InputError: there is no such mode.
     """
     protocol = watched(system.protocol, mode)
-    properties = tuple(
-        guarded(protocol, property_named(p.name, protocol)) for p in system.properties
-    )
+    if system.workload.buffer is not None:
+        repeats = system.network.duplicates or protocol.timeout is not None
+        protocol = with_opaque_messages(protocol, system.protocol, repeats=repeats)
+    properties = tuple(judged_by(protocol, p.name, system.workload) for p in system.properties)
     return evolve(system, protocol=protocol, properties=properties)
 
 
@@ -404,9 +406,7 @@ def _failed(system: System, error: ProtocolError) -> Result:
 
 def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], ...]:
     """Return how to look for the run to a failing handler: breadth-first, then as it was found."""
-    kept = evolve(
-        options, checkpoint=None, resume=None, traces=True, memory="auto", check_progress=False
-    )
+    kept = evolve(options.unsaved, traces=True, memory="auto", check_progress=False)
     first = evolve(kept, search="breadth")
     tried = (first,) if options.search == "breadth" else (first, kept)
     return tuple(partial(explorer_at_once, options=each) for each in tried)
@@ -437,6 +437,8 @@ def _measured(
         return evolve(report, measures=measure(report.system, _tick(result, bounds, watch)))
     except CapacityError as limit:
         return evolve(report, unmeasured=str(limit))
+    except ProtocolError as error:
+        return evolve(report, result=evolve(result, verdict=Verdict.ERROR, error=str(error)))
 
 
 def _repeat(options: Options) -> dict[str, Any]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from antecede.checker.errors import InputError
 from antecede.checker.local.compiling import started
 from antecede.checker.model import What
+from antecede.checker.search.engine_warmup import EngineWarmup
 from antecede.checker.search.loop import Explorer, Pausing
-from antecede.checker.search.meanwhile import Meanwhile
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
 from antecede.checker.tables.cache import compiled_in, folder
+
+if TYPE_CHECKING:
+    from antecede.checker.search.tabulated import TabulatedSearch
 
 MOST_ACTORS = 16
 """For the local engine: what the keys of its tables have room for."""
@@ -48,11 +52,7 @@ def explorer_for(system: System, options: Options, max_depth: int | None = None)
     _refuse(system, options)
     if options.engine == "plain":
         return _plain(system, options, max_depth)
-    return (
-        _spark(system, options, max_depth)
-        if options.engine == "spark"
-        else _local(system, options, max_depth)
-    )
+    return _local(system, options, max_depth)
 
 
 def _refuse(system: System, options: Options) -> None:
@@ -92,6 +92,8 @@ def only_plainly(system: System, options: Options = Options()) -> str | None:
     joint = [prop.name for prop in system.properties if prop.what is What.STATES]
     if joint and options.search != "breadth":
         return f"{', '.join(joint)} is about all actors at once"
+    if system.oracle.number is not None and system.network.merges:
+        return "equal packets are one, so that messages need numbers that no other message has"
     closer = [prop.name for prop in system.properties if looks_at_message(prop)]
     return f"{', '.join(closer)} asks which message is delivered, or where" if closer else None
 
@@ -109,7 +111,7 @@ def explorer_at_once(system: System, options: Options, max_depth: int | None = N
         return explorer_for(system, options, max_depth)
     _refuse(system, options)
     compiling = started()
-    return Meanwhile(
+    return EngineWarmup(
         BreadthFirst(system, max_depth),
         ready=lambda: compiling.poll() is not None,
         begin=partial(explorer_for, system, options, max_depth),
@@ -126,9 +128,7 @@ def pausing_explorer(system: System, options: Options, max_depth: int | None = N
     _refuse(system, options)
     if options.engine == "plain":
         return BreadthFirst(system, max_depth)
-    from antecede.checker.local.breadth import LocalBreadthFirst
-
-    return LocalBreadthFirst(system, max_depth, options)
+    return _by_levels(system, options, max_depth)
 
 
 def begins_plainly(options: Options) -> bool:
@@ -172,7 +172,6 @@ def _plain(system: System, options: Options, max_depth: int | None) -> Explorer:
 
 def _local(system: System, options: Options, max_depth: int | None) -> Explorer:
     # Numba takes a second to import; `antecede list` must not wait for it.
-    from antecede.checker.local.breadth import LocalBreadthFirst
     from antecede.checker.local.depth import LocalDepthFirst
     from antecede.checker.local.walks import LocalRandomWalks
 
@@ -180,10 +179,19 @@ def _local(system: System, options: Options, max_depth: int | None) -> Explorer:
         return LocalDepthFirst(system, max_depth)
     if options.search == "random":
         return LocalRandomWalks(system, max_depth, walks=options.walks, seed=options.seed)
-    return LocalBreadthFirst(system, max_depth, options)
+    return _by_levels(system, options, max_depth)
 
 
-def _spark(system: System, options: Options, max_depth: int | None) -> Explorer:
-    from antecede.checker.spark.breadth import SparkBreadthFirst
+def _by_levels(system: System, options: Options, max_depth: int | None) -> TabulatedSearch:
+    """Return a breadth-first search on tables, with the transport of its engine.
 
-    return SparkBreadthFirst(system, max_depth, options)
+    Every search starts on threads. For a cluster, `transport` of the module
+    `checker/ENGINE/transport.py` makes the next transport; it is imported only if it is asked for.
+    """
+    from antecede.checker.local.transport import Threads
+    from antecede.checker.search.tabulated import TabulatedSearch
+
+    following = None
+    if options.engine != "local":
+        following = resolve_name(f"antecede.checker.{options.engine}.transport:transport")
+    return TabulatedSearch(system, max_depth, options, Threads, following)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -20,6 +19,10 @@ class ProtocolError(InputError):
 
 class HandlerError(ProtocolError):
     """A protocol's handler raised or returned something unusable: a finding, with a run to it."""
+
+
+class AdapterError(ProtocolError):
+    """What connects real code to the checker failed; that says nothing about the code."""
 
 
 class NumbersError(InputError):
@@ -42,13 +45,42 @@ class ReplayError(InputError):
     """A saved trace does not fit the protocol any more."""
 
 
+MOST_NAMES = 12
+"""Choices that an error lists in full. Of more, it names the nearest ones only."""
+
+
 def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
-    """Return the error for a name that is not one of `choices`, with the nearest one suggested."""
+    """Return the error for a name that is not one of `choices`, with the nearest names suggested.
+
+    Args:
+        thing: what the name stands for, such as "protocol".
+        value: the unknown name.
+        choices: the known names. The error lists them all if they are few or if none is near.
+    """
     names = sorted(choices)
-    near = difflib.get_close_matches(value, names, n=1)
-    near = near or [name for name in names if len(value) > 2 and name.startswith(value)]
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    distances = {name: edit_distance(value, name) for name in names}
+    near = {name: d for name, d in distances.items() if d <= min(3, len(name) // 2)}
+    nearest = [name for name, d in near.items() if d == min(near.values())]
+    starts = [name for name in names if len(value) > 2 and name.startswith(value)]
+    nearest = (nearest or starts)[:3]
+    hint = f"; did you mean {' or '.join(map(repr, nearest))}?" if nearest else ";"
+    if nearest and len(names) > MOST_NAMES:
+        return InputError(f"unknown {thing} {value!r}{hint}")
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
+
+
+def edit_distance(first: str, second: str) -> int:
+    """Return how many letters to insert, delete, replace or swap with a neighbour, at least."""
+    rows = [list(range(len(second) + 1))]
+    for i, letter in enumerate(first, 1):
+        row = [i]
+        for j, other in enumerate(second, 1):
+            replaced = rows[-1][j - 1] + (letter != other)
+            row.append(min(rows[-1][j] + 1, row[-1] + 1, replaced))
+            if i > 1 and j > 1 and first[i - 2 : i] == second[j - 1] + second[j - 2]:
+                row[-1] = min(row[-1], rows[-2][j - 2] + 1)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 class UnsoundError(AntecedeError):

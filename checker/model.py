@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
@@ -19,6 +19,13 @@ Packet: TypeAlias = Any
 """What a protocol puts on the network: any hashable value, in practice a frozen attrs class."""
 
 Predicate: TypeAlias = Callable[[LocalState], bool]
+
+T = TypeVar("T")
+
+
+def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """Return `values` with another value at `index`."""
+    return (*values[:index], value, *values[index + 1 :])
 
 
 @frozen
@@ -155,6 +162,8 @@ class Protocol:
             end: `--bound NAME=N` stops a search where it comes to N.
         normal: how to write a global state without the counters that everybody has passed; it makes
             the graph of an endless workload smaller, often finite. See `checker.semantics.normal`.
+        shows_messages: an actor's state shows the messages that the actor keeps; False where the
+            state stands for an object or a process.
     """
 
     name: str
@@ -175,37 +184,7 @@ class Protocol:
     joint_witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)
     normal: NormalForm | None = None
-
-
-@frozen
-class Contents:
-    """What is in a packet: its messages, and the integers and truth values apart from them."""
-
-    messages: tuple[Message, ...]
-    integers: int
-    flags: int
-
-
-@frozen(eq=False)
-class Twin:
-    """A protocol's handlers made for long simulated runs.
-
-    They send and deliver what the protocol's own handlers send and deliver, in the same order, but
-    change states in place and send packets that share what they have in common; a state or packet
-    that was given to a handler must not be used again. Checks never see a twin.
-
-    Attributes:
-        start: actors -> everybody's state.
-        causal_send, receive: as a protocol's.
-        contents: packet -> what is in it, without counting it piece by piece.
-        plain: (packet, receiver) -> the packet that the protocol itself sends; for tests.
-    """
-
-    start: Callable[[int], list[LocalState]]
-    causal_send: Callable[[LocalState, Message], Step]
-    receive: Callable[[LocalState, int, Packet], Step]
-    contents: Callable[[Packet], Contents]
-    plain: Callable[[Packet, int], Packet]
+    shows_messages: bool = True
 
 
 @frozen
@@ -257,7 +236,7 @@ class Where(Enum):
     """For every actor, in some state that can still be reached; see `semantics.recoverability`."""
     ON_FAIR_RUNS = "on fair runs"
     """Nothing is asked: no message may wait for ever while the application goes on and what happens
-    is fair; see `search.fairness`."""
+    is fair; see `liveness.fairness`."""
 
 
 _PLACES = {
@@ -313,6 +292,11 @@ class Property:
                 f"the property {self.name!r} judges {self.what.value} {self.where.value}, and "
                 f"that {'takes no' if self.predicate is not _unasked else 'needs a'} predicate"
             )
+
+    @property
+    def of_states(self) -> bool:
+        """Its predicate looks at actors' states."""
+        return self.what in (What.STATE, What.STATES)
 
     @property
     def sought(self) -> bool:

@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Property, Protocol, What, Where
+from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
 from antecede.checker.reading import text_in
 from antecede.checker.registry import (
     declared_names,
@@ -23,6 +24,7 @@ from antecede.checker.registry import (
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
+from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
 from antecede.checker.semantics.judge import looks_at_order
 from antecede.checker.semantics.limits import limits_from
@@ -89,7 +91,9 @@ class Spec(Question):
 
     @property
     def label(self) -> str:
-        """The spec's file, or its protocol."""
+        """The name of a shipped spec, the spec's file, or its protocol."""
+        if self.file and Path(self.file).is_relative_to(SHIPPED):
+            return str(Path(self.file).relative_to(SHIPPED).with_suffix(""))
         return self.file or self.protocol
 
     @cached_property
@@ -116,26 +120,55 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         return _deferring(spec, protocol, failures)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
     if protocol.on_request is not None and workload.requests is not None:
-        protocol = protocol.on_request(workload.requests)
-    called = fitted(spec.names, spec.actors, workload)
+        asked = (workload.requests,)
+        protocol = called(protocol, "on_request", protocol.on_request, asked)
+    named = fitted(spec.names, spec.actors, workload)
     if spec.sends == "split":
         workload = split(workload)
     endless = workload.buffer is not None
-    names = tuple(dict.fromkeys(spec.properties or default_properties(protocol, endless=endless)))
-    properties = tuple(guarded(protocol, property_named(name, protocol)) for name in names)
+    network = _network(spec, protocol)
+    if endless and network.merges and not protocol.shows_messages:
+        raise InputError(
+            f"{protocol.name} is code behind an adapter, which hides the messages that it keeps; "
+            "an endless workload must see them if the code has a timeout, or if the network is "
+            "duplicating+lossy. Give --workload any and --messages 2"
+        )
+    names = tuple(dict.fromkeys(spec.properties or _usual_properties(spec, protocol, workload)))
+    properties = tuple(judged_by(protocol, name, workload) for name in names)
     if spec.expect.violates is not None and spec.expect.violates not in names:
         raise unknown("property in expect.violates", spec.expect.violates, names)
+    limits = limits_from(spec.bound, protocol)
+    if workload.buffer is not None:
+        limits = tuple(map(limit_on_opaque_messages, limits))
     return System(
         protocol=protocol,
         actors=spec.actors,
         messages=workload.most,
-        network=_network(spec, protocol),
+        network=network,
         workload=workload,
         oracle=_oracle(spec, workload, properties),
         properties=properties,
-        limits=limits_from(spec.bound, protocol),
-        names=called,
+        limits=limits,
+        names=named,
     )
+
+
+def judged_by(protocol: Protocol, name: str, workload: Workload) -> Property:
+    """Return a property by its name, with all that is checked of its predicate."""
+    found = guarded(protocol, property_named(name, protocol))
+    return found if workload.buffer is None else of_opaque_messages(found)
+
+
+def _usual_properties(spec: Spec, protocol: Protocol, workload: Workload) -> tuple[str, ...]:
+    """Return the names of the properties that are judged where none is asked for.
+
+    A normal form makes many an infinite graph finite, and invariants need states as they are. So
+    where there is a form invariants are judged only if they are asked for.
+    """
+    endless = workload.buffer is not None
+    if endless and protocol.normal is not None and not spec.bound:
+        return default_properties(endless=True)
+    return default_properties(protocol, endless=endless)
 
 
 def _network(spec: Spec, protocol: Protocol) -> Network:
@@ -214,6 +247,10 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     if verdict is not spec.expect.verdict:
         changed = evolve(changed, expect=Expectation(verdict))
     return changed
+
+
+SHIPPED = Path(__file__).parents[1] / "specs"
+"""The folder of the specs that come with antecede; it exists in a clone and when installed."""
 
 
 def load_spec(path: Path) -> Spec:

@@ -7,6 +7,7 @@ that is no spec, such as `pyproject.toml`, is left alone.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,8 @@ from attrs import frozen
 
 from antecede.checker.check import Refused
 from antecede.checker.errors import InputError
-from antecede.checker.spec import KEYS, Spec, load_spec, overridden
+from antecede.checker.registry import protocol_names
+from antecede.checker.spec import KEYS, SHIPPED, Spec, load_spec, overridden
 
 
 @frozen
@@ -54,7 +56,8 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
     """Return what to check.
 
     Args:
-        names: of protocols, FILE.py:OBJECT, SPEC.toml, or folders.
+        names: of protocols, FILE.py:OBJECT, SPEC.toml, or folders; or of specs that come with
+            antecede, without path and ending: `museum/partisan-unordered`, or `museum` for all.
         given: what takes the place of what the specs say, by the names of their fields.
 
     Raises:
@@ -62,7 +65,8 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
     """
     found: dict[str, Spec | Refused] = {}
     others: list[Path] = []
-    for name in names:
+    places = [_place(name) for name in names]
+    for name in places:
         if not os.path.isdir(name):
             found.setdefault(name, _read(name, given or {}))
             continue
@@ -73,8 +77,20 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
             raise InputError(f"there is no spec (*.toml with a protocol) in the folder {name!r}")
         for file in specs:
             found.setdefault(str(file), _read(str(file), given or {}))
-    many = len(found) > 1 or any(map(os.path.isdir, names))
+    many = len(found) > 1 or any(map(os.path.isdir, places))
     return Targets(tuple(found.values()), tuple(dict.fromkeys(others)), many)
+
+
+def _place(name: str) -> str:
+    """Return the path of a shipped spec or folder for its short name, and other names unchanged.
+
+    Files of the user and registered protocols come first.
+    """
+    plain = re.fullmatch(r"[\w-]+(/[\w-]+)*", name) is not None
+    if not plain or os.path.lexists(name) or name in protocol_names():
+        return name
+    shipped = (SHIPPED / f"{name}.toml", SHIPPED / name)
+    return next((str(path) for path in shipped if path.exists()), name)
 
 
 def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:

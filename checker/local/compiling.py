@@ -1,7 +1,8 @@
 """Compiles the kernels in a process of its own, which keeps them for all later starts.
 
-This module starts that process, and is what it runs. It goes on when the process that started it
-has its answer, for the next one will need the kernels. Starting it imports no compiler.
+This module starts that process, and the process runs it. The process continues when the one that
+started it has its answer, because the next start will need the kernels. Starting it imports no
+compiler.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def main() -> int:
 
 def compile_all() -> list[Result]:
     """Explore a small system in all ways that use kernels of their own; return what was found."""
-    from antecede.checker.local.breadth import LocalBreadthFirst
+    from antecede.checker.local.transport import search_on_threads
 
     done = []
     for history, options in (
@@ -63,17 +64,17 @@ def compile_all() -> list[Result]:
         ("full", Options(forget_from=0, collect_from=1)),
     ):
         system = _toy(history)
-        done.append(explore(system, LocalBreadthFirst(system, options=options)))
+        done.append(explore(system, search_on_threads(system, options=options)))
     _grow()
     return done
 
 
 def _grow() -> None:
-    """Let a visited set grow, as that of a small system does not."""
+    """Let a visited set grow; the visited set of a small system does not."""
     import numpy as np
 
     from antecede.checker.tables.arena import Arena
-    from antecede.checker.tables.misses import wrapping
+    from antecede.checker.tables.table_filler import wrapping
     from antecede.checker.tables.visited import SMALLEST, Visited
 
     visited = Visited(1, Arena(np.int64, 1 << 24))

@@ -15,7 +15,7 @@ from antecede.checker.errors import ProtocolError
 from antecede.checker.local.stepwise import Stepwise
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena
-from antecede.checker.tables.misses import Repacking
+from antecede.checker.tables.table_filler import Repacking
 
 FIRST_ROOM = 1 << 14
 """At first the stack and its frames have room for this many words."""
@@ -43,7 +43,7 @@ class LocalDepthFirst(Stepwise):
         self.frames = self.arenas.make(np.int64, "states on the path")
         self.stack.ensure(self.stack_room)
         self.frames.ensure(self.frames_room)
-        row = self.supply.initial_row()
+        row = self.filler.initial_row()
         self.stack.array[: len(row)] = row
         self.frames.array[:2] = 1
         self.control[kernels.FRAMES] = self.control[kernels.ENTERING] = 1
@@ -67,7 +67,7 @@ class LocalDepthFirst(Stepwise):
                 kernels.descend(
                     self.stack.array[: self.stack_room],
                     self.frames.array[: self.frames_room],
-                    self.supply.tables,
+                    self.filler.tables,
                     self.composites,
                     kernels.RowSet(self.visited.slots, figures),
                     self.told,

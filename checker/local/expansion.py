@@ -1,86 +1,107 @@
-"""What all threads do with a level: expand it, exchange successors, fill tables, pack rows anew."""
+"""How all threads expand a level: chunks of three phases, and the tables filled between them.
+
+In a chunk every thread first expands rows of its own frontier and sorts the successors by owner;
+then every owner inserts what all threads sent to it; then every thread appends what was new of its
+own successors to its next frontier. No thread writes what another one reads in the same phase, so
+there are no locks. Rows that missed a table entry are postponed; between chunks Python fills the
+tables, and the rows are tried again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 from attrs import define, field
 
-from antecede.checker.local.owners import (
+from antecede.checker.local.shard import (
     LEAST_SHARE,
     RECENT,
     VISITED,
-    Ahead,
     Level,
-    LocalCourse,
-    Owner,
+    NextLevel,
+    Shard,
     mark,
     renumber,
     repack_level,
 )
 from antecede.checker.search.options import Options
+from antecede.checker.search.transport import Address
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena, Arenas
-from antecede.checker.tables.grading import NotGradedError
-from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
+from antecede.checker.tables.checkpoint import Saved
+from antecede.checker.tables.grading import NotGradedError, Weights
+from antecede.checker.tables.table_filler import Repacking, TableFiller, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import Visited
 
 
 @define(eq=False)
 class Expansion:
-    """The threads of a search, with what they own, from the initial state on.
+    """The states of a search, and how its threads expand them.
 
     Attributes:
-        supply: the tables.
-        course: how far the search has come.
+        filler: fills the tables.
+        weights: as in `checker.search.search_state.SearchState`.
         arenas: make room.
-        pool: a thread for each owner.
-        options: how to search; `threads` says how many owners there are.
+        pool: a thread for each shard.
+        options: how to search; `threads` is the number of shards.
+        block: entries that one thread may send to one owner in a chunk.
+        forgot: visited states were forgotten.
+        composites_kept, composites_dropped: see `drop_composites`.
     """
 
-    supply: Supply
-    course: LocalCourse
+    filler: TableFiller
+    weights: Weights
     arenas: Arenas
     pool: ThreadPoolExecutor
     options: Options
-    owners: list[Owner] = field(init=False)
+    block: int
+    forgot: bool = False
+    composites_kept: int = 0
+    composites_dropped: int = 0
+    shards: list[Shard] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Make owners that have nothing yet."""
-        self.owners = [self._owner(k) for k in range(self.options.threads or 1)]
+        """Make shards that have nothing yet."""
+        self.shards = [self._owner(k) for k in range(self.options.threads or 1)]
 
     @property
-    def graded(self) -> bool:
-        """No state that was reached has several depths, see `checker.tables.grading`."""
-        return self.supply.tabulation.grading.reason is None
+    def open_levels(self) -> int:
+        """The number of levels that a transition can lead down."""
+        return max(self.weights.values(), default=1)
+
+    @property
+    def frontier(self) -> int:
+        """States that were found and not expanded."""
+        return sum(level.count for shard in self.shards for level in shard.levels)
 
     def total(self, place: int) -> int:
-        """Return the sum of what all owners count at one place of `control`."""
-        return sum(int(owner.control[place]) for owner in self.owners)
+        """Return the sum over all shards of one counter in `control`."""
+        return sum(int(shard.control[place]) for shard in self.shards)
 
-    # What a search begins with.
+    # The start of a search.
 
-    def _owner(self, number: int) -> Owner:
-        row_words, block = self.supply.layout.row_words, self.course.block
-        arena, levels = self.arenas.make, self.course.open_levels
+    def _owner(self, number: int) -> Shard:
+        row_words, block = self.filler.layout.row_words, self.block
+        arena, levels = self.arenas.make, self.open_levels
         threads = self.options.threads or 1
-        return Owner(
+        return Shard(
             number=number,
             level=self._level(),
-            ahead=[Ahead(self._visited(), self._level()) for _ in range(levels)],
+            ahead=[NextLevel(self._visited(), self._level()) for _ in range(levels)],
             parents=arena(np.uint32, "parents"),
             places=arena(np.uint16, "places"),
             out=np.empty((levels * threads, block * (row_words + 1)), np.int64),
             sizes=np.zeros(levels * threads, np.int64),
             order=np.empty(levels * threads * block, np.uint16),
             recent=np.full(RECENT * row_words, -1, np.int64),
-            recent_depths=np.zeros(RECENT if self.course.weights else 0, np.uint16),
+            recent_depths=np.zeros(RECENT if self.weights else 0, np.uint16),
             postponed=np.empty(1 << 12, np.int64),
-            misses=self.supply.misses(),
+            misses=self.filler.misses(),
             shown=np.empty((64, 3), np.int64),
             fired=np.zeros(1 << 10, np.int64),
             fresh_kinds=np.zeros(1 << 10, np.int64),
@@ -94,8 +115,8 @@ class Expansion:
 
     def _visited(self) -> Visited:
         """Return an empty visited set."""
-        width = self.supply.layout.row_words
-        tally = np.zeros(self.supply.tabulation.most_progress + 1, np.int64)
+        width = self.filler.layout.row_words
+        tally = np.zeros(self.filler.tabulation.most_progress + 1, np.int64)
         rows = self.arenas.make(np.int64, VISITED)
         return Visited(width, rows, tally=tally, depths=self._depths_of(VISITED))
 
@@ -104,36 +125,35 @@ class Expansion:
         return None
 
     def begin(self) -> None:
-        """Make the initial state the first level."""
-        row = self.supply.initial_row()
-        threads = len(self.owners)
+        """Make the initial state the next level."""
+        row = self.filler.initial_row()
+        threads = len(self.shards)
         hashed = kernels.hash_words(row, 0, len(row)) & np.uint64(0xFFFFFFFF)
-        owner = self.owners[int(hashed * np.uint64(threads) >> np.uint64(32))]
-        sender = self.owners[0]
-        sender.out[owner.number, : len(row)] = row
-        sender.out[owner.number, len(row)] = bool(self.course.weights) << 31
-        sender.sizes[owner.number] = 1
-        sender.order[0] = owner.number
-        self._insert(owner)
+        shard = self.shards[int(hashed * np.uint64(threads) >> np.uint64(32))]
+        sender = self.shards[0]
+        sender.out[shard.number, : len(row)] = row
+        sender.out[shard.number, len(row)] = bool(self.weights) << 31
+        sender.sizes[shard.number] = 1
+        sender.order[0] = shard.number
+        self._insert(shard)
         self._gather(sender)
         sender.fresh_kinds[:] = 0
-        self.next_level()
 
-    # What is done in a chunk.
+    # Chunks.
 
-    def each(self, work: Callable[[Owner], None]) -> None:
-        """Do some work for every owner, on its thread; NumPy's warnings are per thread."""
+    def each(self, work: Callable[[Shard], None]) -> None:
+        """Do some work for every shard, on its thread; NumPy's warnings are per thread."""
 
-        def quietly(owner: Owner) -> None:
+        def quietly(shard: Shard) -> None:
             with wrapping():
-                work(owner)
+                work(shard)
 
-        list(self.pool.map(quietly, self.owners))
+        list(self.pool.map(quietly, self.shards))
 
     @property
     def unfinished(self) -> bool:
         """Some row of this level is not expanded yet."""
-        return any(owner.unfinished for owner in self.owners)
+        return any(shard.unfinished for shard in self.shards)
 
     def chunk(self) -> None:
         """Expand some rows of every thread, insert their successors, fill the tables.
@@ -145,28 +165,28 @@ class Expansion:
         self.each(self._expand)
         self.each(self._insert)
         self.each(self._gather)
-        self._fill()
+        self._fill_missed()
         if not self._well_graded:
-            raise NotGradedError(str(self.supply.tabulation.grading.reason))
-        most = max(int(owner.control[kernels.FULL]) for owner in self.owners)
+            raise NotGradedError(str(self.filler.tabulation.grading.reason))
+        most = max(int(shard.control[kernels.FULL]) for shard in self.shards)
         if most:  # A row has more successors than a block has room for.
             refuse_crowds(most)
-            self.course.block = max(self.course.block, 2 * most)
-            for owner in self.owners:
-                owner.control[kernels.FULL] = 0
+            self.block = max(self.block, 2 * most)
+            for shard in self.shards:
+                shard.control[kernels.FULL] = 0
             self._new_blocks()
 
     @property
     def _well_graded(self) -> bool:
-        """What was forgotten can never be met again."""
-        return self.graded or not self.course.forgot
+        """No state that was forgotten can be met again."""
+        return self.filler.graded or not self.forgot
 
     def _share(self) -> None:
         """Give threads that are done half of what another one has left to do."""
-        for idle in self.owners:
+        for idle in self.shards:
             if idle.unfinished:
                 continue
-            busy = max(self.owners, key=lambda owner: owner.fresh)
+            busy = max(self.shards, key=lambda shard: shard.fresh)
             if busy.fresh < 2 * LEAST_SHARE:
                 return
             idle.source = busy.source
@@ -174,152 +194,149 @@ class Expansion:
             busy.control[kernels.END_FRESH] -= busy.fresh // 2
             idle.control[kernels.AT_FRESH] = busy.control[kernels.END_FRESH]
 
-    def _expand(self, owner: Owner) -> None:
-        level = self.owners[owner.source].level
+    def _expand(self, shard: Shard) -> None:
+        level = self.shards[shard.source].level
         kernels.expand(
             level.rows.array,
-            owner.todo,
-            self.supply.tables,
-            owner.source,
-            len(self.owners),
-            kernels.Outbox(owner.out, owner.sizes, owner.order, owner.recent),
-            self._weighing(owner, level),
-            kernels.Told(owner.postponed, owner.misses, owner.shown, owner.fired, owner.control),
+            shard.todo,
+            self.filler.tables,
+            shard.source,
+            len(self.shards),
+            kernels.Outbox(shard.out, shard.sizes, shard.order, shard.recent),
+            self._weighing(shard, level),
+            kernels.Told(shard.postponed, shard.misses, shard.shown, shard.fired, shard.control),
         )
 
-    def _weighing(self, _owner: Owner, _level: Level) -> kernels.Weighing:
+    def _weighing(self, _owner: Shard, _level: Level) -> kernels.Weighing:
         """Return what the kernel needs to know of weights."""
         return kernels.BY_DEPTH
 
-    def _insert(self, owner: Owner) -> None:
-        """Insert what all threads sent to `owner`, and mark what is new."""
-        threads = len(self.owners)
-        for lead, ahead in enumerate(owner.ahead):
-            at = lead * threads + owner.number
-            for sender in self.owners:
+    def _insert(self, shard: Shard) -> None:
+        """Insert what all threads sent to `shard`, and mark what is new."""
+        threads = len(self.shards)
+        for lead, ahead in enumerate(shard.ahead):
+            at = lead * threads + shard.number
+            for sender in self.shards:
                 sent, sizes = sender.out[at : at + 1], sender.sizes[at : at + 1]
-                ahead.visited.insert(sent, sizes, self.supply.tables)
+                ahead.visited.insert(sent, sizes, self.filler.tables)
 
-    def _gather(self, owner: Owner) -> None:
-        """Append what is new of what `owner` sent to its next frontiers."""
-        for lead in range(len(owner.ahead)):
-            self._gather_ahead(owner, lead)
-        owner.sizes[:] = 0
+    def _gather(self, shard: Shard) -> None:
+        """Append what is new of what `shard` sent to its next frontiers."""
+        for lead in range(len(shard.ahead)):
+            self._gather_ahead(shard, lead)
+        shard.sizes[:] = 0
 
     @property
     def _traces(self) -> bool:
         """Parents are kept."""
-        return self.options.traces and not self.course.weights
+        return self.options.traces and not self.weights
 
-    def _gather_ahead(self, owner: Owner, lead: int) -> None:
-        following, row_words = owner.ahead[lead].following, self.supply.layout.row_words
-        threads, first = len(self.owners), owner.starts[-1]
-        sent = int(owner.sizes[lead * threads : (lead + 1) * threads].sum())
+    def _gather_ahead(self, shard: Shard, lead: int) -> None:
+        following, row_words = shard.ahead[lead].following, self.filler.layout.row_words
+        threads, first = len(self.shards), shard.starts[-1]
+        sent = int(shard.sizes[lead * threads : (lead + 1) * threads].sum())
         most = following.count + sent
         following.rows.ensure(most * row_words)
         if self._traces:
-            owner.parents.ensure(first + most)
-            owner.places.ensure(first + most)
+            shard.parents.ensure(first + most)
+            shard.places.ensure(first + most)
         following.count = kernels.gather(
-            kernels.Outbox(owner.out, owner.sizes, owner.order, owner.recent),
+            kernels.Outbox(shard.out, shard.sizes, shard.order, shard.recent),
             lead * threads,
             threads,
             row_words,
             kernels.Frontier(
-                following.rows.array, owner.parents.array[first:], owner.places.array[first:]
+                following.rows.array, shard.parents.array[first:], shard.places.array[first:]
             ),
             following.count,
             self._traces,
-            owner.fresh_kinds,
+            shard.fresh_kinds,
         )
 
-    def _fill(self) -> None:
-        """Fill what rows missed; list those rows for retrial."""
+    def _fill_missed(self) -> None:
+        """Fill what rows missed, and list those rows for retrial."""
         missed = []
-        for owner in self.owners:
-            control = owner.control
-            missed.append(owner.misses[: control[kernels.MISSES]].copy())
+        for shard in self.shards:
+            control = shard.control
+            missed.append(shard.misses[: control[kernels.MISSES]].copy())
             postponed, left = int(control[kernels.POSTPONED]), int(control[kernels.TODO])
-            if left + postponed > len(owner.todo):
-                owner.todo = np.concatenate([owner.todo, np.empty(left + postponed, np.int64)])
-            owner.todo[left : left + postponed] = owner.postponed[:postponed]
+            if left + postponed > len(shard.todo):
+                shard.todo = np.concatenate([shard.todo, np.empty(left + postponed, np.int64)])
+            shard.todo[left : left + postponed] = shard.postponed[:postponed]
             control[kernels.TODO] = left + postponed
             control[kernels.POSTPONED] = control[kernels.MISSES] = 0
-        self.fill_missed(np.concatenate(missed))
+        self.fill(np.concatenate(missed))
 
-    def fill_missed(self, missed: Words) -> Repacking | None:
+    def fill(self, missed: Words) -> Repacking | None:
         """Fill the tables and adapt to what that changed."""
-        words = self.supply.layout.words
-        repacking = self.supply.fill(missed)
+        words = self.filler.layout.words
+        repacking = self.filler.fill(missed)
         if repacking is not None:
             self._repack(repacking)
-        if self.supply.layout.words != words:
-            for owner in self.owners:
-                owner.misses = self.supply.misses()
+        if self.filler.layout.words != words:
+            for shard in self.shards:
+                shard.misses = self.filler.misses()
         return repacking
 
     def _repack(self, repacking: Repacking) -> None:
-        """Pack every row anew. Frontier rows stay with their owners, visited ones may move."""
-        for owner in self.owners:
-            for level in owner.levels:
+        """Pack every row anew. Frontier rows stay with their shards, visited ones may move."""
+        for shard in self.shards:
+            for level in shard.levels:
                 repack_level(level, repacking)
         self._new_blocks()
         self._repack_visited(repacking)
 
     def _repack_visited(self, repacking: Repacking) -> None:
-        old = [owner.visited for owner in self.owners]
-        for owner in self.owners:
-            owner.ahead[0].visited = self._visited()
-            owner.visited.dropped = old[owner.number].dropped
+        old = [shard.visited for shard in self.shards]
+        for shard in self.shards:
+            shard.ahead[0].visited = self._visited()
+            shard.visited.dropped = old[shard.number].dropped
         for visited in old:
             for part in visited.parts():
                 self.each(partial(self._reinsert, rows=repacking.apply(part)))
             visited.close()
         if self.options.sweep_line:
-            for owner in self.owners:
-                owner.visited.recount(self.supply.tables)
+            for shard in self.shards:
+                shard.visited.recount(self.filler.tables)
 
-    def _reinsert(self, owner: Owner, rows: Words) -> None:
-        """Put those of `rows` that `owner` owns into its visited set."""
-        owner.visited.add(rows, owner.number, len(self.owners))
+    def _reinsert(self, shard: Shard, rows: Words) -> None:
+        """Put the rows that `shard` owns into its visited set."""
+        shard.visited.add(rows, shard.number, len(self.shards))
 
     def _new_blocks(self) -> None:
         """Make new buffers between threads, for rows of another size or blocks of another."""
-        stride = self.supply.layout.row_words + 1
-        for owner in self.owners:
-            receivers = len(self.owners) * self.course.open_levels
-            owner.out = np.empty((receivers, self.course.block * stride), np.int64)
-            owner.order = np.empty(receivers * self.course.block, np.uint16)
-            owner.recent = np.full(RECENT * (stride - 1), -1, np.int64)
+        stride = self.filler.layout.row_words + 1
+        for shard in self.shards:
+            receivers = len(self.shards) * self.open_levels
+            shard.out = np.empty((receivers, self.block * stride), np.int64)
+            shard.order = np.empty(receivers * self.block, np.uint16)
+            shard.recent = np.full(RECENT * (stride - 1), -1, np.int64)
 
-    # What is done between levels.
+    # Between levels.
 
-    def next_level(self) -> None:
-        """Make the states found in this round the current level."""
-        self.course.between_levels = True
-        self._advance()
-        for owner in self.owners:
-            owner.source = owner.number
-            owner.control[kernels.AT_FRESH] = 0
-            owner.control[kernels.END_FRESH] = owner.level.count
-        self.course.frontier = sum(level.count for o in self.owners for level in o.levels)
+    def next_level(self) -> dict[int, int]:
+        """Make the next level the current one; return how many of its states have each depth."""
+        level = self._advance()
+        for shard in self.shards:
+            shard.source = shard.number
+            shard.control[kernels.AT_FRESH] = 0
+            shard.control[kernels.END_FRESH] = shard.level.count
+        return level
 
-    def _advance(self) -> None:
-        """Go on to the next depth."""
-        for owner in self.owners:
-            owner.level, owner.ahead[0].following = owner.following, owner.level
-            owner.following.count = 0
-            owner.starts.append(owner.starts[-1] + owner.level.count)
-        found = sum(owner.level.count for owner in self.owners)
-        if found:
-            self.course.levels.append(found)
+    def _advance(self) -> dict[int, int]:
+        for shard in self.shards:
+            shard.level, shard.ahead[0].following = shard.following, shard.level
+            shard.following.count = 0
+            shard.starts.append(shard.starts[-1] + shard.level.count)
+        states = sum(shard.level.count for shard in self.shards)
+        return {len(self.shards[0].starts) - 1: states} if states else {}
 
     def forget(self) -> None:
-        """Forget the visited states, none of which can be met again."""
-        self.course.forgot = True
+        """Forget the visited states; they cannot be met again."""
+        self.forgot = True
         # Levels rarely grow by more; where one does, the set grows as usual.
-        expected = 3 * self.course.frontier // (2 * len(self.owners))
-        self.each(lambda owner: owner.visited.forget(expected))
+        expected = 3 * self.frontier // (2 * len(self.shards))
+        self.each(lambda shard: shard.visited.forget(expected))
 
     def drop_composites(self) -> None:
         """Drop the composites that no state of the new level has, where there are no other states.
@@ -328,54 +345,73 @@ class Expansion:
         state's renamings may be another one when composites that were dropped are met again; a
         path could not be traced back.
         """
-        layout, course = self.supply.layout, self.course
+        layout = self.filler.layout
         had = int(layout.counts.sum())
-        least = max(self.options.collect_from, 2 * course.composites_kept)
-        if had < least or (self.supply.symmetric and self._traces):
+        least = max(self.options.collect_from, 2 * self.composites_kept)
+        if had < least or (self.filler.symmetric and self._traces):
             return
         self._keep_composites()
-        course.composites_kept = int(layout.counts.sum())
-        course.composites_dropped += had - course.composites_kept
+        self.composites_kept = int(layout.counts.sum())
+        self.composites_dropped += had - self.composites_kept
 
     def _keep_composites(self) -> None:
         """Keep only the composites of open levels; number them anew."""
-        layout, geo = self.supply.layout, self.supply.tables.geo
+        layout, geo = self.filler.layout, self.filler.tables.geo
         marks = np.zeros(len(layout.counts) * layout.room, np.bool_)
-        self.each(lambda owner: mark(owner, geo, marks))
-        numbers = self.supply.keep(marks)
-        self.each(lambda owner: renumber(owner, geo, numbers))
-        for owner in self.owners:
-            owner.recent[:] = -1
+        self.each(lambda shard: mark(shard, geo, marks))
+        numbers = self.filler.keep(marks)
+        self.each(lambda shard: renumber(shard, geo, numbers))
+        for shard in self.shards:
+            shard.recent[:] = -1
 
     def drop_behind(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""
-        tables, most = self.supply.tables, len(self.owners[0].visited.tally)
+        tables, most = self.filler.tables, len(self.shards[0].visited.tally)
         least = min(
             kernels.least_progress(
                 o.level.rows.array, o.level.count, tables.geo, tables.progress, most
             )
-            for o in self.owners
+            for o in self.shards
         )
-        self.each(lambda owner: owner.visited.drop_behind(tables, least))
+        self.each(lambda shard: shard.visited.drop_behind(tables, least))
+
+    def read_depths(self) -> None:
+        """Do nothing: a level is a depth."""
 
     def forget_states(self) -> None:
         """Keep only the tables, and what paths are traced back by."""
-        for owner in self.owners:
-            for ahead in owner.ahead:
+        for shard in self.shards:
+            for ahead in shard.ahead:
                 ahead.visited.close()
                 ahead.visited = self._visited()
-            for level in owner.levels:
+            for level in shard.levels:
                 level.count = 0
 
     # Paths.
 
-    def places_to(self, owner: int, index: int) -> list[int]:
-        """Return the places of the transitions that lead to a state of the current level."""
-        places = []
-        threads = len(self.owners)
-        for depth in range(len(self.course.levels) - 1, 0, -1):
-            at = self.owners[owner].starts[depth] + index
-            places.append(int(self.owners[owner].places.array[at]))
-            link = int(self.owners[owner].parents.array[at])
-            index, owner = divmod(link, threads)
+    def places_to(self, address: Address) -> list[int]:
+        """Return the places of the transitions that lead from the initial state to another one."""
+        places, index, owner = [], address.index, address.part
+        for depth in range(address.depth - 1, 0, -1):
+            at = self.shards[owner].starts[depth] + index
+            places.append(int(self.shards[owner].places.array[at]))
+            index, owner = divmod(int(self.shards[owner].parents.array[at]), len(self.shards))
         return places[::-1]
+
+    # Checkpoints.
+
+    def record(self) -> dict[str, Any]:
+        """Return this as data, between two chunks; see `adopt`."""
+        return {
+            "block": self.block,
+            "forgot": self.forgot,
+            "composites": (self.composites_kept, self.composites_dropped),
+            "shards": [shard.record(traces=self._traces) for shard in self.shards],
+        }
+
+    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
+        """Take over what another process recorded, in an empty expansion with its `block`."""
+        self.forgot = record["forgot"]
+        self.composites_kept, self.composites_dropped = record["composites"]
+        for shard, its_record in zip(self.shards, record["shards"], strict=True):
+            shard.adopt(its_record, saved)

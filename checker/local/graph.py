@@ -1,8 +1,8 @@
-"""The graph of all states, kept by the fast engine, and what is judged on it.
+"""The graph of all states, kept by the fast engine, and the properties judged on it.
 
 The graph is made when the search is over: then the visited sets no longer change, and a slot of one
 names a state. The states are expanded once more, level by level from the initial one, and numbered
-in the order in which they are found: without symmetry it is the graph of
+as they are found: without symmetry it is the graph of
 `checker.search.graph.StateGraph`, number by number. Levels are expanded on all threads by the
 kernel of the search; only the numbering is done by one.
 """
@@ -18,14 +18,17 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.errors import CapacityError, ReplayError
-from antecede.checker.local.labels import MOST_LABELS, Labels
-from antecede.checker.local.owners import Owner
-from antecede.checker.model import Property, What
-from antecede.checker.search.recovery import first_lost
+from antecede.checker.liveness.ag_ef import first_lost
+from antecede.checker.local.labels import MOST_LABELS, Labels, labels_of
+from antecede.checker.local.shard import Shard
+from antecede.checker.model import Property, Transition, What
+from antecede.checker.search.graph import Passes, Rows
+from antecede.checker.semantics.history import Ghost
+from antecede.checker.semantics.marked import follows, may_mark
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena, Arenas
-from antecede.checker.tables.misses import Supply, wrapping
 from antecede.checker.tables.symmetry import NotSymmetricError
+from antecede.checker.tables.table_filler import TableFiller, wrapping
 from antecede.checker.tables.tabulate import Words
 
 MOST_STATES = (1 << 32) - 2
@@ -37,6 +40,9 @@ MOST_PROPERTIES = 8
 PIECE = 1 << 22
 """Edges that are looked through at a time."""
 
+NOT_FOLLOWED, NOT_MARKED = 1, 2
+"""Marks of a state: no marked message is undelivered; none was causal-sent."""
+
 
 @define(eq=False)
 class KeptGraph:
@@ -46,19 +52,19 @@ class KeptGraph:
     where the search spills.
 
     Attributes:
-        supply: the tables of the search, which is over.
-        owners: their visited sets have every state.
+        filler: the tables of the search, which is over.
+        shards: their visited sets have every state.
         arenas: make room.
-        pool: a thread for each owner.
+        pool: a thread for each shard.
         props: the properties of ways back.
-        labels: what the transitions are, where the edges are to say it.
+        labels: the transitions by number, if edges are labelled.
         first, target, label: the edges, as of `checker.search.graph.Rows`.
         marks: per state, a bit for each of `props` that is as wanted there, or as `wanted` says.
-        seconds: what it took to make, and to look for ways back.
+        seconds: spent to make it, and to look for ways back.
     """
 
-    supply: Supply
-    owners: Sequence[Owner]
+    filler: TableFiller
+    shards: Sequence[Shard]
     arenas: Arenas
     pool: Executor
     props: tuple[Property, ...]
@@ -94,24 +100,24 @@ class KeptGraph:
                 "that can be judged at once; check some of them alone"
             )
         if self.wanted is None:
-            self.wanted = wanted_composites(self.supply, self.props)
-        self._tables = self.supply.tables
+            self.wanted = wanted_composites(self.filler, self.props)
+        self._tables = self.filler.tables
         if self.labels is not None:
             self._tables = self._tables._replace(code=self.labels.code)
 
     @property
     def states(self) -> int:
-        """How many states have a number."""
+        """The number of states that have a number."""
         return int(self.figures[kernels.NUMBERED])
 
     @property
     def edges(self) -> int:
-        """How many edges there are so far."""
+        """The number of edges so far."""
         return int(self.figures[kernels.LINKED])
 
     @property
     def ended(self) -> int:
-        """How many states have their edges."""
+        """The number of states that have their edges."""
         return int(self.figures[kernels.ENDED])
 
     def make(self, tick: Callable[[], None], depth: int | None = None) -> None:
@@ -126,15 +132,15 @@ class KeptGraph:
             NotSymmetricError: a state's representative is not the one that the search met.
         """
         began = time.perf_counter()
-        known = sum(owner.visited.states for owner in self.owners)
+        known = sum(shard.visited.states for shard in self.shards)
         if known > MOST_STATES:
             raise CapacityError(f"{known:,} states are more than a graph has numbers for")
         count, here = self._begin(), 1
         while count and here != depth:
             count, here = self._level(count, tick), here + 1
             self._levels.reverse()
-        for owner in self.owners:
-            owner.sizes[:] = 0
+        for shard in self.shards:
+            shard.sizes[:] = 0
         if depth is None and self.states != known:
             raise NotSymmetricError("some states are met under other names than at first")
         for arena in (self._number, *self._levels):
@@ -143,32 +149,32 @@ class KeptGraph:
 
     def _begin(self) -> int:
         """Number the initial state; return the size of the first level."""
-        row = self.supply.initial_row()
-        self._number.ensure(sum(owner.visited.slot_count for owner in self.owners))
+        row = self.filler.initial_row()
+        self._number.ensure(sum(shard.visited.slot_count for shard in self.shards))
         for level in self._levels:
             level.ensure(len(row))
         self._levels[0].array[: len(row)] = row
         self.first.ensure(1)
         self.first.array[0] = 0
         self.marks.ensure(1)
-        numbers = np.concatenate(self.supply.layout.composites(row))
+        numbers = np.concatenate(self.filler.layout.composites(row))
         here = self.wanted.reshape(len(numbers), -1)[np.arange(len(numbers)), numbers]
         self.marks.array[0] = np.bitwise_and.reduce(here)
-        for owner, offset in zip(self.owners, self._offsets(), strict=True):
+        for shard, offset in zip(self.shards, self._offsets(), strict=True):
             found = np.empty(1, np.int64)
             entry = np.append(row, 0)
-            self._find(owner, entry, 1, offset, found)
+            self._find(shard, entry, 1, offset, found)
             if found[0] >= 0:
                 self._number.array[found[0]] = 1
         return 1
 
     def _offsets(self) -> list[int]:
-        """Return where the slots of each owner begin among all."""
-        sizes = [owner.visited.slot_count for owner in self.owners]
+        """Return where the slots of each shard begin among all."""
+        sizes = [shard.visited.slot_count for shard in self.shards]
         return [sum(sizes[:k]) for k in range(len(sizes))]
 
-    def _find(self, owner: Owner, out: Words, size: int, offset: int, found: Words) -> None:
-        visited = owner.visited
+    def _find(self, shard: Shard, out: Words, size: int, offset: int, found: Words) -> None:
+        visited = shard.visited
         with wrapping():
             kernels.find_slots(
                 out, size, visited.width, visited.slots, visited.figures(), offset, found
@@ -176,13 +182,13 @@ class KeptGraph:
 
     def _level(self, count: int, tick: Callable[[], None]) -> int:
         """Expand the first rows of a level; return how many rows the next one has."""
-        owners, at, fresh = self.owners, 0, 0
+        shards, at, fresh = self.shards, 0, 0
         while at < count:
             shares = [
                 (min(at + k * self._share, count), min(at + (k + 1) * self._share, count))
-                for k in range(len(owners))
+                for k in range(len(shards))
             ]
-            works = [_Work(owner, *share) for owner, share in zip(owners, shares, strict=True)]
+            works = [_Work(shard, *share) for shard, share in zip(shards, shares, strict=True)]
             self._expand(works)
             for work in works:
                 fresh = self._link(work, fresh)
@@ -190,15 +196,15 @@ class KeptGraph:
                     self._expand([work])
                     fresh = self._link(work, fresh)
             at = shares[-1][1]
-            fullest = max(int(owner.sizes.max()) for owner in owners)
+            fullest = max(int(shard.sizes.max()) for shard in shards)
             self._adapt(fullest)
             tick()
         return fresh
 
     def _adapt(self, fullest: int) -> None:
         """Choose how much a thread expands at a time, so that its buffers are rarely full."""
-        stride = self.supply.layout.row_words + 1
-        room = self.owners[0].out.shape[1] // stride
+        stride = self.filler.layout.row_words + 1
+        room = self.shards[0].out.shape[1] // stride
         if fullest < room // 4:
             self._share *= 2
         elif fullest > room // 2:
@@ -212,39 +218,39 @@ class KeptGraph:
                 raise ReplayError("a state asks for what it did not need when it was explored.")
 
     def _expand_one(self, work: _Work) -> None:
-        owner, owners = work.owner, self.owners
+        shard, shards = work.shard, self.shards
         control = work.control
         control[:] = 0
         control[kernels.KNOWN] = (1 << 31) - 1
         control[kernels.AT_FRESH], control[kernels.END_FRESH] = work.begin, work.end
-        owner.sizes[:] = 0
+        shard.sizes[:] = 0
         with wrapping():
             kernels.expand(
                 self._levels[0].array,
                 np.empty(1, np.int64),
                 self._tables,
                 0,
-                len(owners),
-                kernels.Outbox(owner.out, owner.sizes, owner.order, np.empty(0, np.int64)),
+                len(shards),
+                kernels.Outbox(shard.out, shard.sizes, shard.order, np.empty(0, np.int64)),
                 kernels.BY_DEPTH,
                 kernels.Told(
                     np.empty(1, np.int64),
-                    self.supply.misses(),
+                    self.filler.misses(),
                     np.empty((1, 3), np.int64),
                     np.zeros(MOST_LABELS, np.int64),
                     control,
                 ),
             )
-        stride = self.supply.layout.row_words + 1
-        work.found = np.empty((len(owners), owner.out.shape[1] // stride), np.int64)
-        for other, offset in zip(owners, self._offsets(), strict=True):
-            sent, size = owner.out[other.number], int(owner.sizes[other.number])
+        stride = self.filler.layout.row_words + 1
+        work.found = np.empty((len(shards), shard.out.shape[1] // stride), np.int64)
+        for other, offset in zip(shards, self._offsets(), strict=True):
+            sent, size = shard.out[other.number], int(shard.sizes[other.number])
             self._find(other, sent, size, offset, work.found[other.number])
 
     def _link(self, work: _Work, fresh: int) -> int:
         """Number what a thread found; return how many rows the next level has so far."""
-        owner = work.owner
-        sizes, row_words = owner.sizes, self.supply.layout.row_words
+        shard = work.shard
+        sizes, row_words = shard.sizes, self.filler.layout.row_words
         if any((work.found[k, :n] < 0).any() for k, n in enumerate(sizes)):
             raise NotSymmetricError("a state's representative is not the one that was met")
         sent, done = int(sizes.sum()), int(work.control[kernels.AT_FRESH])
@@ -255,12 +261,12 @@ class KeptGraph:
         self.marks.ensure(self.states + sent)
         self._levels[1].ensure((fresh + sent) * row_words)
         fresh = kernels.link(
-            kernels.Outbox(owner.out, sizes, owner.order, owner.recent),
+            kernels.Outbox(shard.out, sizes, shard.order, shard.recent),
             work.found,
-            len(self.owners),
+            len(self.shards),
             work.begin,
             done,
-            self.supply.tables,
+            self.filler.tables,
             self.wanted,
             kernels.Growing(
                 self._number.array,
@@ -301,11 +307,11 @@ class KeptGraph:
         return None if state is None else self._places_to(state)
 
     def _places_to(self, state: int) -> list[int]:
-        """Return the places of the transitions by which a state was found."""
+        """Return the places of the transitions that led to a state when it was found."""
         return [edge - int(self.first.array[source]) for source, edge in self.edges_to(state)]
 
     def edges_to(self, state: int) -> list[tuple[int, int]]:
-        """Return the edges by which a state was found, each with the state that it leads from."""
+        """Return the edges that led to a state when it was found, each with its source."""
         first, found = self.first.array[: self.ended + 1], list[tuple[int, int]]()
         while state:
             edge = self._first_edge_to(state)
@@ -326,41 +332,36 @@ class KeptGraph:
             arena.close()
 
     def figures_by_name(self) -> dict[str, Any]:
-        """Return how large it is and what it took to make."""
+        """Return its size, and the time that it took to make."""
         arenas = (self.first, self.target, self.marks)
         sizes = (self.states + 1, self.edges, self.states)
         used = sum(a.array.itemsize * n for a, n in zip(arenas, sizes, strict=True))
         return {
             "states": self.states,
             "edges": self.edges,
-            "symmetric": self.supply.symmetric,
+            "symmetric": self.filler.symmetric,
             "bytes": used,
             "seconds": self.seconds,
         }
 
 
-def graph_figures(graph: KeptGraph | None) -> dict[str, Any]:
-    """Return the figures of a graph among those of a search, if there is one."""
-    return {} if graph is None else {"graph": graph.figures_by_name()}
-
-
 @define(eq=False)
 class _Work:
-    """What one thread expands: rows `begin` to `end` of the level, and what that led to."""
+    """Rows `begin` to `end` of the level, which one thread expands, and their successors."""
 
-    owner: Owner
+    shard: Shard
     begin: int
     end: int
     control: Words = field(factory=lambda: np.zeros(kernels.CONTROL_SIZE, np.int64))
     found: Words = field(factory=lambda: np.empty((0, 0), np.int64))
 
 
-def wanted_composites(supply: Supply, props: tuple[Property, ...]) -> Any:
+def wanted_composites(filler: TableFiller, props: tuple[Property, ...]) -> Any:
     """Return which properties want each part of an actor to be as a composite says.
 
     Args:
-        supply: its tables have all composites.
-        props: those of ways back.
+        filler: its tables have all composites.
+        props: the properties of ways back.
 
     Returns:
         uint8, of composite g of part i at i * (the room for composites) + g: a bit for each
@@ -370,7 +371,7 @@ def wanted_composites(supply: Supply, props: tuple[Property, ...]) -> Any:
     Raises:
         NotSymmetricError: a property wants something else of a composite when it is renamed.
     """
-    layout, tabulation = supply.layout, supply.tabulation
+    layout, tabulation = filler.layout, filler.tabulation
     wanted = np.zeros((len(layout.counts), layout.room), np.uint8)
     for part, count in enumerate(layout.counts):
         actor = part // layout.each
@@ -387,18 +388,111 @@ def wanted_composites(supply: Supply, props: tuple[Property, ...]) -> Any:
             if layout.part_of(actor, column) == part:
                 said = accepted[layout.column(actor, column)]
             wanted[part, :count] |= said << np.uint8(bit)
-    _refuse_renamed(supply, wanted)
+    _refuse_renamed(filler, wanted)
     return wanted.ravel()
 
 
-def _refuse_renamed(supply: Supply, wanted: Any) -> None:
+def _refuse_renamed(filler: TableFiller, wanted: Any) -> None:
     """Raise NotSymmetricError unless a renamed composite is as wanted as the composite."""
-    if not supply.symmetric:
+    if not filler.symmetric:
         return
-    orbits = supply.layout.orbits
+    orbits = filler.layout.orbits
     known = orbits.kin >= 0
     orbit, here = orbits.kin[known] >> 8, wanted.ravel()[known]
     by_orbit = np.zeros(int(orbits.known[0]), np.uint8)
     by_orbit[orbit] = here
     if (by_orbit[orbit] != here).any():
         raise NotSymmetricError("a property of ways back tells the actors apart")
+
+
+@define(eq=False)
+class FollowedGraph:
+    """Adapts a kept graph to the search for fair cycles, `checker.liveness.fairness`.
+
+    It takes 6 bytes per edge and 9 per state, and what `KeptGraph` takes while it is made.
+
+    Attributes:
+        kept: the graph, with labels.
+        rows: its edges.
+    """
+
+    kept: KeptGraph
+    rows: Rows = field(init=False)
+
+    @rows.default
+    def _rows(self) -> Rows:
+        kept = self.kept
+        assert kept.labels is not None
+        return Rows(
+            kept.first.array[: kept.ended + 1],
+            kept.target.array[: kept.edges],
+            kept.label.array[: kept.edges],
+            kept.labels.transitions,
+        )
+
+    @property
+    def passes(self) -> Passes:
+        """The passes over its rows, compiled."""
+        return kernels.COMPILED
+
+    def followed(self) -> bytearray:
+        """Return, per state, whether the marked message was causal-sent and is undelivered."""
+        return self._marked(0)
+
+    def over(self) -> bytearray:
+        """Return, per state, whether the marked message was delivered everywhere."""
+        return self._marked(NOT_FOLLOWED)
+
+    def _marked(self, exactly: int) -> bytearray:
+        marks = self.kept.marks.array[: self.kept.states]
+        return bytearray(marks == exactly)
+
+    def all_edges(self, number: int) -> bool:
+        """Return whether all edges of a state are there."""
+        return number < self.kept.ended
+
+    def path_to(self, number: int) -> tuple[Transition, ...]:
+        """Return a shortest path to a state."""
+        labels = (self.rows.label[edge] for _, edge in self.kept.edges_to(number))
+        return tuple(self.rows.transitions[label] for label in labels)
+
+
+def followed_graph(
+    filler: TableFiller,
+    make: Callable[[Labels, Any], KeptGraph],
+    tick: Callable[[], None],
+    depth: int | None,
+) -> FollowedGraph:
+    """Return the graph of the states that a search has found.
+
+    Args:
+        filler: the tables of the search.
+        make: returns an empty graph, given labels and what marks composites.
+        tick: called now and then; it may raise.
+        depth: of the states that are not expanded yet; None: all are.
+
+    Raises:
+        CapacityError: there is too little room.
+    """
+    kept = make(labels_of(filler.tabulation), followed_composites(filler))
+    kept.make(tick, depth)
+    return FollowedGraph(kept)
+
+
+def followed_composites(filler: TableFiller) -> Any:
+    """Return what each actor's composites say of the message that is followed.
+
+    Returns:
+        uint8, of composite g of actor i at i * (the room for composites) + g; a state's marks are
+        the bits that all its composites have.
+    """
+    layout, tabulation = filler.layout, filler.tabulation
+    marks = np.zeros((len(layout.counts), layout.room), np.uint8)
+    for actor, count in enumerate(layout.counts):
+        pending = tabulation.pending[actor].values
+        waits = [follows((Ghost(knows=0, pending=entries),)) for entries in pending]
+        sent = [not may_mark((ghost,)) for ghost in tabulation.knows[actor].values]
+        quiet = ~np.array(waits, np.bool_)[layout.column(actor, kernels.PENDING)]
+        unmarked = ~np.array(sent, np.bool_)[layout.column(actor, kernels.KNOWS)]
+        marks[actor, :count] = quiet * NOT_FOLLOWED + unmarked * NOT_MARKED
+    return marks.ravel()

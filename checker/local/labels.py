@@ -1,7 +1,7 @@
 """The transitions of a tabulated system by number, as the edges of a kept graph name them.
 
-An entry of the tables says of each transition that it offers of which kind it is. The same tables
-with the number of the transition itself in that place make kernels say which one an edge is.
+An entry of the tables names the kind of each transition that it offers. With the number of the
+transition in that place, kernels tell which transition an edge is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_LABELS = 1 << 15
 
 @frozen(eq=False)
 class Labels:
-    """What the transitions are.
+    """Numbers for transitions: the labels of graph edges.
 
     Attributes:
         code: as in `kernels.Tables`, with a transition's number in place of its kind.

@@ -19,13 +19,13 @@ from attrs import define, evolve, field
 
 from antecede.checker.amounts import counted
 from antecede.checker.errors import ProtocolError
-from antecede.checker.local.breadth import lost_anew
-from antecede.checker.local.graph import KeptGraph, graph_figures
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property
 from antecede.checker.paths.places import transitions_at
-from antecede.checker.search.loop import Found
+from antecede.checker.search.loop import Explorer, Found
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
+from antecede.checker.search.tabulated import lost_after
 from antecede.checker.semantics.failing import (
     HANDLER_RETURNS,
     Raised,
@@ -41,7 +41,7 @@ from antecede.checker.semantics.transition import (
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
 from antecede.checker.tables.components import bits_of, in_bits
-from antecede.checker.tables.misses import Repacking, Supply, refuse_crowds, wrapping
+from antecede.checker.tables.table_filler import Repacking, TableFiller, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import Visited
 
@@ -76,22 +76,22 @@ def _deferring(system: System) -> System:
 
 
 @define(eq=False)
-class Stepwise:
+class Stepwise(Explorer):
     """What both explorers are made of.
 
     Attributes:
         visited: the states met.
         control, limits, fired, fresh_kinds: as for `kernels.descend`.
-        misses: what a kernel misses.
+        misses: records of the table entries that a kernel misses.
         budget: transitions of the next round.
     """
 
     system: System
     max_depth: int | None = None
     found: dict[str, Found] = field(factory=dict)
-    kept: KeptGraph | None = None
+    graph_figures: dict[str, Any] = field(factory=dict)
     arenas: Arenas = field(init=False)
-    supply: Supply = field(init=False)
+    filler: TableFiller = field(init=False)
     visited: Visited = field(init=False)
     control: Words = field(init=False)
     misses: Words = field(init=False)
@@ -103,16 +103,16 @@ class Stepwise:
     def __attrs_post_init__(self) -> None:
         """Start from the initial state."""
         self.arenas = Arenas(None, (), reserve_bytes(ARENAS))
-        self.supply = Supply(_deferring(self.system), self_channels=True)
+        self.filler = TableFiller(_deferring(self.system), self_channels=True)
         self.visited = self._new_visited()
-        self.misses = self.supply.misses()
+        self.misses = self.filler.misses()
         self.control = np.zeros(kernels.STEPWISE_CONTROL_SIZE, np.int64)
         self.control[kernels.DEEPEST] = 1
         self.control[kernels.MAX_DEPTH] = 1 << 62 if self.max_depth is None else self.max_depth
         self.control[kernels.RAISING] = 1 << len(self.system.properties)
         self._resupply()
-        self._visit_first(self.supply.initial_row())
-        self._show(self.supply.tabulation.initially_shown(), [])
+        self._visit_first(self.filler.initial_row())
+        self._show(self.filler.tabulation.initially_shown(), [])
 
     def _visit_first(self, row: Words) -> None:
         """Put the initial state into the empty visited set."""
@@ -144,16 +144,21 @@ class Stepwise:
         """Return further figures, by name."""
         visited = self.visited
         return {
-            **graph_figures(self.kept),
+            **self.graph_figures,
             "threads": 1,
             "visited_bytes_per_state": visited.bytes / max(visited.states, 1),
             "load_factor": visited.states / visited.capacity,
-            **self.supply.figures(self.fired, self.fresh_kinds),
+            "row_bytes": 8 * self.filler.layout.row_words,
+            "composites": int(self.filler.layout.counts.sum()),
+            **self.filler.figures(self.fired, self.fresh_kinds),
         }
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
-        return lost_anew(self, Options(), prop, tick)
+        options = Options(traces=False)
+        search = search_on_threads(evolve(self.system, properties=(prop,)), options=options)
+        found, self.graph_figures = lost_after(search, prop, tick)
+        return found
 
     def close(self) -> None:
         """Give the memory back; the counts remain."""
@@ -194,12 +199,12 @@ class Stepwise:
 
     @property
     def composites(self) -> kernels.Composites:
-        """How many composites there are and may be."""
-        return kernels.Composites(self.supply.layout.counts, self.limits)
+        """The number of composites, and the greatest one."""
+        return kernels.Composites(self.filler.layout.counts, self.limits)
 
     @property
     def told(self) -> kernels.Steps:
-        """What a kernel tells."""
+        """The output of a kernel."""
         return kernels.Steps(self.misses, self.fired, self.fresh_kinds, self.control)
 
     def _step(self) -> int:
@@ -223,8 +228,8 @@ class Stepwise:
         self.visited.grow()
 
     def _fill(self) -> None:
-        """Supply what the kernel missed."""
-        repacking = self.supply.fill(self.misses[: self.control[kernels.MISSES]])
+        """TableFiller what the kernel missed."""
+        repacking = self.filler.fill(self.misses[: self.control[kernels.MISSES]])
         if repacking is not None:
             with wrapping():
                 self._repack(repacking)
@@ -232,9 +237,9 @@ class Stepwise:
 
     def _resupply(self) -> None:
         """Take note of how the tables are laid out now."""
-        layout = self.supply.layout
+        layout = self.filler.layout
         if self.misses.shape[1] != 1 + layout.words:
-            self.misses = self.supply.misses()
+            self.misses = self.filler.misses()
         self.limits = layout.limits
 
     def _repack(self, repacking: Repacking) -> None:
@@ -250,7 +255,7 @@ class Stepwise:
 
     def _new_visited(self) -> Visited:
         arena = self.arenas.make(np.int64, "visited states")
-        return Visited(self.supply.layout.row_words, arena)
+        return Visited(self.filler.layout.row_words, arena)
 
     def _show(self, bits: int, places: list[int]) -> None:
         """Record the properties that the path with the transitions at `places` shows."""

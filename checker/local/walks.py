@@ -9,7 +9,7 @@ from attrs import define, field
 
 from antecede.checker.local.stepwise import Stepwise
 from antecede.checker.tables import kernels
-from antecede.checker.tables.misses import Repacking
+from antecede.checker.tables.table_filler import Repacking
 from antecede.checker.tables.tabulate import Words
 from antecede.checker.tables.visited import Visited
 
@@ -18,8 +18,8 @@ from antecede.checker.tables.visited import Visited
 class LocalRandomWalks(Stepwise):
     """Walks from the initial state along uniformly random transitions; a round is a few walks.
 
-    The seed fixes the walks, however the tables are filled and laid out. They are not those of
-    `checker.search.plain.RandomWalks`.
+    The seed fixes the walks, however the tables are filled and laid out.
+    `checker.search.plain.RandomWalks` takes other walks with this seed.
 
     Attributes:
         final_states: those met; `visited` holds them, too.
@@ -41,7 +41,7 @@ class LocalRandomWalks(Stepwise):
         self.generator = np.array([self.seed % (1 << 64)], np.uint64)
         self.control[kernels.WALKS] = self.walks
         self.rows = np.zeros(1 << 10, np.int64)
-        row = self.supply.initial_row()
+        row = self.filler.initial_row()
         self.rows[: len(row)] = row
 
     @property
@@ -60,7 +60,7 @@ class LocalRandomWalks(Stepwise):
                     self.rows,
                     self.places,
                     self.generator,
-                    self.supply.tables,
+                    self.filler.tables,
                     self.composites,
                     kernels.RowSet(self.visited.slots, figures),
                     kernels.RowSet(self.final_states.slots, final_figures),

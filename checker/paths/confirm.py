@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from attrs import evolve
 
 from antecede.checker.errors import NumbersError, ReplayError
-from antecede.checker.model import Property, Transition, What, Where
+from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.semantics.recoverability import recovers
@@ -39,7 +39,7 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     else:
         holds = holds_along(path, prop)
     if holds:
-        if system.oracle.number is not None and prop.what in (What.STATE, What.STATES):
+        if system.oracle.number is not None and prop.of_states:
             raise NumbersError(prop.name)
         raise ReplayError(
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "

@@ -4,7 +4,7 @@ A search follows one marked message and knows all others only as anonymous (see
 `checker.semantics.marked`). People want to read m1, m2, m3; and a saved run must be one that plain
 replay understands. So a run is carried over, transition by transition, from the anonymous system to
 the one that counts messages, and back. Handlers treat messages as opaque, so both take the same
-steps; where they do not, a transition is not found, and the run is not shown.
+steps; where they do not, the protocol is at fault, and the run is not shown.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
 from attrs import evolve
 
-from antecede.checker.errors import ReplayError
-from antecede.checker.model import CausalSend, Lose, Message, Receive, State, Transition
+from antecede.checker.errors import ProtocolError, ReplayError
+from antecede.checker.model import CausalSend, Lose, Message, Receive, State, Step, Transition
+from antecede.checker.purity.commutes import FormCheck
 from antecede.checker.semantics.judge import obliged, refused
 from antecede.checker.semantics.marked import follows, marked_oracle
 from antecede.checker.semantics.normal import renamed as normal_transition
@@ -28,31 +28,13 @@ from antecede.checker.semantics.transition import (
     next_message,
     successor,
 )
-from antecede.checker.semantics.values import field_names
+from antecede.checker.semantics.values import with_messages
 from antecede.checker.semantics.workloads import workload_from
 
 
 def renamed(value: Any, names: Mapping[Message, Message]) -> Any:
     """Return a state or packet with its messages replaced."""
-    if isinstance(value, Message):
-        return names.get(value, value)
-    if (fields := field_names(value)) is not None:
-        new = {name: renamed(getattr(value, name), names) for name in fields}
-        return attrs.evolve(value, **new) if attrs.has(type(value)) else _remade(value, new)
-    if isinstance(value, tuple):
-        return tuple(renamed(part, names) for part in value)
-    if isinstance(value, frozenset):
-        return frozenset(renamed(part, names) for part in value)
-    if isinstance(value, Mapping):
-        return type(value)(  # type: ignore[call-arg]
-            {renamed(key, names): renamed(part, names) for key, part in value.items()}
-        )
-    return value
-
-
-def _remade(value: Any, fields: Mapping[str, Any]) -> Any:
-    """Return a NamedTuple or dataclass with other contents."""
-    return type(value)(**fields)
+    return with_messages(value, lambda message: names.get(message, message))
 
 
 def anonymous_system(system: System) -> System:
@@ -75,24 +57,45 @@ def numbered(
         transitions: transitions of `system`, from its initial state.
 
     Raises:
-        ReplayError: the handlers tell messages apart, so the counted system cannot follow.
+        ProtocolError: a handler does something else where messages have no numbers, or after the
+            normal form.
+        ReplayError: the counted system cannot follow, though its handlers do the same.
     """
-    names = dict[Message, Message]()
-    state, counted, found = initial_state(system), initial_state(plain), list[Transition]()
+    names, whole = dict[Message, Message](), evolve(system, normalises=False)
+    state, counted, found = initial_state(whole), initial_state(plain), list[Transition]()
+    forms = None if system.normal is None else FormCheck(system)
     for number, transition in enumerate(transitions, 1):
+        if forms is not None:
+            forms.compare(state)
         if isinstance(transition, CausalSend):
             send = CausalSend(transition.actor, transition.destinations)
-            names[next_message(plain, counted, send)] = next_message(system, state, transition)
+            names[next_message(plain, counted, send)] = next_message(whole, state, transition)
             told: Transition = send
+            taken: Transition = transition
         else:
-            told = _counterpart(plain, counted, transition, names, number)
+            told = _counterpart(system, plain, counted, transition, names, number)
+            taken = _anonymous(whole, counted, told, names)
         found.append(told)
-        state = successor(system, state, transition).state
-        counted = successor(plain, counted, told).state
+        one, other = successor(plain, counted, told), successor(whole, state, taken)
+        if renamed(one.step, names) != other.step:
+            raise ProtocolError(_told_apart(plain, told, number, one.step))
+        state, counted = other.state, one.state
     return tuple(found)
 
 
+def _told_apart(plain: System, transition: Transition, number: int, step: Step) -> str:
+    handler = {"causal-send": "causal_send", "internal": "an action"}
+    name = handler.get(transition.kind, transition.kind)
+    return (
+        f"{name} of protocol {plain.protocol.name!r} compares messages with each other: in step "
+        f"{number} of a run it returned {step!r}, and something else where messages have no "
+        "numbers, as under an endless workload; let the protocol number its messages itself, or "
+        "give a workload that ends"
+    )
+
+
 def _counterpart(
+    system: System,
     plain: System,
     counted: State,
     transition: Transition,
@@ -101,20 +104,17 @@ def _counterpart(
 ) -> Transition:
     """Return the enabled transition of the counted system that is the given one, renamed."""
     for other in enabled(plain, counted):
-        if _anonymous(plain, counted, other, names) == transition:
+        if _anonymous(system, counted, other, names) == transition:
             return other
-    raise ReplayError(
-        f"step {number} of an endless run has no counterpart with numbered messages; do the "
-        "handlers compare messages with each other? Under an endless workload all but one are equal"
-    )
+    raise ReplayError(f"step {number} of an endless run has no counterpart with numbered messages")
 
 
 def _anonymous(
-    plain: System, counted: State, transition: Transition, names: Mapping[Message, Message]
+    system: System, counted: State, transition: Transition, names: Mapping[Message, Message]
 ) -> Transition:
     """Return a transition of the counted system as the anonymous one calls it."""
-    if (normal := plain.protocol.normal) is not None:
-        transition = normal_transition(transition, renaming_of(normal, counted))
+    if system.normal is not None:
+        transition = normal_transition(transition, renaming_of(system.normal, counted))
     if isinstance(transition, Receive | Lose):
         return evolve(transition, packet=renamed(transition.packet, names))
     return transition
@@ -162,7 +162,7 @@ def anonymous(
             names[message] = next_message(hidden, state, send)
             transition: Transition = send
         else:
-            transition = _anonymous(system, counted, told, names)
+            transition = _anonymous(hidden, counted, told, names)
         if transition not in enabled(hidden, state):
             raise ReplayError(f"step {number} of the endless run is not enabled there")
         found.append(transition)

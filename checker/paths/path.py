@@ -75,7 +75,7 @@ class Loop:
         after: how many steps come before those that repeat; all of them if nothing can happen
             any more.
         message: what is never delivered.
-        ending: one of `checker.search.fairness.ENDINGS`.
+        ending: one of `checker.liveness.fairness.ENDINGS`.
     """
 
     after: int

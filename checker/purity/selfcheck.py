@@ -29,7 +29,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from antecede.checker.errors import HandlerError, ProtocolError, unknown
+from antecede.checker.errors import AdapterError, HandlerError, ProtocolError, unknown
 from antecede.checker.model import Protocol, Step
 from antecede.checker.purity.usable import copied, difference, hash_fault, text_of, unusable
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World, top_package
@@ -155,7 +155,7 @@ def _outcome(run: Callable[[], Any]) -> _Outcome:
     try:
         value = run()
         return _Outcome(text_of(value), value)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, AdapterError):
         raise
     except BaseException as error:
         return _Outcome(f"raised {type(error).__name__}: {error}", error, raised=True)

@@ -14,7 +14,7 @@ import functools
 import linecache
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import (
     BuiltinFunctionType,
@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 from antecede.checker.errors import ProtocolError
 from antecede.checker.purity.usable import children, copied
 from antecede.checker.semantics.values import canonical, field_names
+from antecede.checker.sources import codes_in, names_in
 
 Order: TypeAlias = Callable[[list[Any]], list[Any]]
 
@@ -169,7 +170,7 @@ class World:
         clone.__defaults__ = self.value(function.__defaults__)
         clone.__kwdefaults__ = self.value(function.__kwdefaults__)
         vars(clone).update(self.value(vars(function)))
-        for name in _names(function.__code__) & function.__globals__.keys():
+        for name in names_in(function.__code__) & function.__globals__.keys():
             self.lookup(function.__globals__, name)
         return clone
 
@@ -267,18 +268,6 @@ def top_package(scope: Mapping[str, Any]) -> str:
     """Return the package of the module with these variables: the top-level one; ours, by room."""
     parts = str(scope.get("__name__", "")).split(".")
     return ".".join(parts[:2] if parts[0] == "antecede" else parts[:1])
-
-
-def _names(code: CodeType) -> set[str]:
-    """Return the global names that `code` and the functions in it may use."""
-    return {name for each in _codes(code) for name in each.co_names}
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
 
 
 def _other_hash(value: Any) -> int:
@@ -392,7 +381,7 @@ def _recompiled(source: str, filename: str) -> dict[Any, CodeType]:
         tree = ast.parse(source, filename)
         plain = compile(tree, filename, "exec", dont_inherit=True)
         changed = compile(_SetCalls().visit(tree), filename, "exec", dont_inherit=True)
-        pairs = zip(_codes(plain), _codes(changed), strict=True)
+        pairs = zip(codes_in(plain), codes_in(changed), strict=True)
         return {_identity(before): after for before, after in pairs}
     except (SyntaxError, ValueError):
         return {}

@@ -1,10 +1,9 @@
-"""The numbered graph of states, for whoever needs more of it than its states one by one.
+"""The numbered graph of states, and its edges as arrays.
 
-States are numbered in the order in which a breadth-first search finds them, so the first one that
-has some property is a nearest one. Edges are compressed rows: those of state k are at
-first[k]:first[k + 1]. Recovery, fairness and the drawings all work on this graph; the compiled
-engine makes the same arrays (see `checker.local.graph`), and compiles the functions on arrays that
-stand here.
+A breadth-first search numbers states as it finds them, so the first state with some property is a
+nearest one. Edges are compressed rows: the edges of state k are at first[k]:first[k + 1]. Ways
+back, fairness and the drawings all work on this graph. The compiled engine makes the same arrays
+(see `checker.local.graph`), and compiles the functions on arrays of `checker.liveness`.
 """
 
 from __future__ import annotations
@@ -16,14 +15,16 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from antecede.checker.model import State, Transition
-from antecede.checker.search.cycles import (
+from antecede.checker.liveness.cycles import (
     judge_components,
     number_components,
     reach,
     sort_components,
 )
+from antecede.checker.model import Transition
 from antecede.checker.semantics.marked import follows, is_over
+from antecede.checker.semantics.reached import Edge, Reached
+from antecede.checker.semantics.transition import System
 
 
 def integers(values: Iterable[int] = ()) -> array[int]:
@@ -93,7 +94,7 @@ class Rows:
 
 @frozen(eq=False)
 class Passes:
-    """The functions of `checker.search.cycles`, as Python runs them, or compiled."""
+    """The functions of `checker.liveness.cycles`, as Python runs them, or compiled."""
 
     number_components: Callable[..., int] = number_components
     sort_components: Callable[..., None] = sort_components
@@ -102,7 +103,7 @@ class Passes:
 
 
 class Explored(Protocol):
-    """A graph of states, as far as it is known, in which one message is followed."""
+    """A graph of states as far as it is known; one message is followed in it."""
 
     @property
     def rows(self) -> Rows:
@@ -110,7 +111,7 @@ class Explored(Protocol):
 
     @property
     def passes(self) -> Passes:
-        """How the arrays of the rows are worked through."""
+        """The functions that work through the arrays of the rows."""
 
     def followed(self) -> bytearray:
         """Return, per state, whether the marked message was causal-sent and is undelivered."""
@@ -126,33 +127,21 @@ class Explored(Protocol):
 
 
 @define(eq=False)
-class StateGraph:
+class StateGraph(Reached):
     """The states of a system that were found, and the edges of those that were expanded.
 
     It takes about a kilobyte per state and 16 bytes per edge.
 
     Attributes:
-        states: by number; states[0] is where the search began.
-        rows: their edges; the first states have them.
-        cut: those of the first states that have none, for they reach a limit.
+        rows: the edges; the first states have them.
+        cut: expanded states without edges, because they reach a limit.
         passes: how its arrays are worked through.
     """
 
-    states: list[State]
     rows: Rows = field(factory=Rows)
     cut: set[int] = field(factory=set)
     passes: Passes = Passes()
-    _numbers: dict[State, int] = field(init=False)
     _came: array[int] = field(factory=lambda: integers([-1]))
-
-    def __attrs_post_init__(self) -> None:
-        """Number the state with which the search begins."""
-        self._numbers = {self.states[0]: 0}
-
-    @property
-    def expanded(self) -> int:
-        """How many states have their edges, or are known to need none."""
-        return len(self.rows)
 
     @property
     def complete(self) -> bool:
@@ -163,18 +152,19 @@ class StateGraph:
         """Return whether all edges of a state are there."""
         return number < self.expanded and number not in self.cut
 
-    def add(self, transition: Transition, after: State) -> bool:
-        """Add an edge from the first state that is not expanded; return whether it finds a state.
+    def expand(self, system: System, transitions: Iterable[Transition] = ()) -> Iterator[Edge]:
+        """Do what `Reached.expand` does, and keep the edges."""
+        for edge in Reached.expand(self, system, transitions):
+            if edge.new:
+                self._came.append(len(self.rows.target))
+            self.rows.add(edge.transition, edge.number)
+            yield edge
+        self.rows.end()
 
-        `rows.end` ends that state's edges.
-        """
-        number = self._numbers.setdefault(after, len(self.states))
-        new = number == len(self.states)
-        if new:
-            self.states.append(after)
-            self._came.append(len(self.rows.target))
-        self.rows.add(transition, number)
-        return new
+    def skip(self) -> None:
+        """Give the first state that is not expanded no edges."""
+        self.expanded += 1
+        self.rows.end()
 
     def followed(self) -> bytearray:
         """Return, per state, whether the marked message was causal-sent and is undelivered."""

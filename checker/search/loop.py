@@ -22,7 +22,7 @@ from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
 from antecede.checker.paths.path import Path, holds_along, replay
-from antecede.checker.search.exercised import vacuous
+from antecede.checker.search.coverage import judged
 from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
@@ -41,7 +41,7 @@ class Progress:
     """Figures of a search under way.
 
     Attributes:
-        waits_for: what a faster engine waits for meanwhile, in words.
+        waits_for: the faster engine for which the search waits, in words.
     """
 
     counts: Counts
@@ -56,7 +56,7 @@ class Stop(Exception):
 
 
 class Explorer(Protocol):
-    """What an engine supplies for one search."""
+    """The members that an engine supplies for one search; those with a body are optional."""
 
     @property
     def exhaustive(self) -> bool:
@@ -68,7 +68,7 @@ class Explorer(Protocol):
 
     @property
     def frontier(self) -> int:
-        """How much is left to do; 0 ends the search."""
+        """The work that is left; 0 ends the search."""
 
     @property
     def truncated(self) -> bool:
@@ -95,9 +95,29 @@ class Explorer(Protocol):
     def close(self) -> None:
         """Give back what the search took; it cannot go on afterwards."""
 
+    @property
+    def cuts(self) -> Mapping[str, Found]:
+        """The limits that were reached, by their texts, each with a run; see `semantics.limits`."""
+        return {}
+
+    @property
+    def seconds_before(self) -> float:
+        """Seconds that the search took before it was resumed from a checkpoint."""
+        return 0.0
+
+    @property
+    def vain_seconds(self) -> float:
+        """Seconds that an engine took whose states are not counted; see `search.engine_warmup`."""
+        return 0.0
+
+    @property
+    def waits_for(self) -> str:
+        """The faster engine for which the search waits, in words; empty: for none."""
+        return ""
+
 
 class Pausing(Explorer, Protocol):
-    """What an engine supplies for a breadth-first search of an endless workload."""
+    """The members that an engine supplies to search an endless workload breadth-first."""
 
     def so_far(self, tick: Callable[[], None]) -> Explored:
         """Return the graph as far as it is known, between two rounds or where one was stopped.
@@ -131,7 +151,7 @@ def explore(
     Every counterexample is replayed through plain Python before it is returned.
 
     Args:
-        system: what is explored.
+        system: the system to explore.
         explorer: supplies the rounds.
         bounds: when to give up.
         watch: called now and then with the progress.
@@ -150,21 +170,19 @@ def _explore(
     system: System, explorer: Explorer, bounds: Bounds, watch: Callable[[Progress], None]
 ) -> Result:
     started = time.monotonic()
-    # A search that goes on from a checkpoint has been at work before; --max-seconds begins anew.
-    before: float = getattr(explorer, "seconds_before", 0.0)
+    before = explorer.seconds_before  # --max-seconds does not include it
     stopped_by: str | None = None
     error: ProtocolError | None = None
 
     def seconds() -> float:
-        """Return how long the search has taken; what was explored in vain does not count."""
-        vain: float = getattr(explorer, "vain_seconds", 0.0)
-        return time.monotonic() - started - vain
+        """Return how long the search has taken, without exploration in vain."""
+        return time.monotonic() - started - explorer.vain_seconds
 
     recovered: set[str] = set()
 
     def tick(*, searching: bool = True) -> None:
         now, memory = seconds(), memory_bytes()
-        waits_for: str = getattr(explorer, "waits_for", "")
+        waits_for = explorer.waits_for
         progress = Progress(explorer.counts(), explorer.frontier, before + now, memory, waits_for)
         watch(progress)
         states = progress.counts.unique_states if searching else 0
@@ -191,8 +209,8 @@ def _explore(
         error = problem
     if stopped_by is None and explorer.truncated:
         stopped_by = f"--max-depth {bounds.max_depth} reached"
-    if stopped_by is None and (cuts := _cuts(explorer)):
-        stopped_by = f"--bound {','.join(cuts)} reached"
+    if stopped_by is None and explorer.cuts:
+        stopped_by = f"--bound {','.join(explorer.cuts)} reached"
     return _result(system, explorer, stopped_by, error, before + seconds(), recovered)
 
 
@@ -207,7 +225,7 @@ def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> 
     for prop in system.properties:
         if prop.where is not Where.FROM_EVERYWHERE_ON:
             continue
-        whole = explorer.exhaustive and not explorer.truncated and not _cuts(explorer)
+        whole = explorer.exhaustive and not explorer.truncated and not explorer.cuts
         if decided(system, explorer) or not whole:
             break
         found = explorer.lost(prop, tick)
@@ -233,11 +251,13 @@ def _result(
     seconds: float,
     recovered: Collection[str],
 ) -> Result:
-    cuts = _cuts(explorer)
+    cuts = explorer.cuts
     complete = not (explorer.frontier or stopped_by or error or cuts)
     complete = complete and explorer.exhaustive
+    counts, statistics = explorer.counts(), explorer.statistics()
     verdicts = {
-        p.name: Verdict.HOLDS if p.name in recovered else _verdict(p, explorer, complete=complete)
+        p.name: _verdict(p, explorer, complete=complete, recovered=p.name in recovered)
+        or judged(p, counts, statistics)
         for p in system.properties
     }
     shown = [
@@ -255,7 +275,7 @@ def _result(
     return Result(
         verdict=verdict,
         properties=verdicts,
-        counts=explorer.counts(),
+        counts=counts,
         seconds=seconds,
         peak_memory_bytes=peak_memory_bytes(),
         stopped_by=stopped_by,
@@ -269,14 +289,8 @@ def _result(
             if limit.text in cuts
         ),
         unreduced=explorer.unreduced(),
-        statistics=explorer.statistics(),
+        statistics=statistics,
     )
-
-
-def _cuts(explorer: Explorer) -> Mapping[str, Found]:
-    """Return the limits that were reached, by their texts; only plain explorers take any."""
-    found: Mapping[str, Found] = getattr(explorer, "cuts", {})
-    return found
 
 
 def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:
@@ -286,13 +300,14 @@ def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:
     return {p.name: path for p, path in paths if not holds_along(path, p)}
 
 
-def _verdict(prop: Property, explorer: Explorer, *, complete: bool) -> Verdict:
+def _verdict(
+    prop: Property, explorer: Explorer, *, complete: bool, recovered: bool
+) -> Verdict | None:
+    """Return the verdict on a property; None if all was explored and nothing violates it."""
     if prop.name in explorer.found:
         return Verdict.HOLDS if prop.sought else Verdict.VIOLATED
-    if not complete or prop.later:  # what holds was said before
+    if recovered:
+        return None
+    if not complete or prop.later:
         return Verdict.INCOMPLETE
-    if prop.sought:
-        return Verdict.VIOLATED
-    counts = explorer.counts()
-    empty = vacuous(prop, states=counts.unique_states, finals=counts.final_states)
-    return Verdict.VACUOUS if empty else Verdict.HOLDS
+    return Verdict.VIOLATED if prop.sought else None

@@ -1,4 +1,4 @@
-"""How a search works, and when it gives up; what it finds depends on neither."""
+"""Options and bounds of a search; its findings do not depend on them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEMORY = {
 
 @frozen
 class Options:
-    """How to explore; every engine takes this one record and heeds what concerns it."""
+    """Options of a search; every engine takes this record and heeds its part."""
 
     search: str = setting("breadth", str, "In which order.", choices=SEARCHES)
     engine: str = setting("local", str, "What explores; see list.", choices=ENGINES)
@@ -102,7 +102,7 @@ class Options:
         0, int, "For --search random: the same seed, the same walks.", least=-(10**18), most=10**18
     )
 
-    # What follows is for measurements and tests.
+    # For measurements and tests.
     block: int = setting(1 << 14, int, least=1, public=False)
     """Entries that one thread may send to one owner in a chunk: few enough to stay in caches."""
     forget_from: int | None = setting(1 << 20, int, least=0, public=False)
@@ -117,8 +117,16 @@ class Options:
 
     @property
     def forget(self) -> int | None:
-        """Visited states from which on earlier levels are forgotten; None: never."""
+        """Earlier levels are forgotten from this many visited states on; None: never."""
         return None if self.memory == "keep" else self.forget_from
+
+    @property
+    def unsaved(self) -> Options:
+        """These options for another search of the same question, which saves no checkpoints.
+
+        The folder belongs to the first search, as does what is in it.
+        """
+        return evolve(self, checkpoint=None, resume=None)
 
     @property
     def sweep_line(self) -> bool:
@@ -151,7 +159,7 @@ class Bounds:
     )
 
     def over(self, others: Bounds) -> Bounds:
-        """Return these bounds, and those of `others` where there are none."""
+        """Return these bounds, completed by `others`."""
         given = {key: value for key, value in asdict(self).items() if value not in (None, ())}
         return evolve(others, **given)
 

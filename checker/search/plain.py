@@ -1,4 +1,4 @@
-"""The explorers in plain Python: the reference, by which faster engines are judged."""
+"""The explorers in plain Python: the reference for the faster engines."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from attrs import define, evolve, field
 
 from antecede.checker.amounts import counted
 from antecede.checker.errors import ProtocolError
+from antecede.checker.liveness.ag_ef import lost
 from antecede.checker.model import Property, State, Transition
-from antecede.checker.search.exercised import kind_of
+from antecede.checker.search.coverage import kind_of
 from antecede.checker.search.graph import StateGraph
-from antecede.checker.search.loop import Found, decided
-from antecede.checker.search.recovery import lost
+from antecede.checker.search.loop import Explorer, Found, decided
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.marked import is_over
+from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import Position, most_sent
 
 
 @define(eq=False)
-class PlainExplorer:
-    """What the searches in plain Python share: states, counts, and judging of properties.
+class PlainExplorer(Explorer):
+    """The common part of the searches in plain Python: states, counts, and judging of properties.
 
     Costs about a kilobyte per unique state; meant for small systems and as a reference.
 
     Attributes:
+        delivers: some transition delivers a message.
         positions: per actor those in its workload that were met, where sends may wait.
     """
 
@@ -45,6 +47,7 @@ class PlainExplorer:
     deepest: int = 1
     finals: int = 0
     fired: Counter[str] = field(factory=Counter)
+    delivers: bool = False
     positions: tuple[set[Position], ...] = field(init=False)
 
     @positions.default
@@ -64,7 +67,7 @@ class PlainExplorer:
         kinds = {kind: {"total": n} for kind, n in sorted(self.fired.items())}
         workload = self.system.workload
         met = {} if workload.sends is None else {"most_sent": most_sent(workload, self.positions)}
-        return {"transitions": kinds, **met}
+        return {"transitions": kinds, "delivers": self.delivers, **met}
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
@@ -102,6 +105,7 @@ class PlainExplorer:
 
     def _judge_outcome(self, outcome: Outcome, path: Callable[[], tuple[Transition, ...]]) -> None:
         if outcome.deliveries:  # most transitions have none
+            self.delivers = True
             self._judge(lambda prop: in_deliveries(prop, outcome.deliveries), path)
 
     def _judge(
@@ -162,27 +166,26 @@ class BreadthFirst(PlainExplorer):
         """Give the first state that is not expanded its edges, and judge what that finds."""
         graph, state = self.graph, self.graph.states[number]
         if self.system.workload.buffer is not None and is_over(state.history):
-            graph.rows.end()  # the message that is followed was delivered: nothing is left to judge
+            graph.skip()  # the message that is followed was delivered: nothing is left to judge
             return
         if self._is_cut(state, lambda: self.path_to(number)):
             graph.cut.add(number)
-            graph.rows.end()
+            graph.skip()
             return
         transitions = enabled(self.system, state)
         if not transitions:
             self._judge_final(state, lambda: self.path_to(number))
-        for transition in transitions:
-            outcome = _apply(self.system, state, transition, lambda: self.path_to(number))
-            self.fired[kind_of(transition)] += 1
+        edges = graph.expand(self.system, transitions)
+        for edge in _located(edges, lambda: self.path_to(number)):
+            self.fired[kind_of(edge.transition)] += 1
             self.total += 1
             self._judge_outcome(
-                outcome,
-                lambda t=transition: (*self.path_to(number), t),  # type: ignore[misc]
+                edge.outcome,
+                lambda t=edge.transition: (*self.path_to(number), t),  # type: ignore[misc]
             )
-            if graph.add(transition, outcome.state):
+            if edge.new:
                 self.unique += 1
-                self._judge_state(outcome.state, lambda: self.path_to(len(graph.states) - 1))
-        graph.rows.end()
+                self._judge_state(edge.outcome.state, lambda: self.path_to(len(graph.states) - 1))
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
@@ -199,7 +202,7 @@ class BreadthFirst(PlainExplorer):
 
 
 def first_states(system: System, states: int, total: float = math.inf) -> BreadthFirst:
-    """Return a search that found all states, or at least so many, or generated so many in `total`.
+    """Return a search that found all states, or this many states, or generated `total` of them.
 
     It judges no property. A state can have very many transitions, so it stops within a level.
     """
@@ -217,25 +220,31 @@ def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Foun
     return search.lost(prop, tick)
 
 
+def _located(edges: Iterator[Edge], path: Callable[[], tuple[Transition, ...]]) -> Iterator[Edge]:
+    """Yield edges from the state to which `path` leads; a handler's error says how to get there."""
+    try:
+        yield from edges
+    except ProtocolError as error:
+        raise _at(len(path()), error) from error
+
+
 def _apply(
-    system: System,
-    state: State,
-    transition: Transition,
-    path: Callable[[], tuple[Transition, ...]],
+    system: System, state: State, transition: Transition, taken: list[Transition]
 ) -> Outcome:
     """Apply `transition`; a handler's error says how to get there."""
     try:
         return successor(system, state, transition)
     except ProtocolError as error:
-        steps = len(path())
-        raise type(error)(
-            f"{error} (after {counted(steps, 'transition')} from the start)"
-        ) from error
+        raise _at(len(taken), error) from error
+
+
+def _at(steps: int, error: ProtocolError) -> ProtocolError:
+    return type(error)(f"{error} (after {counted(steps, 'transition')} from the start)")
 
 
 @define(eq=False)
 class DepthFirst(PlainExplorer):
-    """Explores depth-first, a batch of states a round; the depth is that of the deepest path."""
+    """Explores depth-first, a batch of states a round; `deepest` is of the longest path."""
 
     exhaustive: bool = True
     batch: int = 1024
@@ -271,7 +280,7 @@ class DepthFirst(PlainExplorer):
                 self.taken.pop()
             return
         path = (*self.taken, transition)
-        outcome = _apply(self.system, state, transition, lambda: tuple(self.taken))
+        outcome = _apply(self.system, state, transition, self.taken)
         self.fired[kind_of(transition)] += 1
         self.total += 1
         self._judge_outcome(outcome, lambda: path)
@@ -328,7 +337,7 @@ class RandomWalks(PlainExplorer):
             if len(taken) % 256 == 255:
                 tick()
             transition = self.rng.choice(transitions)
-            outcome = _apply(self.system, state, transition, lambda: tuple(taken))
+            outcome = _apply(self.system, state, transition, taken)
             self.fired[kind_of(transition)] += 1
             taken.append(transition)
             self._judge_outcome(outcome, lambda: tuple(taken))

@@ -1,4 +1,4 @@
-"""What a check found: verdicts, counts, statistics."""
+"""The result of a check: verdicts, counts, statistics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
 @frozen
 class Counts:
-    """How much was explored.
+    """The size of the explored part.
 
     Attributes:
         unique_states: states after deduplication, with the initial state.
@@ -50,7 +50,7 @@ class Result:
     Attributes:
         verdict: HOLDS only if every property holds and the search was exhaustive.
         properties: name -> verdict.
-        counts: what was explored.
+        counts: the size of the explored part.
         seconds: wall-clock time of the search.
         peak_memory_bytes: the greatest memory of the whole process so far.
         stopped_by: the bound that ended the search early, in words, or None.
@@ -60,6 +60,7 @@ class Result:
         failed: what went wrong is that a handler raised or returned what cannot be used.
         shown: witness -> a run that shows it, replayed, where one was found.
         grown: the shortest run found to each limit that was reached.
+        conditions: under which the verdict is true, in sentences; nobody proved them.
         never: what never happened, in words, in a search that ended with an answer.
         unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
@@ -76,6 +77,7 @@ class Result:
     failed: bool = False
     shown: Mapping[str, Path] = field(factory=dict)
     grown: tuple[Growth, ...] = ()
+    conditions: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     unreduced: Counts | None = None
     statistics: Mapping[str, Any] = field(factory=dict)

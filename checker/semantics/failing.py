@@ -67,8 +67,7 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
 
         return judged
 
-    asked = prop.what in (What.STATE, What.STATES)
-    return evolve(prop, predicate=judging(prop.predicate)) if asked else prop
+    return evolve(prop, predicate=judging(prop.predicate)) if prop.of_states else prop
 
 
 def deferring(system: System, *, told: bool = False) -> System:
@@ -82,6 +81,7 @@ def deferring(system: System, *, told: bool = False) -> System:
     return evolve(
         system,
         protocol=_Deferring(system, told).protocol(),
+        normalises=False,  # a form knows no marks
         properties=(*map(_tolerant, system.properties), *_failures(system)),
     )
 

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from antecede.checker.errors import unknown
-from antecede.checker.model import Delivery, Message
+from antecede.checker.model import Delivery, Message, with_item
 
 Stamp: TypeAlias = Any
 """What a message carries for the oracle: a vector clock, or a mask of messages that precede it."""
@@ -181,7 +181,7 @@ def network_send(
     """Record that `actor` sends, or delivers, a message that may be its own and unsent so far."""
     if oracle.network_send is None or message.sender != actor:
         return ghosts
-    return (*ghosts[:actor], oracle.network_send(ghosts[actor], message), *ghosts[actor + 1 :])
+    return with_item(ghosts, actor, oracle.network_send(ghosts[actor], message))
 
 
 def deliver(

@@ -9,17 +9,37 @@ opaque. Causal delivery is violated exactly when the marked message is delivered
 was delivered before (in another run every other message is the marked one).
 
 The record is finite for runs of any length, as long as finitely many messages are undelivered.
+
+Some networks store equal packets as one (`Network.merges`). There a new message gets the first
+number of its kind that no equal message in the state has, so that two messages never become one
+packet. A number is free again once its message is delivered and nobody keeps it or sends it.
 """
 
 from __future__ import annotations
 
 from attrs import evolve
 
-from antecede.checker.model import Message
+from antecede.checker.model import Message, State
 from antecede.checker.semantics.history import Ghost, Oracle, Pending, Stamp, Taken, without
+from antecede.checker.semantics.values import contains
 
-ANONYMOUS, MARKED, TAINTED = range(3)
-"""The numbers of messages under this history."""
+KINDS = ANONYMOUS, MARKED, TAINTED = range(3)
+"""The kinds of messages, and their numbers where equal packets are several.
+
+Elsewhere a message of a kind has the number of the kind plus a multiple of `len(KINDS)`.
+"""
+
+
+def kind_of(message: Message) -> int:
+    """Return which of KINDS a message is."""
+    return message.number % len(KINDS)
+
+
+def told_apart(message: Message, state: State) -> Message:
+    """Return a new message under the first number of its kind that tells it from all in a state."""
+    while contains(state, message):
+        message = evolve(message, number=message.number + len(KINDS))
+    return message
 
 
 def number_of(ghost: Ghost, marked: bool) -> int:
@@ -77,14 +97,14 @@ def marked_oracle(*, track_order: bool) -> Oracle:
         at = min(places, key=lambda k: len(ghost.pending[k].remaining))
         left, entry = list(ghost.pending), ghost.pending[at]
         left[at] = without(entry, destination)
-        if track_order and message.number == TAINTED:
+        if track_order and kind_of(message) == TAINTED:
             left = [_overtaken(p, destination) for p in left]
         pending = ordered(tuple(p for p in left if p.remaining))
         return Taken(evolve(ghost, pending=pending), 0, destination in entry.overtaken)
 
     def join(ghost: Ghost, _actor: int, message: Message, _stamp: Stamp) -> tuple[Ghost, bool]:
         known = message.number == MARKED and bool(ghost.heard)
-        if message.number == ANONYMOUS:
+        if kind_of(message) == ANONYMOUS:
             return ghost, known
         return evolve(ghost, knows=1, heard=1), known
 

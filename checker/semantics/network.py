@@ -33,6 +33,8 @@ class Network:
             packets are listed once, for receiving either is the same transition.
         lose: channel -> the packets that may be lost, likewise; None where nothing is lost.
         duplicates: a packet may stay in flight when it is received.
+        merges: a packet enters a channel only if no equal one is in it, and it may leave. Then
+            two messages must not be equal, or what happens to one happens to both.
         budget: how many envelopes may be lost in a run, or None if any number may be.
     """
 
@@ -41,6 +43,7 @@ class Network:
     take: Callable[[Channel], Taken]
     lose: Callable[[Channel], Taken] | None = None
     duplicates: bool = False
+    merges: bool = False
     budget: int | None = None
 
 
@@ -126,12 +129,14 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
     take = _take_first if base == "fifo" else _take_any
     if duplicates:
         take = _repeat_first if base == "fifo" else _repeat_any
+    once = retransmits or (duplicates and base == "unordered")
     return Network(
         name=text,
-        put=_once(put) if retransmits or (duplicates and base == "unordered") else put,
+        put=_once(put) if once else put,
         take=take,
         lose=_lose_one if lossy else None,
         duplicates=duplicates,
+        merges=once and (lossy or base == "fifo" or not duplicates),
         budget=budget,
     )
 

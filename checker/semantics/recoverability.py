@@ -2,16 +2,15 @@
 
 Protocols that retransmit may never come to a final state, so final states say nothing about them.
 That it is so from every reachable state is looked for on the graph of states, see
-`checker.search.recovery`.
+`checker.liveness.ag_ef`.
 """
 
 from __future__ import annotations
 
-from collections import deque
-
 from antecede.checker.model import Property, State
 from antecede.checker.semantics.judge import as_wanted
-from antecede.checker.semantics.transition import System, enabled, successor
+from antecede.checker.semantics.reached import Reached
+from antecede.checker.semantics.transition import System, enabled
 
 
 def recovers(system: System, state: State, prop: Property, most: int | None = None) -> bool | None:
@@ -23,16 +22,12 @@ def recovers(system: System, state: State, prop: Property, most: int | None = No
         prop: the property that says which states are wanted.
         most: nothing is known where more states than that are met; None: any number is looked at.
     """
-    seen, waiting = {state}, deque([state])
-    while waiting:
-        if most is not None and len(seen) > most:
+    reached = Reached([state])
+    for here in reached.states:  # grows meanwhile
+        if most is not None and len(reached.states) > most:
             return None
-        here = waiting.popleft()
         if as_wanted(system, prop, here):
             return True
-        for transition in enabled(system, here):
-            after = successor(system, here, transition).state
-            if after not in seen:
-                seen.add(after)
-                waiting.append(after)
+        for _ in reached.expand(system, enabled(system, here)):
+            pass
     return False

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -28,11 +27,12 @@ from antecede.checker.model import (
     Step,
     Timeout,
     Transition,
+    with_item,
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
 from antecede.checker.semantics.limits import Limit
-from antecede.checker.semantics.marked import may_mark
+from antecede.checker.semantics.marked import may_mark, told_apart
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.network import Channel, Network
 from antecede.checker.semantics.normal import normal_form
@@ -48,6 +48,9 @@ class System:
     Attributes:
         limits: from a state that reaches one of them no search goes on.
         names: what actors and messages are called, for people.
+        normalises: states are written in the protocol's normal form, where one message is followed.
+            A form keeps what handlers go by, and no more, so states are left as they are where a
+            predicate or a limit looks at them.
         handlers: the protocol's, as the engines call them.
     """
 
@@ -60,7 +63,12 @@ class System:
     properties: tuple[Property, ...]
     limits: tuple[Limit, ...] = ()
     names: Names = field(factory=Names)
+    normalises: bool = field()
     handlers: CheckedHandlers = field(init=False)
+
+    @normalises.default
+    def _nothing_looks_at_states(self) -> bool:
+        return not self.limits and not any(prop.of_states for prop in self.properties)
 
     @property
     def question(self) -> Question:
@@ -83,9 +91,9 @@ class System:
 
     @cached_property
     def normal(self) -> NormalForm | None:
-        """Return the protocol's normal form where it is applied: where one message is followed."""
+        """Return the protocol's normal form where it is applied."""
         endless = self.workload.buffer is not None and self.oracle.number is not None
-        return self.protocol.normal if endless else None
+        return self.protocol.normal if endless and self.normalises else None
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -251,11 +259,12 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
 def next_message(system: System, state: State, transition: CausalSend) -> Message:
     """Return the message that `transition` creates."""
     actor = transition.actor
-    if system.oracle.number is not None:
-        number = system.oracle.number(state.history[actor], transition.marked)
-    else:
+    if system.oracle.number is None:
         number = system.workload.sent(state.workload[actor]) + 1
-    return Message(actor, number, transition.destinations)
+        return Message(actor, number, transition.destinations)
+    number = system.oracle.number(state.history[actor], transition.marked)
+    message = Message(actor, number, transition.destinations)
+    return told_apart(message, state) if system.network.merges else message
 
 
 def _causal_send(system: System, state: State, transition: CausalSend) -> Outcome:
@@ -265,8 +274,8 @@ def _causal_send(system: System, state: State, transition: CausalSend) -> Outcom
     ghost = system.oracle.causal_send(state.history[actor], message)
     before = evolve(
         state,
-        workload=_replaced(state.workload, actor, position),
-        history=_replaced(state.history, actor, ghost),
+        workload=with_item(state.workload, actor, position),
+        history=with_item(state.history, actor, ghost),
     )
     step = system.handlers.causal_send(state.actors[actor], message)
     return _finish(system, before, actor, step)
@@ -274,7 +283,7 @@ def _causal_send(system: System, state: State, transition: CausalSend) -> Outcom
 
 def _arm(system: System, state: State, actor: int) -> Outcome:
     position = system.workload.after_send(actor, state.workload[actor], ARM)
-    after = evolve(state, workload=_replaced(state.workload, actor, position))
+    after = evolve(state, workload=with_item(state.workload, actor, position))
     return Outcome(after, Step(state.actors[actor]), ())
 
 
@@ -287,7 +296,7 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
         for packet, rest in system.network.take(channel)
         if packet == transition.packet and transition.stays == (rest == channel)
     )
-    before = evolve(state, channels=_replaced(state.channels, index, rest))
+    before = evolve(state, channels=with_item(state.channels, index, rest))
     step = system.handlers.receive(state.actors[dst], src, transition.packet)
     return _finish(system, before, dst, step)
 
@@ -319,7 +328,7 @@ def _lose(system: System, state: State, transition: Lose) -> Outcome:
     _, rest = system.network.lose(state.channels[index])[transition.place]
     after = evolve(
         state,
-        channels=_replaced(state.channels, index, rest),
+        channels=with_item(state.channels, index, rest),
         losses=max(state.losses - 1, 0),
     )
     return Outcome(_written(system, after), Step(state.actors[transition.dst]), ())
@@ -343,9 +352,9 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
         history = network_send(system.oracle, history, actor, message)
     after = evolve(
         state,
-        actors=_replaced(state.actors, actor, step.state),
+        actors=with_item(state.actors, actor, step.state),
         channels=tuple(channels),
-        workload=_replaced(state.workload, actor, position),
+        workload=with_item(state.workload, actor, position),
         history=history,
     )
     return Outcome(_written(system, after), step, tuple(judged))
@@ -358,7 +367,3 @@ def network_sent(actor: int, step: Step) -> tuple[Message, ...]:
         for _, packet in step.sends
     )
     return tuple(dict.fromkeys(message for messages in found for message in messages))
-
-
-def _replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:index], value, *values[index + 1 :])

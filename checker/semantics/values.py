@@ -239,6 +239,26 @@ def messages_in(value: Any) -> Iterator[Message]:
         yield from messages_in(part)
 
 
+def with_parts(value: Any, replaced: Callable[[Any], Any]) -> Any:
+    """Return a value with other fields, elements, keys and contents; atoms stay as they are."""
+    if (names := field_names(value)) is not None:
+        new = {name: replaced(getattr(value, name)) for name in names}
+        return attrs.evolve(value, **new) if attrs.has(type(value)) else type(value)(**new)
+    if isinstance(value, (tuple, frozenset)):
+        return type(value)([replaced(part) for part in value])
+    if isinstance(value, Mapping):
+        items = {replaced(key): replaced(part) for key, part in value.items()}
+        return type(value)(items)  # type: ignore[call-arg]
+    return value
+
+
+def with_messages(value: Any, replaced: Callable[[Message], Message]) -> Any:
+    """Return a packet or state with other messages in it."""
+    if isinstance(value, Message):
+        return replaced(value)
+    return with_parts(value, lambda part: with_messages(part, replaced))
+
+
 def message_in(value: Any) -> Message | None:
     """Return the first message inside a packet or state, in field order, or None."""
     return next(messages_in(value), None)

@@ -15,44 +15,9 @@ from typing import Any
 
 from attrs import asdict
 
-from antecede.checker.local.breadth import LocalBreadthFirst
-from antecede.checker.spark.course import ClusterCourse
 from antecede.checker.spark.partition import Partition
-from antecede.checker.tables.checkpoint import Contents, Saved, readable
-from antecede.checker.tables.encoding import filled, from_bytes, to_bytes
-
-Files = dict[str, tuple[int, int]]
-"""Name -> size and checksum."""
-
-
-def contents(explorer: Any, write_partitions: Callable[[Path], Files] | None) -> Contents:
-    """Return what to save of a `checker.spark.breadth.SparkBreadthFirst` between two levels."""
-    state = {
-        "seconds_before": explorer.seconds_before,
-        "local": explorer.local.record(),
-        "course": write_partitions and explorer.course.record(explorer.system),
-    }
-    return Contents(state, write_partitions)
-
-
-def restored(explorer: Any, local: LocalBreadthFirst, saved: Saved) -> bool:
-    """Give an explorer what was saved; return whether it had moved to the cluster.
-
-    Raises:
-        InputError: a file is damaged.
-    """
-    for name in saved.files:
-        if name.startswith(partition_name("")):
-            saved.verify(name)
-    with readable(saved.folder):
-        state = saved.restore()
-        explorer.seconds_before = state["seconds_before"]
-        local.adopt(state["local"], saved)
-        if state["course"] is None:
-            return False
-        record = filled(state["course"], saved.array)
-        explorer.course = ClusterCourse.recorded(explorer.system, record)
-    return True
+from antecede.checker.tables.checkpoint import Files
+from antecede.checker.tables.encoding import from_bytes, to_bytes
 
 
 def partition_name(number: int | str) -> str:

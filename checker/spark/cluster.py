@@ -41,7 +41,7 @@ REACHED_WITHIN, STOPPED_WITHIN = 5.0, 10.0
 
 @define(eq=False)
 class Cluster:
-    """A Spark context, and what was started for it.
+    """A Spark context, and the processes and files that belong to it.
 
     Attributes:
         sc: the context.
@@ -99,7 +99,7 @@ class Cluster:
         return session
 
     def stop(self) -> None:
-        """Disconnect; whatever was started here is ended, and its files are removed."""
+        """Disconnect; processes started here are ended, and their files are removed."""
         with interrupts.shielded():
             if self.mine:
                 _stopped(self.sc)
@@ -250,7 +250,7 @@ def _forget_java(folder: Folder) -> None:
     process = getattr(gateway, "proc", None)
     if process is not None:
         with suppress(OSError):
-            process.stdin.close()  # at which it ends in good order
+            process.stdin.close()  # then it ends in good order
         with suppress(subprocess.TimeoutExpired):
             process.wait(STOPPED_WITHIN)
         with suppress(Exception):
@@ -424,7 +424,7 @@ def persisted(rdd: Any) -> Any:
 
 
 class Reports:
-    """How Spark adds up reports: by their keys, so that a task run twice counts once."""
+    """Adds up reports by their keys, so that a task that is run twice counts once."""
 
     def zero(self, _value: Any) -> dict[Any, Any]:
         """Return no reports."""

@@ -32,14 +32,14 @@ MANY = 1 << 23
 class Scratch:
     """Memory of one process that is used again and again, for fresh pages are dear.
 
-    Its cost is that of the largest use so far.
+    It costs as much as the largest use so far.
     """
 
     def __init__(self) -> None:
         self._arrays: dict[str, Words] = {}
 
     def room(self, name: str, size: int, dtype: Any = np.int64, kept: int = 0) -> Any:
-        """Return so many elements of the array of this name; the first `kept` have their values."""
+        """Return `size` elements of the array of this name; the first `kept` have their values."""
         have = self._arrays.get(name)
         if have is None or len(have) < size:
             larger = np.empty(max(size, 2 * kept), dtype)
@@ -50,15 +50,15 @@ class Scratch:
 
 
 def known(rows: Words) -> Part:
-    """Return rows as a part of which nothing is kept."""
+    """Return rows as a part that `distinct` drops."""
     return rows, np.array([kernels.HELD], np.int64)
 
 
 def distinct(parts: Sequence[Part], words: int, scratch: Scratch) -> Part:
     """Return the rows of some parts without duplicates and without known ones, and their notes.
 
-    What is returned lies in `scratch` until the next call. The order depends on that of the parts
-    only. The cost is three passes over the rows, one of them within the caches.
+    What is returned lies in `scratch` until the next call. The order depends only on the
+    order of the parts. The cost is three passes over the rows, one of them within the caches.
 
     Args:
         parts: their notes may be of any type.
@@ -131,7 +131,7 @@ class Gathered:
 def unseen(
     parts: Sequence[Part], words: int, held: Iterable[Words], scratch: Scratch
 ) -> tuple[Words, Words]:
-    """Return those of a few flat rows that are not among many, without duplicates, and their notes.
+    """Return the flat rows of a few that are not among many, without duplicates, and their notes.
 
     Only the few are put into a set; the many are looked up in it.
     """

@@ -10,9 +10,9 @@ from attrs import define, field
 
 from antecede.checker.errors import ClusterError
 from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
-from antecede.checker.spark.exchange import ExpandReport, Job, MergeReport
+from antecede.checker.spark.messages import ExpandReport, Job, MergeReport
 from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.rows import Composites
+from antecede.checker.spark.rows import WorkerComposites
 from antecede.checker.spark.tasks import DriverPartitions, expand_task, merge_task
 from antecede.checker.spark.transfer import clear
 
@@ -92,7 +92,7 @@ class Jobs:
         return list(found)
 
     def run(
-        self, job: Job, own: Composites, growths: list[Any], tick: Callable[[], None]
+        self, job: Job, own: WorkerComposites, growths: list[Any], tick: Callable[[], None]
     ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports.
 
@@ -155,7 +155,7 @@ class Jobs:
         Args:
             rows: of all partitions.
             frontier: states to be expanded.
-            threshold: so many are work for executors.
+            threshold: from this many on, they are work for executors.
         """
         partitions = self.partitions
         if not self.here and rows < threshold // 2:

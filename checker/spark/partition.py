@@ -1,4 +1,4 @@
-"""What one partition of a search holds, and how it and what it sends travel between tasks."""
+"""One partition of a search, and how its rows travel between tasks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from attrs import evolve, frozen
 
 from antecede.checker.errors import ClusterError
-from antecede.checker.spark.conservation import Held
-from antecede.checker.spark.exchange import Job
-from antecede.checker.spark.rows import NO_MARKS, Composites, Marks
+from antecede.checker.spark.messages import Job
+from antecede.checker.spark.row_accounting import RowCounts
+from antecede.checker.spark.rows import NO_MARKS, Marks, WorkerComposites
 from antecede.checker.spark.transfer import from_file, to_file
 from antecede.checker.tables.tabulate import Words
 
@@ -22,7 +22,7 @@ together, and Java's heap holds several such heaps at once."""
 
 @frozen(eq=False)
 class Partition:
-    """What one partition holds, or a piece of it; all rows flat. Its arrays may be in files.
+    """The content of one partition, or a piece of it; all rows flat. Its arrays may be in files.
 
     Attributes:
         columns: the widths of the codec.
@@ -30,9 +30,9 @@ class Partition:
             are still to be expanded.
         todo: the numbers of those in their level.
         visited: states of earlier depths that may be met again.
-        progress: of each of them, int32; see `Composites.progress`.
+        progress: of each of them, int32; see `WorkerComposites.progress`.
         following: the states of the next depth found so far; where levels are sums of weights,
-            those of all open levels, and nothing else is held.
+            the states of all open levels, and nothing else is held.
         marks: of these, where levels are sums of weights; see `checker.spark.rows`.
         piece: the number of the piece.
     """
@@ -82,13 +82,13 @@ class Partition:
                 piece=piece,
             )
 
-    def held(self, own: Composites) -> Held:
+    def held(self, own: WorkerComposites) -> RowCounts:
         """Return how many rows there are of each sort."""
         words = own.codec.with_widths(self.columns).words
         level, visited, following = (
             len(rows) // words for rows in (self.level, self.visited, self.following)
         )
-        return Held(level, len(self.todo), visited, following)
+        return RowCounts(level, len(self.todo), visited, following)
 
     @classmethod
     def joined(cls, pieces: list[Partition]) -> Partition:

@@ -1,11 +1,11 @@
-"""Rounds on blocks of rows that travel between processes; see `checker.spark.breadth`.
+"""Rounds on blocks of rows that travel between processes; see `checker.spark.transport`.
 
 A composite is a number that one process gave to local words, so rows of composites cannot travel.
 A *flat row* holds the local words themselves, packed bit by bit; their components have the driver's
 numbers. Whoever expands a block translates it into composites of its own and the successors back.
 
-Nobody but the driver calls the protocol. Rows that miss a table entry are postponed, and what they
-miss is reported; the driver fills its tables and sends what was added, and the rows are tried
+Only the driver calls the protocol. Rows that miss a table entry are postponed, and their misses are
+reported; the driver fills its tables and sends what was added, and the rows are tried
 again. So a round is a pure function of a block and a version of the tables, whoever runs it,
 however often.
 """
@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
+from antecede.checker.search.transport import Totals
 from antecede.checker.spark.distinct import MANY, NOTHING, Gathered, Scratch
 from antecede.checker.tables import kernels
 from antecede.checker.tables.composites import CompositeStore
-from antecede.checker.tables.misses import refuse_crowds, wrapping
 from antecede.checker.tables.packing import Fields, Placement, wider
+from antecede.checker.tables.table_filler import refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 
 CHUNK = 1 << 13
@@ -50,11 +51,11 @@ the partition takes the rest."""
 
 @frozen(eq=False)
 class Growth:
-    """What was added to the tables since the version before.
+    """Additions to the tables since the version before.
 
     Attributes:
         version: the number of the tables' version that this makes.
-        geo: the geometry of the driver's columns; rows and composites are everybody's own.
+        geo: the geometry of the driver's columns; every process has its own rows and composites.
         col_widths: bits of each column of a local word.
         keys, values: new table entries.
         code: new effects of handlers; they follow the old ones.
@@ -76,12 +77,12 @@ class Growth:
 
 @frozen
 class Codec:
-    """How flat rows are packed.
+    """The packing of flat rows.
 
     Attributes:
         widths: bits of each local word of each actor.
         words: words of a flat row.
-        col_widths: bits of each column; two codecs of a search with the same are the same.
+        col_widths: bits of each column; equal `col_widths` imply equal codecs in one search.
         actors: how many there are.
         parted: as in `Layout`.
         fields: of the columns in an actor's local words.
@@ -127,19 +128,19 @@ class Codec:
 
 
 @define(eq=False)
-class Composites(CompositeStore):
+class WorkerComposites(CompositeStore):
     """The composites of one process, and the tables with them, as the kernels read them.
 
-    Unlike those of `checker.tables.layout.Layout` they name the states of a block only while it is
-    expanded, and may be forgotten then.
+    Unlike the composites of `checker.tables.layout.Layout`, they name the states of a block only
+    while it is expanded, and may be forgotten then.
 
     Attributes:
         version: of the tables.
         codec: of the flat rows that it reads and writes.
-        tables: what the kernels read.
+        tables: the tables as the kernels read them.
         known: per part, how many composites have weights and, under symmetry, an orbit.
         weights: see `kernels.weigh`.
-        scratch: for what is there while a task runs.
+        scratch: memory that is used while a task runs.
     """
 
     version: int = -1
@@ -342,11 +343,11 @@ NO_MARKS: Marks = np.empty(0, np.int32)
 
 
 @frozen(eq=False)
-class Weighing:
-    """How a block is expanded by weight.
+class BlockWeights:
+    """The weights with which a block is expanded.
 
     Attributes:
-        leads: per kind of transition, the lead of what it leads to.
+        leads: per kind of transition, the lead of its successor.
         levels: how many levels a transition can lead down.
         depths: of the rows of the block.
     """
@@ -361,70 +362,65 @@ class Weighing:
         return self.levels > 1
 
 
-BY_DEPTH = Weighing(NOTHING, 1, NOTHING)
+UNWEIGHTED = BlockWeights(NOTHING, 1, NOTHING)
 """For blocks of which nothing is weighed."""
 
 
 @frozen(eq=False)
 class Expanded:
-    """What the expansion of a block came to.
+    """The result of the expansion of a block.
 
     Attributes:
         sent: per owner, the flat successors with a link for each, or a mark. They stay until the
             next block is expanded.
         postponed: numbers of the rows that miss something.
-        waiting: the same rows, as flat rows.
+        waiting: these rows, as flat rows.
         keys: of the table entries that they miss, as far as they came to need them.
-        fired: per kind, transitions taken.
-        finals, total: final states; transitions taken.
-        orbits: states, transitions and final states that the expanded ones stand for.
-        shown: (properties, index, place) of what is shown; place -1: the state itself.
+        totals: sums over the expanded rows; they do not know which successors are new.
+        shown: (properties, index, place) where properties are shown; place -1: the state itself.
     """
 
     sent: list[Gathered]
     postponed: Words
     waiting: Words
     keys: Words
-    fired: Words
-    finals: int
-    total: int
-    orbits: tuple[int, int, int]
+    totals: Totals
     shown: list[tuple[int, int, int]]
 
 
 def expand_block(
-    own: Composites,
+    own: WorkerComposites,
     flat: Words,
     numbers: Words,
     partition: int,
     owners: int,
     known: int,
-    weighing: Weighing = BY_DEPTH,
+    weights: BlockWeights = UNWEIGHTED,
 ) -> Expanded:
     """Expand a block.
 
     Args:
         own: this process's composites and tables.
         flat: rows of a level in one partition.
-        numbers: of the rows in their level, for the links.
+        numbers: of the rows in their level; they become part of links.
         partition: for the links.
         owners: how many partitions there are.
         known: bit set of the properties not to report any more.
-        weighing: the depths of the rows, where levels are sums of weights.
+        weights: the depths of the rows, where levels are sums of weights.
     """
     with wrapping():
-        return _Expansion(own, flat, numbers, partition, owners, known, weighing).run()
+        return _Expansion(own, flat, numbers, partition, owners, known, weights).run()
 
 
 @define(eq=False)
 class _Expansion:
-    own: Composites
+    own: WorkerComposites
     flat: Words
     numbers: Words
     partition: int
     owners: int
     known: int
-    weighing: Weighing
+    weights: BlockWeights
     recent: Words = field(init=False)
     packed: Fields = field(init=False)
     gathered: list[Gathered] = field(init=False)
@@ -454,13 +450,12 @@ class _Expansion:
             postponed=self.numbers[left],
             waiting=self.flat.reshape(-1, words)[left].ravel(),
             keys=np.unique(np.concatenate([NOTHING, *self.keys])),
-            fired=self.fired,
-            finals=int(self.control[kernels.FINALS]),
-            total=int(self.control[kernels.FIRED]),
-            orbits=(
-                int(self.control[kernels.ORBIT_STATES]),
-                int(self.control[kernels.ORBIT_FIRED]),
-                int(self.control[kernels.ORBIT_FINALS]),
+            totals=Totals(
+                fired=int(self.control[kernels.FIRED]),
+                finals=int(self.control[kernels.FINALS]),
+                kinds=self.fired,
+                new=None,
+                orbits=self.control[kernels.ORBIT_STATES : kernels.ORBIT_FINALS + 1],
             ),
             shown=self.shown,
         )
@@ -471,7 +466,7 @@ class _Expansion:
         Of successors that come soon after each other only the first is kept, with its depth; and
         within a chunk rows that miss a composite come later.
         """
-        first, depths = self.flat[:: self.own.codec.words], self.weighing.depths
+        first, depths = self.flat[:: self.own.codec.words], self.weights.depths
         order = np.lexsort((first, depths)) if len(depths) else np.argsort(first)
         cuts = np.flatnonzero(np.diff(depths[order] if len(depths) else depths)) + 1
         for start, end in pairwise([0, *cuts.tolist(), len(order)]):
@@ -532,7 +527,7 @@ class _Expansion:
 
     def _send(self, entries: Words, count: int, stride: int, which: Words) -> None:
         """Give successors to their owners."""
-        own, weighing, words = self.own, self.weighing, self.own.codec.words
+        own, weights, words = self.own, self.weights, self.own.codec.words
         own.represent(entries, count, stride)
         rows = own.scratch.room("rows of all", self.owners * self.entries * words)
         rows = rows.reshape(self.owners, -1)
@@ -548,8 +543,8 @@ class _Expansion:
             words,
             own.weights,
             self.partition << INDEX_BITS + PLACE_BITS,
-            (weighing.depths if weighing.on else self.numbers)[which],
-            weighing.leads,
+            (weights.depths if weights.on else self.numbers)[which],
+            weights.leads,
             rows,
             notes,
             sizes,

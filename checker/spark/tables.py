@@ -9,37 +9,37 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.spark.distinct import NOTHING
-from antecede.checker.spark.rows import Composites, Growth, expand_block, widened
+from antecede.checker.spark.rows import Growth, WorkerComposites, expand_block, widened
 from antecede.checker.tables import kernels
 from antecede.checker.tables.grading import NotGradedError, Weights
-from antecede.checker.tables.misses import Supply, wrapping
+from antecede.checker.tables.table_filler import TableFiller, wrapping
 from antecede.checker.tables.tabulate import Tabulation, Words
 
 
 @define(eq=False)
 class SharedTables:
-    """The driver's tables, of which workers are sent what was added since the last time.
+    """The driver's tables; workers are sent the additions since the last time.
 
     Attributes:
         sc: the cluster.
-        supply: the tables.
-        weights: of kinds of transitions, by which states are forgotten, which no new entry may
-            forbid; None: none are.
-        growths: what was broadcast; the version of the tables is how many there were before.
+        filler: the tables.
+        weights: the weights of kinds of transitions that decide which states are forgotten; a new
+            entry must not contradict them; None: no states are forgotten.
+        growths: the additions that were broadcast; the version of the tables counts them.
         own: the driver's own composites.
     """
 
     sc: Any
-    supply: Supply
+    filler: TableFiller
     weights: Weights | None
     growths: list[Any] = field(factory=list)
-    own: Composites = field(factory=Composites)
+    own: WorkerComposites = field(factory=WorkerComposites)
     _code_sent: int = 0
     _renamed: dict[int, int] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         """Broadcast all that is in the tables."""
-        tabulation = self.supply.tabulation
+        tabulation = self.filler.tabulation
         table = tabulation.table.reshape(-1, 2)
         table = table[table[:, 0] != -1]
         tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
@@ -47,7 +47,7 @@ class SharedTables:
 
     def _grow(self) -> None:
         """Broadcast what was added to the tables since the last time."""
-        tabulation, layout = self.supply.tabulation, self.supply.layout
+        tabulation, layout = self.filler.tabulation, self.filler.layout
         self._rename_values()
         if not layout.columns_fit:
             layout.widen_columns()
@@ -72,8 +72,8 @@ class SharedTables:
 
     def _rename_values(self) -> None:
         """Fill the renamings of all values of components, so that no worker misses one."""
-        tabulation = self.supply.tabulation
-        actors, permutations = self.supply.system.actors, 0
+        tabulation = self.filler.tabulation
+        actors, permutations = self.filler.system.actors, 0
         if tabulation.symmetry is not None:
             permutations = len(tabulation.symmetry.group) - 1
         while permutations:
@@ -100,8 +100,8 @@ class SharedTables:
         with wrapping():
             while True:
                 if len(keys):
-                    self.supply.tabulation.fill(keys)
-                    grading = self.supply.tabulation.grading
+                    self.filler.tabulation.fill(keys)
+                    grading = self.filler.tabulation.grading
                     if self.weights is not None and not grading.allows(self.weights):
                         raise NotGradedError(str(grading.reason))
                     before = self.own.codec

@@ -1,6 +1,6 @@
 """What runs on workers: the two tasks of a round, on a partition.
 
-`checker.spark.breadth` is the driver's side.
+`checker.spark.transport` is the driver's side.
 """
 
 from __future__ import annotations
@@ -12,23 +12,27 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from antecede.checker.spark.conservation import Held
+from antecede.checker.search.global_properties import first_combinations
 from antecede.checker.spark.distinct import NOTHING, Part, distinct, known, unseen
-from antecede.checker.spark.exchange import ExpandReport, Job, MergeReport
-from antecede.checker.spark.joint import combinations
+from antecede.checker.spark.messages import ExpandReport, Job, MergeReport
 from antecede.checker.spark.partition import Partition, parcels
+from antecede.checker.spark.row_accounting import RowCounts
 from antecede.checker.spark.rows import (
-    Composites,
+    WorkerComposites,
     expand_block,
     widened,
 )
 from antecede.checker.spark.transfer import from_file, to_file
-from antecede.checker.spark.weighed import brought_nearer, counted, current, depths_of
-from antecede.checker.tables.misses import wrapping
+from antecede.checker.spark.weighted_levels import brought_nearer, counted, current, depths_of
+from antecede.checker.tables import kernels
+from antecede.checker.tables.table_filler import wrapping
 from antecede.checker.tables.tabulate import Words
 
 SAMPLE = 1 << 19
 """Tasks report this many postponed rows, for the driver to expand or to find out what they miss."""
+
+UNPACKED = 1 << 18
+"""Rows that are unpacked in one go: some tens of megabytes."""
 
 PREVIEW, PREVIEWED = 1 << 15, 128
 """The driver expands states of a level ahead, so that most tasks miss nothing: the first number, or
@@ -38,15 +42,15 @@ one of each second number where that is more."""
 NONE = np.zeros(1, np.int64)
 """The link of all rows where none are kept."""
 
-_OWN: dict[str, Composites] = {}
+_OWN: dict[str, WorkerComposites] = {}
 """This process's composites; a worker that starts anew makes them again."""
 
 
-def own_composites(run: str, growths: Iterable[Any]) -> Composites:
+def own_composites(run: str, growths: Iterable[Any]) -> WorkerComposites:
     """Return this process's composites, with tables of the latest version."""
     if run not in _OWN:
         _OWN.clear()
-        _OWN[run] = Composites()
+        _OWN[run] = WorkerComposites()
     own = _OWN[run]
     for place, growth in enumerate(growths):
         if place > own.version:
@@ -83,7 +87,7 @@ class DriverPartitions:
         """Take in reports, as an accumulator does."""
         self.value |= reports
 
-    def run(self, job: Job, own: Composites) -> None:
+    def run(self, job: Job, own: WorkerComposites) -> None:
         """Run both tasks of a job for one partition after the other."""
         _OWN[job.run] = own
         parts: list[list[Any]] = [[] for _ in self.partitions]
@@ -106,7 +110,7 @@ class DriverPartitions:
         return task(number, iter([(number, piece) for piece in self.partitions[number]]))
 
 
-def advanced(partition: Partition, job: Job, own: Composites, number: int) -> Partition:
+def advanced(partition: Partition, job: Job, own: WorkerComposites, number: int) -> Partition:
     """Return a partition as a job finds it: packed as the tables are now, with its next level."""
     now = _repacked(partition, own)
     if not job.advances:
@@ -126,14 +130,14 @@ def advanced(partition: Partition, job: Job, own: Composites, number: int) -> Pa
     )
 
 
-def at_hand(partition: Partition, job: Job, own: Composites) -> Partition:
+def at_hand(partition: Partition, job: Job, own: WorkerComposites) -> Partition:
     """Return a partition by weight as a job finds it."""
     now = _repacked(partition, own)
     return evolve(now, marks=brought_nearer(now.marks, job.least)) if job.advances else now
 
 
 def to_expand(
-    partition: Partition, job: Job, own: Composites, number: int
+    partition: Partition, job: Job, own: WorkerComposites, number: int
 ) -> tuple[Words, Words, Words]:
     """Return the states to be expanded, their numbers, and the links of the new stragglers."""
     links = NOTHING
@@ -161,7 +165,7 @@ def may_be_met(partition: Partition, job: Job) -> tuple[Words, ...]:
     return partition.visited, partition.level, partition.following
 
 
-def _repacked(partition: Partition, own: Composites) -> Partition:
+def _repacked(partition: Partition, own: WorkerComposites) -> Partition:
     """Return a partition packed as the tables are now."""
     before, after = own.codec.with_widths(partition.columns), own.codec
     level, visited, following = (
@@ -180,7 +184,7 @@ def _repacked(partition: Partition, own: Composites) -> Partition:
 
 
 def _next_level(
-    partition: Partition, job: Job, own: Composites, number: int
+    partition: Partition, job: Job, own: WorkerComposites, number: int
 ) -> tuple[Words, Words]:
     """Return the level that follows, with the stragglers, and the links of those."""
     if number not in job.stragglers:
@@ -213,8 +217,8 @@ def expand_task(
         rows, numbers, straggler_links = to_expand(partition, job, own, number)
         depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
-        weighing = evolve(job.weighing, depths=depths)
-        done = expand_block(own, rows, numbers, number, job.owners, job.known, weighing)
+        weights = evolve(job.weights, depths=depths)
+        done = expand_block(own, rows, numbers, number, job.owners, job.known, weights)
         some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
         report = ExpandReport(
             expanded=evolve(done, sent=[], waiting=done.waiting[:some]),
@@ -249,7 +253,7 @@ def notes_sent(job: Job, notes: Words) -> Any:
 def merge_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the second task of a job: a partition and what it was sent -> what it holds next."""
+    """Return the second task of a job: a partition and rows sent to it -> the next partition."""
 
     def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
@@ -265,7 +269,7 @@ def merge_task(
         # The shuffle delivers in any order; the same order each time gives the same indices.
         sent.sort(key=lambda part: part[:2])
         partition = None if job.starts_anew else Partition.joined(partitions)
-        found = Held() if partition is None else partition.held(own)
+        counts = RowCounts() if partition is None else partition.held(own)
         now = _present(partition, job, own, number)
         del partition
         if job.by_weight:
@@ -278,7 +282,7 @@ def merge_task(
         following = now.following
         name = f"{job.number}-links-{number}"
         report = MergeReport(
-            found=found,
+            before=counts,
             held=now.held(own),
             received=received,
             postponed=len(postponed),
@@ -288,7 +292,7 @@ def merge_task(
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
             least=0 if job.graded or job.by_weight else _least(following, own),
             preview=_preview(following.reshape(-1, words), job.owners),
-            combinations=_combinations(following, 0 if job.by_weight else before, job, own),
+            combinations=_combinations(following, before // words * (not job.by_weight), job, own),
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 1, number): report})
@@ -299,7 +303,9 @@ def merge_task(
     return task
 
 
-def _present(partition: Partition | None, job: Job, own: Composites, number: int) -> Partition:
+def _present(
+    partition: Partition | None, job: Job, own: WorkerComposites, number: int
+) -> Partition:
     """Return a partition as the second task of a job needs it."""
     if partition is not None and job.by_weight:
         return at_hand(partition, job, own)
@@ -311,7 +317,7 @@ def _present(partition: Partition | None, job: Job, own: Composites, number: int
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
-    """Return a task that says how many states stand behind those of a partition's next level."""
+    """Return a task that counts the states for which a partition's next level stands."""
 
     def task(_partition: int, partitions: Iterator[Any]) -> Iterator[int]:
         own = own_composites(job.run, growths)
@@ -323,20 +329,28 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
 
 
 def without_expanded(partition: Partition, postponed: Words, words: int) -> Partition:
-    """Return a partition by weight without the states of the current level, but for these."""
+    """Return a partition by weight without the states of the current level except these."""
     kept = ~current(partition.marks)
     kept[postponed] = True
     rows = partition.following.reshape(-1, words)[kept].ravel()
     return evolve(partition, following=rows, marks=partition.marks[kept])
 
 
-def _combinations(following: Words, first: int, job: Job, own: Composites) -> Words:
-    """Return the combinations of actors' states from so many words on, if something asks that."""
-    asked = following[first:] if job.joint else NOTHING
-    return combinations(asked, own.codec, first // own.codec.words)
+def _combinations(following: Words, first: int, job: Job, own: WorkerComposites) -> Words:
+    """Return the combinations of actors' states from row `first` on, if a property needs them."""
+    codec = own.codec
+
+    def states() -> Iterator[list[Words]]:
+        """Yield a column for each actor, some rows at a time."""
+        step = UNPACKED * codec.words
+        for at in range(first * codec.words, len(following), step) if job.combinations else ():
+            local = codec.unpacked(following[at : at + step])
+            yield list(codec.column(local, kernels.STATE).T)
+
+    return first_combinations(states(), codec.actors, first)
 
 
-def _least(rows: Words, own: Composites) -> int:
+def _least(rows: Words, own: WorkerComposites) -> int:
     return int(own.progress(rows).min()) if len(rows) else 1 << 62
 
 
@@ -347,9 +361,9 @@ def _preview(rows: Any, owners: int) -> Words:
 
 
 def _merged(
-    partition: Partition, sent: list[Any], job: Job, own: Composites
+    partition: Partition, sent: list[Any], job: Job, own: WorkerComposites
 ) -> tuple[Partition, Words, dict[int, int]]:
-    """Return a partition with those of the states sent that are new, and the links of these.
+    """Return a partition with the new ones of the states sent, and their links.
 
     Where no links were sent, there are as many zeros; by weight there are none. The last thing
     returned is how many rows each partition sent.

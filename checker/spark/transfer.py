@@ -1,9 +1,9 @@
 """Arrays in files instead of messages, where driver and workers are on one machine.
 
-What a task sends goes from Python through a socket to the JVM, into its files, and back the same
-way. On one machine a file of our own saves the way through the JVM: what it carries then is where
-the file is. Such files last as long as the JVM's own, and no longer. Their folder is the user's
-alone (see `checker.spark.cluster`), and they hold numbers, which nothing runs.
+The output of a task goes from Python through a socket to the JVM, into its files, and back on this
+way. On one machine a file of our own saves the way through the JVM, which then carries only the
+place of the file. Such files last as long as the JVM's own, and no longer. Their folder is private
+to the user (see `checker.spark.cluster`), and they hold numbers, which nothing runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ArrayFile:
 def to_file(array: Any, folder: str | None, name: str) -> Any:
     """Return where an array is in a file of this folder, or the array if there is no folder.
 
-    A task that is run twice writes the same file twice; nobody ever sees half of it.
+    A task that is run twice writes the same file twice; no task ever sees half of it.
 
     Raises:
         CapacityError: the disk does not take it.

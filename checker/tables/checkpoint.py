@@ -1,8 +1,8 @@
 """Checkpoints: a search is written to disk now and then, and goes on from there after its death.
 
-A folder of checkpoints holds one that is complete, `checkpoint-000007` say, in which there are
+A folder of checkpoints holds one that is complete, such as `checkpoint-000007`, with these files:
 
-* `manifest.json`: what was being checked, and size and checksum of every other file;
+* `manifest.json`: the check, and size and checksum of every other file;
 * `state.json`: where the search is, and which calls of the protocol its tables were made from;
 * `array-0`, …: the arrays as they are in memory.
 
@@ -12,8 +12,8 @@ the same order. So a checkpoint is data and nothing else, and whoever made it, i
 The next one is written as `checkpoint-000008.partial`, forced to the disk and renamed; then its
 predecessor goes. So whenever the process dies, a complete checkpoint is there.
 
-A search goes on only with what it began with. A checkpoint of another system, of other sources, of
-another checker or with a wrong byte is refused with the reason.
+Only the search that wrote a checkpoint can continue from it. A checkpoint of another system, of
+other sources, of another checker or with a wrong byte is refused with the reason.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field, frozen
 
 from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.search.options import Options
 from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.encoding import Stored, decoded, encoded
 
@@ -46,23 +45,30 @@ PIECE = 1 << 24
 SHARE = 10
 """A checkpoint is not begun before so many times the time that the last one took has passed."""
 
+MOST_NAMED = 5
+"""So many of the sources that changed are named."""
+
 _NAME = re.compile(r"checkpoint-(\d{6,})")
 _MANIFEST, _STATE = "manifest.json", "state.json"
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What may be raised as content is read that does not fit."""
 
 
+Files: TypeAlias = Mapping[str, tuple[int, int]]
+"""Name of a file -> its size and checksum."""
+
+
 @frozen(eq=False)
 class Contents:
-    """What a checkpoint is made of.
+    """The contents of a checkpoint.
 
     Attributes:
-        state: what to save, by name: data, see `checker.tables.encoding`.
-        others: writes further files into a folder; returns name -> size and checksum.
+        state: data to save, by name; see `checker.tables.encoding`.
+        others: writes further files into a folder, and returns them.
     """
 
     state: Mapping[str, Any]
-    others: Callable[[Path], Mapping[str, tuple[int, int]]] | None = None
+    others: Callable[[Path], Files]
 
 
 @define(eq=False)
@@ -71,7 +77,7 @@ class Checkpoints:
 
     Attributes:
         folder: where; it is locked, so that no other run writes there.
-        about: what is being checked, see `about`.
+        about: the fingerprint of the check.
         seconds_between: the least time from the end of one to the beginning of the next.
         resumed: the folder holds a checkpoint of this very search, which may be replaced.
         written: how many checkpoints were written.
@@ -172,15 +178,14 @@ class Checkpoints:
         with _Checked(folder / _STATE) as file:
             file.write(text.encode())
         files[_STATE] = file.size, file.checksum
-        if contents.others is not None:
-            files |= contents.others(folder)
+        files |= contents.others(folder)
         manifest = {"format": FORMAT, "about": self.about, "files": files}
         with _Checked(folder / _MANIFEST) as file:
             file.write(_with_checksum(manifest))
         _force(folder)
 
     def _remove_all_but(self, kept: list[tuple[int, Path]]) -> None:
-        """Remove older checkpoints, and what a dying process left half-written."""
+        """Remove older checkpoints, and half-written ones of a process that died."""
         paths = [path for _, path in kept]
         for path in self.folder.glob("checkpoint-*"):
             if path not in paths and _NAME.match(path.name):
@@ -203,21 +208,32 @@ class Checkpoints:
 
 
 def prepared(
-    options: Options, about: Mapping[str, Any], save: Callable[[Checkpoints], None]
+    folder: Path | None,
+    resume: Path | None,
+    seconds_between: float,
+    about: Mapping[str, Any],
+    save: Callable[[Checkpoints], None],
 ) -> Checkpoints | None:
-    """Return what writes the checkpoints that `options` ask for, if they do.
+    """Return the writer of a search's checkpoints, or None if it has no folder.
 
-    One is saved at once where that is new, so that whatever is wrong shows before hours have
-    passed.
+    A first checkpoint is saved at once in a new folder, so that whatever is wrong with the folder
+    shows before hours have passed.
+
+    Args:
+        folder: where to write them; None: where the search was resumed from.
+        resume: the folder of the checkpoint that the search continues, if there is one.
+        seconds_between: as in `Checkpoints`.
+        about: as in `Checkpoints`.
+        save: saves the search.
 
     Raises:
         InputError: they cannot be written.
     """
-    folder, resume = options.checkpoint or options.resume, options.resume
+    folder = folder or resume
     if folder is None:
         return None
     same = resume is not None and folder.resolve() == resume.resolve()
-    checkpoints = Checkpoints(folder, about, options.checkpoint_seconds, resumed=same)
+    checkpoints = Checkpoints(folder, about, seconds_between, resumed=same)
     try:
         if not same:
             save(checkpoints)
@@ -253,7 +269,7 @@ def _pieces(array: Any) -> Iterator[Any]:
 
 @define(eq=False)
 class _Checked:
-    """A new file, with the size and checksum of what was written to it; forced to the disk."""
+    """A new file, with the size and checksum of its content; forced to the disk."""
 
     path: Path
     size: int = 0
@@ -284,7 +300,7 @@ class Saved:
 
     Attributes:
         folder: of this checkpoint.
-        about: what was being checked.
+        about: the fingerprint of the check.
         files: name -> size and checksum.
     """
 
@@ -395,9 +411,12 @@ class Saved:
 
 
 def _changed(saved: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Return the modules that differ, in words."""
+    """Return the modules and values that differ, in words; of many the first ones."""
     names = sorted(saved.keys() | here.keys())
-    return " and ".join(name for name in names if saved.get(name) != here.get(name))
+    different = [name for name in names if saved.get(name) != here.get(name)]
+    if len(different) > MOST_NAMED:
+        different[MOST_NAMED:] = [f"{len(different) - MOST_NAMED} more"]
+    return " and ".join(different)
 
 
 def last_in(folder: Path) -> Saved:

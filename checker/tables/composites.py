@@ -1,8 +1,8 @@
 """The numbers of the combinations of one actor's columns, and their fields in rows.
 
 Both fast engines number composites in this way. The local engine's `checker.tables.layout.Layout`
-names states by them, so they stay, or are renumbered together with all rows. A worker of Spark
-(`checker.spark.rows.Composites`) has them for the rows at hand only, and may forget all of them.
+names states by them, so they stay, or are renumbered together with all rows. A worker of Spark has
+them only for the rows at hand (`checker.spark.rows.WorkerComposites`), and may forget all of them.
 """
 
 from __future__ import annotations

@@ -72,6 +72,7 @@ class Tabulation(Histories):
         symmetry: learns renamings along with the tables; None without symmetry.
         renamed: the renamings of sequences; None without symmetry, and where there are none.
         grading: learns along with the tables whether every state has one depth only.
+        delivers: some entry delivers a message; kernels ask for those of taken transitions only.
         seconds: spent in `fill`.
     """
 
@@ -87,6 +88,7 @@ class Tabulation(Histories):
     symmetry: Symmetry | None = None
     renamed: RenamedSequences | None = None
     grading: Grading = field(factory=Grading)
+    delivers: bool = False
     seconds: float = 0.0
 
     def __attrs_post_init__(self) -> None:
@@ -254,11 +256,11 @@ class Tabulation(Histories):
 
     @property
     def met(self) -> dict[str, Any]:
-        """Return figures of what was met, by name: where sends may wait, how many there were."""
-        workload = self.system.workload
+        """Return what was met, by name: deliveries, and where sends may wait, how many of them."""
+        found, workload = {"delivers": self.delivers}, self.system.workload
         if workload.sends is None:
-            return {}
-        return {"most_sent": most_sent(workload, [found.values for found in self.positions])}
+            return found
+        return found | {"most_sent": most_sent(workload, [p.values for p in self.positions])}
 
     @property
     def sought_endings(self) -> int:
@@ -286,6 +288,7 @@ class Tabulation(Histories):
     def _events(self, actor: int, step: Step) -> list[int]:
         """Return what the history records of a step after its causal-send, in that order."""
         at_network = self.oracle.network_send is not None
+        self.delivers |= bool(step.deliveries)
         events = []
         for message in step.deliveries:
             known = 0 <= message.sender < self.system.actors

@@ -10,15 +10,17 @@ from attrs import evolve
 from hypothesis import HealthCheck, assume, given, settings
 
 from antecede.checker.check import check
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property, What, Where
 from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.loop import Found, explore
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
+from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, load_spec
 from tests.conftest import ROOT, method
+from tests.local.common import threads_of
 from tests.random_systems import RandomSystem, random_systems
 from tests.search.test_graph import graph_of
 from tests.semantics.test_transition import system_for
@@ -45,9 +47,9 @@ def asked(name: str, actors: int, messages: int, *props: Property, **how: Any) -
     return evolve(system, properties=props or (CAN_DELIVER,))
 
 
-def whole(system: System, **options: Any) -> LocalBreadthFirst:
+def whole(system: System, **options: Any) -> TabulatedSearch:
     """Return a search of the fast engine that is over."""
-    search = LocalBreadthFirst(system, options=method(**{"threads": 2, "block": 64} | options))
+    search = search_on_threads(system, options=method(**{"threads": 2, "block": 64} | options))
     while search.frontier:
         search.round(lambda: None)
     return search
@@ -83,7 +85,7 @@ def test_it_is_the_graph_of_the_plain_engine_number_by_number(
     system = asked(name, actors, messages, **how)
     search = whole(system, symmetry=False, threads=threads)
     found = search.lost(CAN_DELIVER, lambda: None)
-    kept, plain = search.kept, graph_of(system)
+    kept, plain = threads_of(search).graph, graph_of(system)
     assert kept is not None
     assert plain.rows.first.tolist() == kept.first.array[: kept.states + 1].tolist()
     assert plain.rows.target.tolist() == kept.target.array[: kept.edges].tolist()
@@ -135,11 +137,10 @@ def test_two_properties_are_judged_on_one_graph() -> None:
 def test_a_property_that_tells_actors_apart_is_judged_without_symmetry() -> None:
     system = asked("mfss", 3, 1, FIRST_ACTOR_ONLY, network="lossy")
     search = whole(system, symmetry=True)
-    assert search.supply.symmetric
+    assert search.filler.symmetric
     found = search.lost(FIRST_ACTOR_ONLY, lambda: None)
     assert plain_length(system, FIRST_ACTOR_ONLY) == length(found)
-    assert search.kept is not None
-    assert not search.kept.supply.symmetric
+    assert not search.graph_figures["graph"]["symmetric"]
     search.close()
 
 
@@ -157,15 +158,16 @@ def test_every_exhaustive_search_decides_it(search: str) -> None:
 def test_a_graph_is_spilled_where_the_search_is(tmp_path: Path) -> None:
     search = whole(asked("mfss", 2, 2), spill=tmp_path)
     assert search.lost(CAN_DELIVER, lambda: None) is None
-    assert search.kept is not None
-    assert min(search.kept.target.file_bytes, search.kept.first.file_bytes) > 0
+    graph = threads_of(search).graph
+    assert graph is not None
+    assert min(graph.target.file_bytes, graph.first.file_bytes) > 0
     search.close()
 
 
 def test_no_state_is_forgotten_that_the_graph_needs() -> None:
     system = asked("mfss", 2, 2)
     search = whole(system, memory="sweep-line", forget_from=1)
-    assert 0 == sum(owner.visited.dropped for owner in search.owners)
+    assert 0 == sum(shard.visited.dropped for shard in threads_of(search).shards)
     assert search.lost(CAN_DELIVER, lambda: None) is None
     search.close()
 

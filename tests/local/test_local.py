@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.local import expansion
-from antecede.checker.local.breadth import LocalBreadthFirst
 from antecede.checker.local.expansion import Expansion
-from antecede.checker.local.owners import Owner
+from antecede.checker.local.shard import Shard
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.loop import explore
@@ -38,6 +38,7 @@ from antecede.properties import DEFAULT
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.mfss import MFSS
 from tests.conftest import ROOT, method
+from tests.local.common import threads_of
 from tests.models import naive_counts
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import SYSTEMS, system_for
@@ -66,7 +67,7 @@ FAULTY_NETWORKS = [
 def searched(system: System, **options: Any) -> Result:
     """Explore with the fast engine, one thread unless told otherwise."""
     chosen = method(**{"threads": 1, **options})
-    return explore(system, LocalBreadthFirst(system, options=chosen))
+    return explore(system, search_on_threads(system, options=chosen))
 
 
 def plainly(system: System) -> Result:
@@ -295,9 +296,9 @@ def test_representatives_stay_the_same_when_rows_need_more_words(
 ) -> None:
     monkeypatch.setattr(packing, "WORD_BITS", 26)
     system = small("cykas", 3, 2)
-    explorer = LocalBreadthFirst(system, options=method(threads=1, symmetry=True))
+    explorer = search_on_threads(system, options=method(threads=1, symmetry=True))
     result = explore(system, explorer)
-    assert 2 == explorer.supply.layout.row_words
+    assert 2 == explorer.filler.layout.row_words
     assert Counts(52_521, 221_935, 19, 1) == result.unreduced
 
 
@@ -305,12 +306,12 @@ def test_representatives_stay_the_same_when_rows_need_more_words(
 
 
 def test_a_sweep_drops_states_and_the_counts_stay_exact() -> None:
-    explorer = LocalBreadthFirst(
+    explorer = search_on_threads(
         small("cykas", 3, 2), options=method(threads=1, memory="sweep-line")
     )
     result = explore(explorer.system, explorer)
     assert Counts(52_521, 221_935, 19, 1) == result.counts
-    assert 40_000 < sum(owner.visited.dropped for owner in explorer.owners)
+    assert 40_000 < sum(shard.visited.dropped for shard in threads_of(explorer).shards)
 
 
 def test_the_check_of_the_progress_notices_a_transition_that_decreases_it(
@@ -356,9 +357,9 @@ def test_local_words_grow_to_two_and_nothing_changes(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         Layout, "_needed_columns", lambda self, slack: [n and n + 14 for n in real(self, slack)]
     )
-    explorer = LocalBreadthFirst(small("cykas", 3, 1, history="full"), options=method())
+    explorer = search_on_threads(small("cykas", 3, 1, history="full"), options=method())
     result = explore(explorer.system, explorer)
-    assert 1 < explorer.supply.layout.words
+    assert 1 < explorer.filler.layout.words
     assert Counts(1_267, 2_611, 10, 68) == result.counts
 
 
@@ -367,12 +368,12 @@ def test_the_visited_set_keeps_every_state_as_it_grows_and_shrinks(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(visited_sets, "SMALLEST", 64)
-    explorer = LocalBreadthFirst(
+    explorer = search_on_threads(
         small("cykas", 2, 3, history="clocks"),
         options=method(threads=2, memory="sweep-line" if width == 2 else "auto"),
     )
-    for owner in explorer.owners:
-        owner.visited.capacity = 64
+    for shard in threads_of(explorer).shards:
+        shard.visited.capacity = 64
     result = explore(explorer.system, explorer)
     assert found(plainly(explorer.system))["counts"] == result.counts
 
@@ -413,9 +414,9 @@ def test_a_protocol_whose_states_never_repeat_still_works() -> None:
 def test_bounds_give_incomplete() -> None:
     system = small("mfss", 3, 2)
     for bounds in (Bounds(max_states=100), Bounds(max_seconds=1e-9), Bounds(max_memory=1)):
-        result = explore(system, LocalBreadthFirst(system, options=method()), bounds)
+        result = explore(system, search_on_threads(system, options=method()), bounds)
         assert (Verdict.INCOMPLETE, True) == (result.verdict, bool(result.stopped_by))
-    result = explore(system, LocalBreadthFirst(system, 5, method()), Bounds(max_depth=5))
+    result = explore(system, search_on_threads(system, 5, method()), Bounds(max_depth=5))
     assert (Verdict.INCOMPLETE, 5) == (result.verdict, result.counts.depth)
 
 
@@ -437,7 +438,7 @@ def test_what_an_actor_heard_of_itself_is_kept_only_while_it_matters(engine: str
 def test_a_state_may_have_tens_of_thousands_of_transitions() -> None:
     """Each of 13 actors can send to any group of others: that is more than 15 bits can say."""
     system = small("unordered", 13, 1, workload="multicast", properties=("integrity",))
-    explorer = LocalBreadthFirst(system, max_depth=2, options=Options(threads=1))
+    explorer = search_on_threads(system, max_depth=2, options=Options(threads=1))
     counts = explore(system, explorer).counts
     sends = 13 * (2**12 - 1)
     assert (1 + sends, 1 + sends) == (counts.unique_states, counts.total_states)
@@ -462,7 +463,7 @@ def test_transitions_are_told_by_kind() -> None:
 
 
 WITHOUT_JIT = """
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.search.loop import explore
 from tests.conftest import method
 from tests.local.test_local import found, plainly, small
@@ -470,7 +471,7 @@ from tests.local.test_local_depth import both, walked
 for name, history in (("mfss", "full"), ("cykas", "knowledge"), ("cykas-as-printed", "clocks")):
     system = small(name, 2, 2, history=history)
     for options in ({}, {"symmetry": True, "memory": "sweep-line", "check_progress": True}):
-        explorer = LocalBreadthFirst(system, options=method(threads=2, block=64, **options))
+        explorer = search_on_threads(system, options=method(threads=2, block=64, **options))
         assert found(plainly(system)) == found(explore(system, explorer)), (name, options)
 plain, local = both(small("cykas", 2, 2))
 assert plain == local
@@ -491,9 +492,9 @@ def test_kernels_work_without_the_compiler() -> None:
 
 
 def test_one_visited_set_tells_how_full_it_is() -> None:
-    explorer = LocalBreadthFirst(small("mfss", 2, 2), options=method(threads=1))
+    explorer = search_on_threads(small("mfss", 2, 2), options=method(threads=1))
     explore(explorer.system, explorer)
-    owned: Visited = explorer.owners[0].visited
+    owned: Visited = threads_of(explorer).shards[0].visited
     assert 81 == owned.unique == owned.states
     assert CYKAS.name == "cykas"
 
@@ -508,15 +509,15 @@ def test_threads_that_are_done_take_over_rows_of_another(
     taken = set()
     expand = Expansion._expand
 
-    def watched(self: Expansion, owner: Owner) -> None:
-        taken.add((owner.number, owner.source))
-        expand(self, owner)
+    def watched(self: Expansion, shard: Shard) -> None:
+        taken.add((shard.number, shard.source))
+        expand(self, shard)
 
     monkeypatch.setattr(Expansion, "_expand", watched)
     options = method(threads=3, block=64, symmetry=False)
-    explorer = LocalBreadthFirst(small("cykas-secret-mode", 3, 2), options=options)
+    explorer = search_on_threads(small("cykas-secret-mode", 3, 2), options=options)
     shared = explore(explorer.system, explorer)
-    explorer = LocalBreadthFirst(
+    explorer = search_on_threads(
         small("cykas-secret-mode", 3, 2), options=evolve(options, threads=1)
     )
     alone = explore(explorer.system, explorer)

@@ -21,22 +21,24 @@ import pytest
 from antecede.checker import memory
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ProtocolError
-from antecede.checker.local import owners
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local import shard as shards
 from antecede.checker.local.expansion import Expansion
-from antecede.checker.local.owners import VISITED, Level, repack_level
+from antecede.checker.local.shard import VISITED, Level, repack_level
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Transition
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import arena
 from antecede.checker.tables.arena import Arena, Arenas
-from antecede.checker.tables.misses import Repacking
 from antecede.checker.tables.packing import Fields
+from antecede.checker.tables.table_filler import Repacking
 from antecede.checker.tables.visited import SMALLEST, TAIL
 from tests.conftest import ROOT, method
+from tests.local.common import threads_of
 
 PAGE = mmap.PAGESIZE
 
@@ -54,7 +56,7 @@ def system(
 def checked(asked: System, bounds: Bounds = Bounds(), **options: Any) -> Result:
     """Explore with 2 threads that send each other few states at a time."""
     chosen = method(**{"threads": 2, "block": 64, **options})
-    return explore(asked, LocalBreadthFirst(asked, bounds.max_depth, chosen), bounds)
+    return explore(asked, search_on_threads(asked, bounds.max_depth, chosen), bounds)
 
 
 def transitions_of(result: Result) -> list[Transition]:
@@ -216,7 +218,7 @@ def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """For in a file it may be larger than the memory."""
-    monkeypatch.setattr(owners, "PIECE", 3)
+    monkeypatch.setattr(shards, "PIECE", 3)
     before = Fields.of([30, 30], [0, 0], [0, 30])
     after = Fields.of([40, 40], [0, 1], [0, 0])
     repacking = Repacking(before, after, old_words=1, new_words=2)
@@ -230,9 +232,9 @@ def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
 
 
 def test_no_thread_is_left_when_a_search_ends() -> None:
-    explorer = LocalBreadthFirst(system(), options=method(threads=2))
+    explorer = search_on_threads(system(), options=method(threads=2))
     explore(explorer.system, explorer)
-    threads = explorer.pool._threads
+    threads = threads_of(explorer).pool._threads
     assert threads
     assert not any(thread.is_alive() for thread in threads)
 
@@ -258,7 +260,7 @@ ENDS: dict[str, Callable[[Path], Any]] = {
     "bound": lambda spill: checked(system(), Bounds(max_states=9), spill=spill),
     "Ctrl-C": lambda spill: explore(
         system(),
-        LocalBreadthFirst(system(), options=method(threads=2, spill=spill)),
+        search_on_threads(system(), options=method(threads=2, spill=spill)),
         watch=interrupt,
     ),
 }
@@ -283,7 +285,7 @@ def test_files_are_gone_when_the_protocol_fails_at_the_start(
 def test_two_searches_may_spill_to_one_folder(spilled: Path) -> None:
     asked = system()
     options = method(threads=2, block=64, spill=spilled, spill_visited=True)
-    first, second = (LocalBreadthFirst(asked, options=options) for _ in range(2))
+    first, second = (search_on_threads(asked, options=options) for _ in range(2))
     assert checked(asked).counts == explore(asked, first).counts == explore(asked, second).counts
 
 
@@ -309,7 +311,7 @@ def small_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 VISITED_PAGES = 2 * (SMALLEST + TAIL) * 8 // PAGE
-"""What two owners' visited sets take at first."""
+"""What two shards' visited sets take at first."""
 
 
 @pytest.mark.parametrize(
@@ -323,7 +325,7 @@ def test_a_disk_that_gets_full_ends_the_search_without_a_verdict(
     pages: int,
     what: str,
 ) -> None:
-    """Four pages hold what the first owner found, but not what the second one finds."""
+    """Four pages hold what the first shard found, but not what the second one finds."""
     small_disk(pages * PAGE)
     result = checked(system(), spill=spilled, spill_visited=spill_visited)
     assert Verdict.INCOMPLETE is result.verdict
@@ -384,8 +386,8 @@ def test_too_little_memory_ends_the_search_without_a_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = system()
-    explorer = LocalBreadthFirst(asked, options=method(threads=2, block=64))
-    for made in explorer.arenas.made:
+    explorer = search_on_threads(asked, options=method(threads=2, block=64))
+    for made in threads_of(explorer).arenas.made:
         made._backed = min(made._backed, PAGE)
     monkeypatch.setattr(arena, "available_memory_bytes", lambda: 0)
     result = explore(asked, explorer)
@@ -441,9 +443,11 @@ def test_without_parents_a_second_search_finds_the_counterexample(
 
 def test_no_parents_are_kept_unless_asked_for() -> None:
     asked = system()
-    explorer = LocalBreadthFirst(asked, options=method(threads=1, traces=False))
+    explorer = search_on_threads(asked, options=method(threads=1, traces=False))
     assert Verdict.HOLDS is explore(asked, explorer).verdict
-    assert 0 == sum(owner.parents._backed + owner.places._backed for owner in explorer.owners)
+    assert 0 == sum(
+        shard.parents._backed + shard.places._backed for shard in threads_of(explorer).shards
+    )
 
 
 def test_a_witness_without_parents_leaves_the_search_going_on() -> None:
@@ -471,7 +475,7 @@ def test_no_bound_stops_the_second_search() -> None:
                 raise Stop("enough")
 
         options = method(threads=2, block=64, traces=traces)
-        result = explore(asked, LocalBreadthFirst(asked, options=options), watch=watch)
+        result = explore(asked, search_on_threads(asked, options=options), watch=watch)
         return result, next(seen) - 1
 
     kept, reports = stopped_at(1 << 20, traces=True)
@@ -486,12 +490,12 @@ def test_a_second_search_without_memory_says_what_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = system("fifo", 3, 2, "knowledge")
-    first = LocalBreadthFirst(asked, options=method(threads=1, traces=False))
+    first = search_on_threads(asked, options=method(threads=1, traces=False))
 
     def too_little(*_arguments: Any) -> Iterator[None]:
         raise CapacityError("too little memory")
 
-    monkeypatch.setattr(LocalBreadthFirst, "_start", too_little)
+    monkeypatch.setattr(TabulatedSearch, "_start", too_little)
     result = explore(asked, first)
     assert Verdict.INCOMPLETE is result.verdict
     expected = "causal-delivery is violated, but the second search, for the counterexample, failed"
@@ -504,7 +508,7 @@ def test_a_second_search_without_memory_says_what_is_known(
 def test_the_engine_passes_the_options_on(spilled: Path) -> None:
     options = Options(spill=spilled, spill_visited=True, traces=False, threads=1)
     explorer = explorer_for(system(), options)
-    assert isinstance(explorer, LocalBreadthFirst)
+    assert isinstance(explorer, TabulatedSearch)
     expected = (spilled, True, False)
     passed = explorer.options
     assert expected == (passed.spill, passed.spill_visited, passed.traces)
@@ -532,7 +536,7 @@ def test_a_protocol_that_fails_still_ends_in_an_error(
         raise ProtocolError("seeded")
 
     asked = system("mfss", 2, 1)
-    explorer = LocalBreadthFirst(asked, options=method(threads=1, spill=spilled))
-    monkeypatch.setattr(Expansion, "_fill", fail)
+    explorer = search_on_threads(asked, options=method(threads=1, spill=spilled))
+    monkeypatch.setattr(Expansion, "_fill_missed", fail)
     assert Verdict.ERROR is explore(asked, explorer).verdict
     assert [] == open_files_in(spilled)

@@ -11,7 +11,7 @@ import pytest
 from antecede.checker.paths.minimise import minimise, violated_property
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.distinct import collect, shape
+from antecede.checker.search.counterexample_kinds import collect, shape
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import DepthFirst, RandomWalks

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.check import check
+from antecede.checker.errors import CapacityError, ProtocolError
+from antecede.checker.formats.json import result_object
 from antecede.checker.model import (
     CausalSend,
     Envelope,
@@ -20,14 +22,18 @@ from antecede.checker.model import (
     Receive,
     Renaming,
     State,
+    Step,
 )
-from antecede.checker.purity.commutes import disagreement
+from antecede.checker.purity.commutes import FormCheck
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.options import Bounds
+from antecede.checker.report.text import check_text, headline
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.normal import normal_form
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec
+from antecede.properties import ENDLESS
+from antecede.protocols.fifo import FIFO, Fifo
 from antecede.protocols.newtop import NEWTOP_NULL, Null
 from tests.conftest import Command
 from tests.semantics.test_marked import system
@@ -46,12 +52,9 @@ SYSTEMS = (
 )
 
 
-def counting(protocol: str, workload: str, network: str) -> tuple[System, NormalForm]:
-    """Return a system that does not apply its protocol's normal form, and the form."""
-    asked = system(protocol, workload, network=network)
-    normal = asked.protocol.normal
-    assert normal is not None
-    return evolve(asked, protocol=evolve(asked.protocol, normal=None)), normal
+def whole(asked: System) -> System:
+    """Return the system that does not apply its protocol's normal form."""
+    return evolve(asked, normalises=False)
 
 
 def first_states(asked: System, most: int) -> Iterator[State]:
@@ -70,9 +73,10 @@ def first_states(asked: System, most: int) -> Iterator[State]:
 def test_a_normal_form_commutes_with_every_step_of_the_first_states(
     protocol: str, workload: str, network: str
 ) -> None:
-    asked, normal = counting(protocol, workload, network)
-    faults = {disagreement(asked, normal, state) for state in first_states(asked, 250)}
-    assert {None} == faults
+    asked = system(protocol, workload, network=network)
+    forms = FormCheck(asked)
+    for state in first_states(whole(asked), 250):
+        forms.compare(state)
 
 
 @pytest.mark.parametrize(("protocol", "workload", "network"), SYSTEMS)
@@ -81,23 +85,225 @@ def test_a_normal_form_commutes_with_every_step_of_the_first_states(
 def test_a_normal_form_commutes_far_from_the_start(
     protocol: str, workload: str, network: str, choices: list[int]
 ) -> None:
-    asked, normal = counting(protocol, workload, network)
+    asked = system(protocol, workload, network=network)
     state = initial_state(asked)
     for choice in choices:
-        transitions = enabled(asked, state)
-        state = successor(asked, state, transitions[choice % len(transitions)]).state
-    assert disagreement(asked, normal, state) is None
+        transitions = enabled(whole(asked), state)
+        taken = transitions[choice % len(transitions)]
+        state = successor(whole(asked), state, taken).state
+    FormCheck(asked).compare(state)
 
 
-@pytest.mark.parametrize(("protocol", "workload", "network"), SYSTEMS)
-def test_invariants_say_the_same_of_a_normal_form(
-    protocol: str, workload: str, network: str
+def most_sent(state: Fifo) -> int:
+    return max(state.sent)
+
+
+COUNTING = evolve(
+    FIFO,
+    invariants={"few": lambda state: most_sent(state) < 4},
+    joint_invariants={"near": lambda states: sum(map(most_sent, states)) < 4},
+    witnesses={"third": lambda state: max(state.delivered) > 2},
+    joint_witnesses={"both": lambda states: all(most_sent(state) > 1 for state in states)},
+    measures={"sent": most_sent},
+)
+"""Its normal form is sound, and keeps nothing of what its predicates look at."""
+
+
+@pytest.mark.parametrize(
+    ("prop", "verdict", "length"),
+    [
+        ("invariant:few", Verdict.VIOLATED, 7),
+        ("invariant:near", Verdict.VIOLATED, 6),
+        ("witness:third", Verdict.HOLDS, 6),
+        ("witness:both", Verdict.HOLDS, 6),
+    ],
+)
+@pytest.mark.parametrize("form", [True, False])
+def test_a_predicate_is_judged_on_states_as_they_are(
+    form: bool, prop: str, verdict: Verdict, length: int
 ) -> None:
-    asked, normal = counting(protocol, workload, network)
-    for state in first_states(asked, 250):
-        small = normal_form(normal, asked.network, state)
-        for judge in (*asked.protocol.invariants.values(), *asked.protocol.witnesses.values()):
-            assert list(map(judge, state.actors)) == list(map(judge, small.actors))
+    asked = COUNTING if form else evolve(COUNTING, normal=None)
+    spec = Spec(protocol="fifo", actors=2, workload="endless:1", properties=(prop,))
+    result = check(spec, protocol=asked).result
+    assert verdict is result.verdict
+    assert length == (result.counterexample or result.shown[prop]).length
+
+
+@pytest.mark.parametrize("form", [True, False])
+def test_a_bound_is_on_states_as_they_are(form: bool) -> None:
+    asked = COUNTING if form else evolve(COUNTING, normal=None)
+    spec = Spec(protocol="fifo", actors=2, workload="endless:1", bound=("sent=3",))
+    result = check(spec, protocol=asked).result
+    assert [5] == [growth.path.length for growth in result.grown]
+    assert Verdict.VIOLATED is result.properties["invariant:near"]
+
+
+def test_invariants_that_nobody_asked_for_are_left_out_where_there_is_a_form() -> None:
+    spec = Spec(protocol="fifo", actors=2, workload="endless:1")
+    report = check(spec, protocol=COUNTING)
+    assert ENDLESS == tuple(report.result.properties)
+    told = " ".join(check_text(report).split())
+    assert "Not judged: invariant:few and invariant:near, which look at actors' states." in told
+    asked = check(evolve(spec, properties=("invariant:few",)), protocol=COUNTING)
+    told = " ".join(check_text(asked).split())
+    assert "The normal form of fifo is not used, because invariant:few looks at" in told
+
+
+def test_a_handler_that_fails_is_found_with_a_form() -> None:
+    """The run to it is looked for with marks in place of states, which no form knows."""
+
+    def receive(state: Fifo, src: int, packet: Any) -> Step:
+        if packet.sequence == 2:
+            raise RuntimeError("two")
+        return FIFO.receive(state, src, packet)
+
+    spec = Spec(protocol="fifo", actors=2, workload="endless:2")
+    result = check(spec, protocol=evolve(FIFO, receive=receive)).result
+    assert Verdict.ERROR is result.verdict
+    assert "raised RuntimeError: two" in str(result.error)
+
+
+def drops(at: int, form: NormalForm | None) -> Protocol:
+    """Return a protocol that counts what it receives, and drops one message."""
+
+    def receive(count: int, _src: int, packet: Any) -> Step:
+        return Step(count + 1, deliveries=() if count == at else (packet,))
+
+    return Protocol(
+        name="drops",
+        summary="drops one message",
+        source="a test",
+        initial=lambda _actor, _actors: 0,
+        causal_send=lambda state, message: Step(state, ((message.receiver, message),)),
+        receive=receive,
+        normal=form,
+    )
+
+
+def zero(_states: tuple[int, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+    return Renaming(lambda _actor, _count: 0, lambda envelope: envelope.packet)
+
+
+ONE_SENDS = Spec(protocol="drops", actors=2, workload="endless:1:[[1],[]]")
+
+
+def test_a_form_that_forgets_what_matters_far_from_the_start_is_an_error() -> None:
+    result = check(ONE_SENDS, protocol=drops(24, zero)).result
+    assert Verdict.ERROR is result.verdict
+    assert "delivers something else after the normal form" in str(result.error)
+    assert Verdict.VIOLATED is check(ONE_SENDS, protocol=drops(24, None)).result.verdict
+
+
+def test_what_holds_under_a_form_holds_on_a_condition() -> None:
+    """Nobody comes to the message that matters, and nobody says that there is none."""
+    report = check(ONE_SENDS, protocol=drops(10_000, zero))
+    assert Verdict.HOLDS is report.result.verdict
+    assert ("the normal form of drops is sound",) == report.result.conditions
+    assert ["the normal form of drops is sound"] == result_object(report)["conditions"]
+    assert "drops: HOLDS if the normal form of drops is sound" == headline(report)
+    assert "which proves nothing about other states" in " ".join(check_text(report).split())
+    without = check(
+        ONE_SENDS, Options(engine="plain"), Bounds(max_states=50), protocol=drops(3, None)
+    )
+    assert () == without.result.conditions
+
+
+@frozen
+class Lamp:
+    """How often an actor was told to switch, up to three times, and whether its lamp is on."""
+
+    told: int = 0
+    on: bool = False
+
+
+def switches(state: Lamp, _src: int, packet: Any) -> Step:
+    if state.on:
+        return Step(state)
+    return Step(Lamp(min(state.told + 1, 3), state.told == 2), deliveries=(packet,))
+
+
+def test_a_form_that_merges_two_states_is_an_error_though_they_differ_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It forgets whether the lamp is on. A search that trusts it never sees that this matters."""
+    lamp = evolve(
+        drops(0, lambda _states, _flying: Renaming(forgets_lamp, lambda e: e.packet)),
+        initial=lambda _actor, _actors: Lamp(),
+        receive=switches,
+    )
+    monkeypatch.setattr("antecede.checker.purity.commutes.WALKS", 0)
+    result = check(ONE_SENDS, protocol=lamp).result
+    assert Verdict.ERROR is result.verdict
+    assert "the normal form of drops is not sound" in str(result.error)
+    monkeypatch.setattr(FormCheck, "cover", lambda *_: None)
+    assert Verdict.HOLDS is check(ONE_SENDS, protocol=lamp).result.verdict
+
+
+def test_a_form_is_checked_within_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cover(_forms: FormCheck, _most: int, _tick: object) -> None:
+        raise CapacityError("--max-seconds 1 reached")
+
+    monkeypatch.setattr(FormCheck, "cover", cover)
+    report = check(ONE_SENDS, protocol=drops(10_000, zero))
+    assert Verdict.INCOMPLETE is report.result.verdict
+    assert {Verdict.INCOMPLETE} == set(report.result.properties.values())
+    assert "drops: INCOMPLETE: --max-seconds 1 reached" == headline(report)
+
+
+def test_a_cycle_under_a_form_is_one_on_the_condition_that_the_form_is_sound() -> None:
+    """Where a run ends the states as they are say so themselves."""
+    result = check(evolve(ONE_SENDS, workload="endless:2:[[1],[]]"), protocol=keeps_back()).result
+    assert Verdict.VIOLATED is result.verdict
+    assert result.counterexample is not None
+    assert result.counterexample.repeats
+    assert ("the normal form of drops is sound",) == result.conditions
+    stuck = check(Spec(protocol="cbcast", workload="endless:1:[[1,2],[],[]]")).result
+    assert Verdict.VIOLATED is stuck.verdict
+    assert () == stuck.conditions
+
+
+def keeps_back() -> Protocol:
+    """Return a protocol that never delivers the first message, and counts the others."""
+    first = drops(0, lambda *_: Renaming(lambda _actor, n: min(n, 1), lambda e: e.packet))
+    return evolve(first, name="drops")
+
+
+def test_a_run_that_only_exists_under_a_form_is_an_error_of_the_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It says that the lamp is on; then nothing is delivered, and the run ends at once."""
+    lamp = evolve(
+        drops(0, lambda *_: Renaming(lambda _actor, s: Lamp(s.told, True), lambda e: e.packet)),
+        initial=lambda _actor, _actors: Lamp(),
+        receive=switches,
+    )
+    monkeypatch.setattr("antecede.checker.purity.commutes.WALKS", 0)
+    result = check(ONE_SENDS, protocol=lamp).result
+    assert Verdict.ERROR is result.verdict
+    assert "the normal form of drops is not sound" in str(result.error)
+
+
+def forgets_lamp(_actor: int, state: Lamp) -> Lamp:
+    return Lamp(state.told)
+
+
+def test_two_packets_that_a_form_makes_one_are_both_compared() -> None:
+    """They enable one transition by name, and only one of them is delivered."""
+
+    def receive(state: int, _src: int, packet: Any) -> Step:
+        return Step(state, deliveries=(packet[0],) if packet[1] else ())
+
+    two = evolve(
+        drops(0, lambda *_: Renaming(lambda _actor, n: 0, lambda e: (e.packet[0], 0))),
+        causal_send=lambda n, m: Step(n + 1, ((m.receiver, (m, n)),)),
+        receive=receive,
+    )
+    asked = system(two, "endless:2:[[1],[]]", 2)
+    state = initial_state(asked)
+    for _ in range(2):
+        state = after_causal_send(whole(asked), state)
+    with pytest.raises(ProtocolError, match="something else"):
+        FormCheck(asked).compare(state)
 
 
 def forgetful(name: str, field: str) -> Protocol:

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.check import check
+from antecede.checker.liveness.ag_ef import first_lost
 from antecede.checker.model import Timeout, Transition
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.graph import Passes, Rows, StateGraph, integers
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst
-from antecede.checker.search.recovery import first_lost
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.spec import Spec
 from antecede.checker.tables.kernels import COMPILED
@@ -122,7 +122,8 @@ def test_a_state_that_is_being_expanded_knows_how_it_was_found() -> None:
     start = initial_state(system)
     graph = StateGraph([start])
     (first, *_) = enabled(system, start)
-    graph.add(first, successor(system, start, first).state)
+    edges = graph.expand(system, [first])
+    next(edges)
     assert (first,) == graph.path_to(1)
 
 

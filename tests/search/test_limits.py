@@ -10,9 +10,9 @@ from attrs import evolve
 
 from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import ProtocolError
+from antecede.checker.liveness.fairness import lasso
 from antecede.checker.model import Protocol, State
 from antecede.checker.registry import protocol_named
-from antecede.checker.search.fairness import lasso
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.limits import greatest, held, limits_from

@@ -7,13 +7,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.check import check
 from antecede.checker.errors import CapacityError
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.search.costs import Kind, Measures, Size, measure, size_of
+from antecede.checker.registry import protocol_named
+from antecede.checker.search.measures import Kind, Measures, Size, measure, size_of
 from antecede.checker.search.options import Options
+from antecede.checker.search.result import Verdict
 from antecede.checker.spec import Spec, system_of
 from tests.conftest import ROOT, Command
 
@@ -179,3 +181,14 @@ def test_measures_are_for_one_check(antecede: Command) -> None:
     ran = antecede("check", "specs/small", "--measures")
     assert 2 == ran.code
     assert "--measures is for one check" in ran.err
+
+
+def test_a_predicate_of_final_states_that_fails_makes_the_check_an_error() -> None:
+    def fails(_state: object) -> bool:
+        raise SystemExit(3)
+
+    protocol = evolve(protocol_named("unordered"), at_rest={"broken": fails})
+    asked = Spec(protocol="unordered", actors=2, messages=1)
+    report = check(asked, protocol=protocol, measured=True)
+    assert (Verdict.ERROR, 2) == (report.result.verdict, report.exit_code)
+    assert "at-rest predicate 'broken' of protocol 'unordered' raised" in str(report.result.error)

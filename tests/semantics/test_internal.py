@@ -14,7 +14,7 @@ from attrs import evolve
 from antecede.checker.check import check
 from antecede.checker.errors import InputError
 from antecede.checker.formats.registry import FORMATS, trace_text
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Internal, Message, Protocol, Receive, Step
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.minimise import minimise
@@ -77,7 +77,7 @@ def test_every_engine_counts_what_the_naive_checker_counts(
 
 
 def _locally(asked: System, **options: Any) -> Result:
-    return explore(asked, LocalBreadthFirst(asked, options=method(threads=1, **options)))
+    return explore(asked, search_on_threads(asked, options=method(threads=1, **options)))
 
 
 @pytest.mark.parametrize("protocol", [COLLECTS, GREETS_AND_COLLECTS])

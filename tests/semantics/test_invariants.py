@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.model import Message, Packet, Protocol, Step
+from antecede.checker.model import Message, Packet, Protocol, Step, with_item
 from antecede.checker.search.result import Verdict
 from antecede.protocols import cykas, mfss, mfss_fifo, rst
 from antecede.protocols.cykas import CYKAS, Cykas, Eager
@@ -78,15 +78,18 @@ def sends_whatever_is_unacknowledged(state: Cykas) -> tuple[Cykas, cykas.Sends]:
         packet: Packet = cykas.Normal(m)
         if any(state.UNACK):
             queue = (*state.EAGER_SENT[j], state.UNACK)
-            packet, state = Eager(m), evolve(state, EAGER_SENT=cykas._with_queue(state, j, queue))
+            packet, state = (
+                Eager(m),
+                evolve(state, EAGER_SENT=with_item(state.EAGER_SENT, j, queue)),
+            )
         sends += ((j, packet),)
-        state = evolve(state, UNACK=cykas.with_bit(state.UNACK, j, True))
+        state = evolve(state, UNACK=with_item(state.UNACK, j, True))
     return evolve(state, OB=()), sends
 
 
 def clears_unack_only(state: Cykas, i: int) -> Cykas:
     """Algorithm 4 without lines 4 to 6."""
-    return evolve(state, UNACK=cykas.with_bit(state.UNACK, i, False))
+    return evolve(state, UNACK=with_item(state.UNACK, i, False))
 
 
 def tells_never(state: Cykas, _receiver: int) -> tuple[Cykas, cykas.Sends]:

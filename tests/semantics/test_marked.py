@@ -10,17 +10,27 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.check import check
 from antecede.checker.errors import InputError
-from antecede.checker.model import Delivery, Protocol, State
+from antecede.checker.model import CausalSend, Delivery, Protocol, State
 from antecede.checker.registry import protocol_named
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics import transition
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.marked import follows, marked_oracle, may_mark
 from antecede.checker.semantics.network import network_named
-from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import (
+    System,
+    enabled,
+    initial_state,
+    next_message,
+    successor,
+)
 from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.spec import Spec, load_spec
 from tests.conftest import ROOT
+from tests.models import pairs
 from tests.random_systems import RandomSystem, random_systems, scripts
 
 WRONG: dict[str, Callable[[Delivery], bool]] = {
@@ -198,3 +208,36 @@ def test_an_endless_workload_that_cannot_be_is_refused(text: str, sentence: str)
     with pytest.raises(InputError) as caught:
         workload_from(text, 2, 1)
     assert sentence in str(caught.value)
+
+
+PAIRS = Spec(
+    protocol="pairs",
+    network="fifo",
+    workload="endless:2:[[1,2],[2],[]]",
+    properties=("causal-delivery", "integrity"),
+)
+
+
+@pytest.mark.parametrize("timeout", [False, True])
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_two_messages_never_become_one_packet(timeout: bool, engine: str) -> None:
+    """A timeout makes equal packets one; without one they are two."""
+    report = check(PAIRS, Options(engine=engine), protocol=pairs(timeout=timeout))
+    path = report.result.counterexample
+    assert path is not None
+    assert ("causal-delivery", 8) == (path.violates, path.length)
+
+
+def test_messages_that_are_numbered_alike_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transition, "told_apart", lambda message, _state: message)
+    result = check(PAIRS, protocol=pairs(timeout=True)).result
+    assert Verdict.VIOLATED is not result.verdict
+
+
+def test_a_number_is_free_again_once_nobody_has_the_message() -> None:
+    asked = system(pairs(timeout=True), "endless:2:[[1,1],[2],[]]", network="fifo")
+    start, send = initial_state(asked), CausalSend(0, (1,))
+    sent = successor(asked, start, send).state
+    assert [0, 3] == [next_message(asked, state, send).number for state in (start, sent)]
+    delivered = evolve(sent, history=start.history)
+    assert 0 == next_message(asked, delivered, send).number

@@ -201,3 +201,26 @@ def test_unknown_network_is_named_with_the_nearest_and_the_choices() -> None:
     text = str(caught.value)
     assert text.startswith("unknown network 'unorderd'; did you mean 'unordered'? available: ")
     assert all(name in text for name in NETWORKS)
+
+
+@pytest.mark.parametrize(
+    ("name", "retransmits", "merges"),
+    [
+        ("unordered", False, False),
+        ("unordered", True, True),
+        ("fifo+lossy:1", True, True),
+        ("fifo+duplicating", False, False),
+        ("fifo+duplicating", True, True),
+        ("duplicating", True, False),
+        ("duplicating+lossy", False, True),
+    ],
+)
+def test_a_network_says_whether_equal_packets_are_one_and_may_leave(
+    name: str, retransmits: bool, merges: bool
+) -> None:
+    network = network_named(name, retransmits=retransmits)
+    assert merges is network.merges
+    channel = network.put(network.put((), Ack()), Ack())
+    rests = [rest for _, rest in network.take(channel)]
+    rests += [] if network.lose is None else [rest for _, rest in network.lose(channel)]
+    assert merges is (len(channel) == 1 and () in rests)

@@ -8,10 +8,11 @@ from typing import Any
 
 import attrs
 import pytest
+from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.errors import InputError
+from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Request
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.explanation import explain
@@ -440,3 +441,13 @@ def test_the_end_of_a_program_is_the_same_on_spark(antecede: Command) -> None:
         arguments = ("check", "mfss", "--workload", NESTED, "--property", prop)
         assert code == antecede(*arguments).code
         assert code == antecede(*arguments, "--engine", "spark").code
+
+
+def test_a_protocol_that_cannot_be_told_its_requests_says_so() -> None:
+    def fails(_requests: object) -> Protocol:
+        raise ValueError("too many")
+
+    protocol = evolve(protocol_named("rst-on-request"), on_request=fails)
+    spec = Spec(protocol="rst-on-request", actors=2, workload='program:[[],[{"receive":"any"}]]')
+    with pytest.raises(ProtocolError, match="on_request of protocol 'rst-on-request' raised"):
+        system_of(spec, protocol)

@@ -4,16 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.checker.local.breadth import LocalBreadthFirst
+from attrs import evolve
+
+from antecede.checker.local.transport import Threads, search_on_threads
 from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result
+from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.spark.breadth import SparkBreadthFirst
+from antecede.checker.spark.jobs import Jobs
+from antecede.checker.spark.transport import SparkTransport
 from tests.conftest import method
 
 
+class SparkSearch(TabulatedSearch):
+    """A search whose large levels run on Spark, and a look at what it has there."""
+
+    def __init__(
+        self,
+        system: System,
+        max_depth: int | None = None,
+        options: Options = Options(),
+        transport: type[SparkTransport] = SparkTransport,
+    ) -> None:
+        super().__init__(system, max_depth, options, Threads, transport)
+
+    @property
+    def on_cluster(self) -> SparkTransport:
+        assert isinstance(self.cluster, SparkTransport)
+        return self.cluster
+
+    @property
+    def rounds(self) -> list[dict[str, Any]]:
+        """Figures of each round on the cluster."""
+        return self.on_cluster.state.rounds
+
+    @property
+    def jobs(self) -> Jobs | None:
+        return self.on_cluster.jobs
+
+    def call_large(self, states: int) -> None:
+        """Let levels of so many states, and only those, run on executors from now on."""
+        self.on_cluster.options = evolve(self.on_cluster.options, spark_threshold=states)
+
+
 def on_spark(system: System, threshold: int = 1, **options: Any) -> tuple[Result, Any]:
-    explorer = SparkBreadthFirst(
+    explorer = SparkSearch(
         system,
         max_depth=options.pop("max_depth", None),
         options=method(engine="spark", threads=2, spark_threshold=threshold, **options),
@@ -22,7 +58,7 @@ def on_spark(system: System, threshold: int = 1, **options: Any) -> tuple[Result
 
 
 def locally(system: System, max_depth: int | None = None) -> Result:
-    return explore(system, LocalBreadthFirst(system, max_depth, method(threads=1)))
+    return explore(system, search_on_threads(system, max_depth, method(threads=1)))
 
 
 def found(result: Result) -> tuple[Any, ...]:

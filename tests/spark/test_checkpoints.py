@@ -15,15 +15,14 @@ from attrs import evolve
 from pyspark import SparkContext
 
 from antecede.checker.errors import InputError
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
-from antecede.checker.spark.breadth import SparkBreadthFirst
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
-from tests.spark.common import found, locally
+from tests.spark.common import SparkSearch, found, locally, on_spark
 from tests.tables.test_grading import SCRIPT
 
 LARGE = 700
@@ -39,7 +38,7 @@ GRADED = small("mfss", 3, 2)
 
 def stopped(system: System, folder: Path, states: int, **options: Any) -> Result:
     """Search on Spark until there are so many states, with checkpoints."""
-    explorer = SparkBreadthFirst(
+    explorer = SparkSearch(
         system,
         options=method(
             engine="spark",
@@ -53,14 +52,27 @@ def stopped(system: System, folder: Path, states: int, **options: Any) -> Result
     return explore(system, explorer, Bounds(max_states=states))
 
 
-def resumed(system: System, folder: Path, **options: Any) -> tuple[Result, SparkBreadthFirst]:
-    explorer = SparkBreadthFirst(
+def resumed(system: System, folder: Path, **options: Any) -> tuple[Result, SparkSearch]:
+    explorer = SparkSearch(
         system,
         options=method(
             engine="spark", spark_threshold=LARGE, resume=folder, memory="keep", **options
         ),
     )
     return explore(system, explorer), explorer
+
+
+def test_a_second_search_for_the_counterexample_leaves_the_checkpoints_alone(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    """Without links, saved as it goes, and then resumed: each finds the counterexample."""
+    system = small("unordered", 3, 1, history="clocks")
+    first, _ = on_spark(system, 40, traces=False, checkpoint=tmp_path)
+    assert found(locally(system)) == found(first)
+    (saved,) = tmp_path.iterdir()
+    again, _ = on_spark(system, 40, traces=False, resume=tmp_path)
+    assert found(locally(system)) == found(again)
+    assert [saved] == list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("states", "seconds"), [(50, 1000.0), (4_000, 0.001)])
@@ -76,7 +88,7 @@ def test_a_search_that_was_stopped_goes_on_and_ends_with_the_same_counts(
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
     assert 9 == result.counterexample.length
-    assert 3 == explorer.course.owners
+    assert 3 == explorer.on_cluster.state.owners
 
 
 def test_a_damaged_partition_is_refused_and_so_is_another_number_of_them(
@@ -99,16 +111,16 @@ def test_a_checkpoint_of_the_local_engine_is_of_another_check(
 ) -> None:
     system = SEVERAL_DEPTHS
     options = method(threads=2, symmetry=False, checkpoint=tmp_path)
-    explore(system, LocalBreadthFirst(system, options=options), Bounds(max_states=99))
-    with pytest.raises(InputError, match="of another check: engine is None there"):
+    explore(system, search_on_threads(system, options=options), Bounds(max_states=99))
+    with pytest.raises(InputError, match="of another check: engine is 'local' there"):
         resumed(system, tmp_path)
 
 
-class Moving(SparkBreadthFirst):
+class Moving(SparkSearch):
     """Takes its first round to the cluster, and the others in the driver, where they are quick."""
 
     def round(self, tick: Callable[[], None]) -> None:
-        self.options = evolve(self.options, spark_threshold=10**6 if self.rounds else 300)
+        self.call_large(10**6 if self.rounds else 300)
         super().round(tick)
 
 
@@ -122,24 +134,41 @@ def test_a_search_by_weight_goes_on_from_a_checkpoint_on_the_cluster(
     assert Verdict.INCOMPLETE is stopped.verdict
     assert {"driver", "cluster"} == {r["where"] for r in first.rounds}
     again = Moving(system, options=evolve(options, resume=tmp_path))
-    assert {"receive Normal": 2} == again.course.weights
+    assert {"receive Normal": 2} == again.state.weights
     assert found(locally(system)) == found(explore(system, again))
+
+
+def test_a_second_search_leaves_the_checkpoints_to_the_first(
+    context: SparkContext, tmp_path: Path
+) -> None:
+    """Without links a violation is searched for again; the folder is locked by the first search."""
+    system = small("fifo", 3, 2)
+    chosen: dict[str, Any] = {"threads": 2, "partitions": 2, "spark_threshold": 50}
+    options = method(engine="spark", traces=False, checkpoint=tmp_path, **chosen)
+    explorer = SparkSearch(system, options=options)
+    result = explore(system, explorer)
+    assert explorer.rounds
+    assert Verdict.VIOLATED is result.verdict
+    assert result.counterexample is not None
+    expected = locally(system).counterexample
+    assert expected is not None
+    assert expected.length == result.counterexample.length
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.breadth import SparkBreadthFirst
+from antecede.checker.spark.transport import SparkTransport
+from tests.spark.common import SparkSearch
 from tests.conftest import method
 from tests.spark.test_checkpoints import GRADED, LARGE
 
-class Dying(SparkBreadthFirst):
-    def _job(self, jobs, tick, *, advances):
-        if jobs.number == 3:
+class Dying(SparkTransport):
+    def _run_job(self, level, pause, *, advances):
+        if self.jobs.number == 3:
             os.kill(os.getpid(), signal.SIGKILL)
-        return super()._job(jobs, tick, advances=advances)
+        return super()._run_job(level, pause, advances=advances)
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
@@ -147,7 +176,7 @@ if __name__ == "__main__":
         engine="spark", master="local[2]", spark_threshold=LARGE, partitions=2, checkpoint=folder,
         checkpoint_seconds=0.001,
     )
-    explore(GRADED, Dying(GRADED, options=options))
+    explore(GRADED, SparkSearch(GRADED, options=options, transport=Dying))
 """
 
 

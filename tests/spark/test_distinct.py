@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from antecede.checker.spark import distinct as module
 from antecede.checker.spark.distinct import Gathered, Scratch, distinct, known
-from antecede.checker.tables.misses import wrapping
+from antecede.checker.tables.table_filler import wrapping
 
 Rows = list[tuple[int, ...]]
 

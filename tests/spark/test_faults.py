@@ -23,11 +23,10 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import jobs as spark
 from antecede.checker.spark import tasks as on_workers
-from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import wait_for
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
-from tests.spark.common import found, locally, on_spark
+from tests.spark.common import SparkSearch, found, locally, on_spark
 
 
 def failing_once(how: Callable[[], None]) -> Callable[..., Any]:
@@ -140,7 +139,8 @@ KILL = """
 import os, signal, subprocess, sys, threading, time
 from antecede.checker.search.loop import explore
 from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.breadth import SparkBreadthFirst
+from antecede.checker.spark.transport import SparkTransport
+from tests.spark.common import SparkSearch
 from tests.conftest import method
 from tests.local.test_local import small
 
@@ -153,20 +153,20 @@ def executors():
     return [int(pid) for pid in tree[1:] if "CoarseGrainedExecutorBackend" in
             open(f"/proc/{pid}/cmdline").read()]
 
-class Killing(SparkBreadthFirst):
-    def _job(self, jobs, tick, *, advances):
-        if jobs.number == 3:
+class Killing(SparkTransport):
+    def _run_job(self, level, pause, *, advances):
+        if self.jobs.number == 3:
             (first, *_) = executors()
             os.kill(first, signal.SIGKILL)
             killed.append(first)
-        return super()._job(jobs, tick, advances=advances)
+        return super()._run_job(level, pause, advances=advances)
 
 if __name__ == "__main__":
     system = small("mfss", 3, 2, history="clocks")
     options = method(
         engine="spark", master="local-cluster[2,1,1024]", spark_threshold=5000, partitions=4
     )
-    result = explore(system, Killing(system, options=options))
+    result = explore(system, SparkSearch(system, options=options, transport=Killing))
     print(len(killed), result.verdict, result.counts, result.stopped_by)
 """
 
@@ -194,7 +194,7 @@ def test_a_bound_ends_a_round_that_takes_long(
 
     monkeypatch.setattr(spark, "expand_task", tasks)
     system = small("mfss", 2, 2)
-    explorer = SparkBreadthFirst(system, options=method(engine="spark", spark_threshold=5))
+    explorer = SparkSearch(system, options=method(engine="spark", spark_threshold=5))
     began = time.monotonic()
     result = explore(system, explorer, Bounds(max_seconds=2))
     assert 300 > time.monotonic() - began

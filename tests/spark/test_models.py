@@ -11,6 +11,7 @@ from antecede.checker.model import Protocol
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
+from tests.search.test_coverage import NEVER_DELIVERS
 from tests.semantics.test_internal import GREETS_AND_COLLECTS, WRONG_ORDER
 from tests.semantics.test_internal import system as system_with
 from tests.semantics.test_values import UNTOLD, Other, Outer, sends_first
@@ -27,6 +28,15 @@ def test_actions_and_first_packets_are_those_of_the_local_engine(
     result, explorer = on_spark(asked, threshold)
     assert 1 < len(explorer.rounds)
     assert found(locally(asked)) == found(result)
+
+
+def test_what_holds_of_no_delivery_is_vacuous_as_for_the_local_engine() -> None:
+    spec = Spec("never-delivers", 2, 2, properties=("integrity", "finishes"))
+    asked = system_of(spec, protocol=NEVER_DELIVERS)
+    result, explorer = on_spark(asked, 4)
+    assert "cluster" in {each["where"] for each in explorer.rounds}
+    assert found(locally(asked)) == found(result)
+    assert [Verdict.VACUOUS, Verdict.HOLDS] == list(result.properties.values())
 
 
 def system(one: object, other: object) -> System:

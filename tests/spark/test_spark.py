@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyspark import RDD, SparkContext
 
 from antecede.checker.errors import InputError
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Protocol, Step
 from antecede.checker.registry import property_named
 from antecede.checker.report.statistics import rounds_on_spark_text
@@ -23,17 +23,17 @@ from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import partition as travelling
-from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
 from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.rows import Codec, widened
 from antecede.checker.spark.transfer import clear, from_file, to_file
+from antecede.checker.spark.transport import SparkTransport
 from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import kernels
-from antecede.checker.tables.misses import wrapping
+from antecede.checker.tables.table_filler import wrapping
 from tests.conftest import ROOT, Command, in_a_process, method
-from tests.local.test_joint_on_tables import (
+from tests.local.test_global_properties import (
     SUSPICIOUS,
     asked,
     by_tables,
@@ -44,7 +44,7 @@ from tests.local.test_joint_on_tables import (
 from tests.local.test_local import plainly, small
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for
-from tests.spark.common import found, locally, on_spark
+from tests.spark.common import SparkSearch, found, locally, on_spark
 
 
 @pytest.mark.parametrize(("partitions", "files"), [(1, True), (3, False), (5, True)])
@@ -79,7 +79,7 @@ def test_other_users_of_the_machine_have_no_way_in(context: SparkContext) -> Non
     assert addresses <= loopback
 
 
-class Tidy(SparkBreadthFirst):
+class Tidy(SparkSearch):
     """Looks after every round for what lies in the folder of blocks."""
 
     def round(self, tick: Callable[[], None]) -> None:
@@ -210,7 +210,7 @@ def test_symmetry_keeps_the_representatives_that_the_local_engine_counts(
     threshold: int,
 ) -> None:
     system = small(name, actors, messages, **options)
-    local = LocalBreadthFirst(system, options=method(threads=1, symmetry=True))
+    local = search_on_threads(system, options=method(threads=1, symmetry=True))
     expected = explore(system, local)
     result, explorer = on_spark(system, threshold, symmetry=True)
     assert explorer.rounds
@@ -264,22 +264,22 @@ def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
     threshold: int,
 ) -> None:
     system = small(name, actors, messages, **options)
-    monkeypatch.setattr(SparkBreadthFirst, "_learn_ahead", lambda *_args: None)
+    monkeypatch.setattr(SparkTransport, "_learn_ahead", lambda *_args: None)
     here, explorer = on_spark(system, threshold)
     assert (name == "mfss") == explorer.statistics()["graded"]["on"]
     assert {1} == {r["jobs"] for r in explorer.rounds}
-    monkeypatch.setattr(SparkBreadthFirst, "_expand_here", lambda *_args: False)
+    monkeypatch.setattr(SparkTransport, "_expand_here", lambda *_args: None)
     again, explorer = on_spark(system, threshold)
     assert 1 < max(r["jobs"] for r in explorer.rounds)
     assert found(locally(system)) == found(here) == found(again)
 
 
-class Moving(SparkBreadthFirst):
+class Moving(SparkSearch):
     """Changes its mind about which rounds are small."""
 
     def round(self, tick: Callable[[], None]) -> None:
         large = len(self.rounds) % 4 < 2
-        self.options = evolve(self.options, spark_threshold=1 if large else 10**6)
+        self.call_large(1 if large else 10**6)
         super().round(tick)
 
 
@@ -308,11 +308,11 @@ def test_partitions_move_between_the_cluster_and_the_driver(
     assert (path and path.length) == (result.counterexample and result.counterexample.length)
 
 
-class MostlyHere(SparkBreadthFirst):
+class MostlyHere(SparkSearch):
     """Takes its second round to the cluster, and the others in the driver, where they are quick."""
 
     def round(self, tick: Callable[[], None]) -> None:
-        self.options = evolve(self.options, spark_threshold=10**6 if self.rounds else 1)
+        self.call_large(10**6 if self.rounds else 1)
         super().round(tick)
 
 
@@ -349,7 +349,7 @@ def test_a_second_token_is_found_on_the_cluster(context: SparkContext) -> None:
     """The invariant is one of all actors at once, which workers know only by numbers."""
     spec = Spec("ring", 3, 1, properties=("invariant:one-token", "causal-delivery"))
     system = system_of(spec, SUSPICIOUS)
-    local = explore(system, LocalBreadthFirst(system, options=method(threads=1)))
+    local = explore(system, search_on_threads(system, options=method(threads=1)))
     result, explorer = on_spark(system, 1, partitions=3)
     assert explorer.rounds
     assert found(local)[:4] == found(result)[:4]
@@ -363,12 +363,12 @@ def test_a_level_that_is_not_judged_is_missed(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The seeded bug: the level in which the second token appears is left out."""
-    judge = SparkBreadthFirst._judge
+    combinations = SparkTransport.combinations
 
-    def some(self: SparkBreadthFirst, met: Any, tick: Any) -> None:
-        judge(self, [] if len(self.rounds) == 2 else met, tick)
+    def some(self: SparkTransport) -> Any:
+        return [] if len(self.state.rounds) == 2 else combinations(self)
 
-    monkeypatch.setattr(SparkBreadthFirst, "_judge", some)
+    monkeypatch.setattr(SparkTransport, "combinations", some)
     with pytest.raises(AssertionError):
         test_a_second_token_is_found_on_the_cluster(context)
 
@@ -395,7 +395,7 @@ def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
 
 def test_a_small_check_needs_no_cluster_and_says_so() -> None:
     result, explorer = on_spark(small("mfss", 2, 2), 10**6)
-    assert explorer.cluster is None
+    assert explorer.on_cluster.cluster is None
     assert Verdict.HOLDS is result.verdict
     largest = max(result.statistics["states_per_depth"])
     assert " ".join(rounds_on_spark_text(result).split()) == (

@@ -45,24 +45,25 @@ def test_a_check_finds_what_the_local_engine_finds(cluster: Standalone, tmp_path
 KILL = """
 import os, signal, sys
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.breadth import SparkBreadthFirst
+from antecede.checker.spark.transport import SparkTransport
+from tests.spark.common import SparkSearch
 from tests.conftest import method
 from tests.local.test_local import small
 
 master, victim = sys.argv[1], int(sys.argv[2])
 killed = []
 
-class Killing(SparkBreadthFirst):
-    def _job(self, jobs, tick, *, advances):
-        if jobs.number == 2:
+class Killing(SparkTransport):
+    def _run_job(self, level, pause, *, advances):
+        if self.jobs.number == 2:
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
-        return super()._job(jobs, tick, advances=advances)
+        return super()._run_job(level, pause, advances=advances)
 
 if __name__ == "__main__":
     system = small("mfss", 3, 1, history="full")
     options = method(engine="spark", master=master, spark_threshold=200, partitions=2)
-    result = explore(system, Killing(system, options=options))
+    result = explore(system, SparkSearch(system, options=options, transport=Killing))
     print(len(killed), result.verdict, result.counts, result.stopped_by)
 """
 

@@ -22,17 +22,19 @@ from attrs import evolve, frozen
 
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.paths.path import transition_key
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
 from antecede.checker.spec import Spec, system_of
-from antecede.checker.tables import checkpoint, identity
+from antecede.checker.tables import checkpoint, fingerprint
 from antecede.checker.tables.arena import Arena
 from tests.conftest import ROOT, method
+from tests.local.common import threads_of
 from tests.local.test_spill import checked, jit_is_off, system, transitions_of
 from tests.models import DIRECT
 
@@ -77,12 +79,12 @@ def stopped_after(chunks: int, asked: System, folder: Path, **options: Any) -> R
     local = method(
         **{"threads": 2, "block": 64, "checkpoint": folder, "checkpoint_seconds": 0, **options}
     )
-    return explore(asked, LocalBreadthFirst(asked, options=local), watch=watch)
+    return explore(asked, search_on_threads(asked, options=local), watch=watch)
 
 
 def resumed(asked: System, folder: Path, **options: Any) -> Result:
     """Go on; how many threads and how large a block are taken from the checkpoint."""
-    return explore(asked, LocalBreadthFirst(asked, options=method(resume=folder, **options)))
+    return explore(asked, search_on_threads(asked, options=method(resume=folder, **options)))
 
 
 # The same end
@@ -163,7 +165,7 @@ def test_a_search_that_is_stopped_all_the_time_gets_to_its_end(folder: Path) -> 
 def test_a_bound_saves_the_search_whenever_it_is_hit(folder: Path) -> None:
     stopped = checked(HOLDS, Bounds(max_states=200), checkpoint=folder, checkpoint_seconds=1e9)
     assert 200 <= stopped.counts.unique_states
-    explorer = LocalBreadthFirst(HOLDS, options=method(resume=folder))
+    explorer = search_on_threads(HOLDS, options=method(resume=folder))
     assert stopped.counts == explorer.counts()
     assert outcome(checked(HOLDS)) == outcome(explore(HOLDS, explorer))
 
@@ -174,7 +176,7 @@ def test_an_interrupted_search_goes_on_from_the_last_checkpoint(folder: Path) ->
             raise KeyboardInterrupt
 
     options = method(threads=2, block=64, checkpoint=folder, checkpoint_seconds=0)
-    stopped = explore(HOLDS, LocalBreadthFirst(HOLDS, options=options), watch=watch)
+    stopped = explore(HOLDS, search_on_threads(HOLDS, options=options), watch=watch)
     assert "interrupted by the user" == stopped.stopped_by
     assert outcome(checked(HOLDS)) == outcome(resumed(HOLDS, folder))
 
@@ -189,7 +191,7 @@ def test_a_search_goes_on_in_another_folder(folder: Path, tmp_path: Path) -> Non
 
 def test_the_time_before_a_stop_counts_for_the_whole_and_not_for_the_bound(folder: Path) -> None:
     stopped_after(20, HOLDS, folder)
-    explorer = LocalBreadthFirst(HOLDS, options=method(resume=folder))
+    explorer = search_on_threads(HOLDS, options=method(resume=folder))
     assert 0 < explorer.seconds_before
     explorer.seconds_before += 1e6
     result = explore(HOLDS, explorer, Bounds(max_seconds=1e5))
@@ -374,7 +376,7 @@ def killed_at_any_instant(folder: Path) -> int:
                     resume=folder if resume else None,
                     **options,
                 )
-                explorer = LocalBreadthFirst(asked, options=explored)
+                explorer = search_on_threads(asked, options=explored)
                 explore(asked, explorer, watch=lambda _progress: _tell(writer))
 
             child = forked(work)
@@ -587,16 +589,44 @@ def test_a_checkpoint_from_before_a_file_beside_the_protocol_changed_is_refused(
         resumed(own(tmp_path / "my.py", imports), folder)
 
 
+@pytest.mark.parametrize("imports", ["from limit_of_mine import LIMIT", "import limit_of_mine"])
+def test_a_checkpoint_from_before_an_imported_constant_changed_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imports: str
+) -> None:
+    beside = tmp_path / "limit_of_mine.py"
+    beside.write_text("LIMIT = 100\n")
+    monkeypatch.delitem(sys.modules, "limit_of_mine", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    stopped_after(4, own(tmp_path / "my.py", imports), folder)
+    beside.write_text("LIMIT = 1\n")
+    with pytest.raises(InputError, match="was written before limit_of_mine changed"):
+        resumed(own(tmp_path / "my.py", imports), folder)
+
+
+def test_a_checkpoint_from_before_a_value_of_the_environment_changed_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = "import os\nLIMIT = os.environ['LIMIT_OF_MINE']\n"
+    imports = f"{limit}def limited(state): return LIMIT and state"
+    source = OWN.replace("Step(state,", "Step(limited(state),")
+    monkeypatch.setattr(sys.modules[__name__], "OWN", source)
+    monkeypatch.setenv("LIMIT_OF_MINE", "100")
+    stopped_after(4, own(tmp_path / "my.py", imports), folder)
+    monkeypatch.setenv("LIMIT_OF_MINE", "1")
+    with pytest.raises(InputError, match=r"was written before user_protocol_my\.LIMIT changed"):
+        resumed(own(tmp_path / "my.py", imports), folder)
+
+
 def test_the_sources_of_a_check_are_those_of_its_protocol_properties_and_checker() -> None:
     spec = evolve(SPEC, protocol="mfss-fifo", network="fifo", properties=("witness:waited",))
-    sources = identity.about(system_of(spec))["sources"]
+    sources = fingerprint.fingerprint(system_of(spec))["sources"]
     assert {
         "antecede.protocols.mfss_fifo",
         "antecede.protocols.mfss",
         "antecede.checker.tables.kernels.levels",
     } <= sources.keys()
     assert "antecede.protocols.cykas" not in sources
-    assert "antecede.properties.causal_delivery" in identity.about(HOLDS)["sources"]
+    assert "antecede.properties.causal_delivery" in fingerprint.fingerprint(HOLDS)["sources"]
 
 
 # Folders, disks and values that do not take a checkpoint
@@ -612,7 +642,7 @@ def test_a_folder_that_holds_a_checkpoint_is_not_begun_again(folder: Path) -> No
 
 def test_two_searches_do_not_write_to_one_folder(folder: Path) -> None:
     options = method(threads=1, checkpoint=folder)
-    first = LocalBreadthFirst(HOLDS, options=options)
+    first = search_on_threads(HOLDS, options=options)
     with pytest.raises(InputError, match="another run is writing checkpoints to the folder"):
         resumed(HOLDS, folder)
     explore(HOLDS, first)
@@ -708,10 +738,13 @@ def test_no_file_of_a_checkpoint_is_a_pickle(folder: Path) -> None:
 MADE_UP: dict[str, Callable[[Any], Any]] = {
     "nothing in it": lambda _state: {"pairs": []},
     "no form of data": lambda _state: {"code": "import os"},
-    "objects": lambda _state: {"pairs": [["owners", {"numbers": ["O", [1], [1]]}]]},
+    "objects": lambda _state: {"pairs": [["shards", {"numbers": ["O", [1], [1]]}]]},
     "a list": lambda _state: [],
-    "other tables": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "supply"]},
-    "no owners": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "owners"]},
+    "other tables": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "tables"]},
+    "no states": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "transports"]},
+    "no transport": lambda state: {
+        "pairs": [p if p[0] != "transports" else ["transports", []] for p in state["pairs"]]
+    },
 }
 
 
@@ -759,13 +792,13 @@ def test_the_manifest_says_what_is_checked_and_every_file(folder: Path) -> None:
 
 def test_the_engine_passes_the_options_on(folder: Path) -> None:
     explorer = explorer_for(HOLDS, method(checkpoint=folder, checkpoint_seconds=7.0, threads=1))
-    assert isinstance(explorer, LocalBreadthFirst)
+    assert isinstance(explorer, TabulatedSearch)
     assert explorer.checkpoints is not None
     assert (folder, 7.0) == (explorer.checkpoints.folder, explorer.checkpoints.seconds_between)
     explorer.close()
     again = explorer_for(HOLDS, method(resume=folder))
-    assert isinstance(again, LocalBreadthFirst)
-    assert 1 == len(again.owners)
+    assert isinstance(again, TabulatedSearch)
+    assert 1 == len(threads_of(again).shards)
     again.close()
 
 

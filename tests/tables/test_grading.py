@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 from antecede.checker.engine import explorer_for
 from antecede.checker.errors import ReplayError
-from antecede.checker.local.breadth import LocalBreadthFirst
-from antecede.checker.local.weighed import WeighedExpansion
+from antecede.checker.local.transport import search_on_threads
+from antecede.checker.local.weighted_levels import WeightedExpansion
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
+from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import split
-from antecede.checker.spark.breadth import SparkBreadthFirst
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Grading, packets_of
 from tests.conftest import method
+from tests.local.common import threads_of
 from tests.local.test_local import found, plainly, searched, small, system_drawn
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for
@@ -44,9 +45,9 @@ def has_one_depth_each(system: System) -> bool:
     return True
 
 
-def explorer(system: System, **options: Any) -> LocalBreadthFirst:
+def explorer(system: System, **options: Any) -> TabulatedSearch:
     chosen = method(**{"threads": 1, "forget_from": 0, **options})
-    return LocalBreadthFirst(system, options=chosen)
+    return search_on_threads(system, options=chosen)
 
 
 GRADED = [
@@ -154,7 +155,7 @@ def test_what_is_violated_is_found_again_by_depth() -> None:
     system = small("cykas-secret-mode", 3, 2)
     search = explorer(system, threads=2)
     result = explore(system, search)
-    assert search.granted.tried
+    assert search.assumptions.tried
     assert "weights" not in result.statistics
     assert found(plainly(system)) == found(result)
     assert result.counterexample is not None
@@ -172,13 +173,13 @@ def test_levels_by_weight_survive_dropped_composites() -> None:
 
 def test_levels_by_weight_survive_wider_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     repacked = []
-    really = WeighedExpansion._repack
+    really = WeightedExpansion._repack
 
-    def noted(self: WeighedExpansion, repacking: Any) -> None:
-        repacked.append(dict(self.course.weights))
+    def noted(self: WeightedExpansion, repacking: Any) -> None:
+        repacked.append(dict(self.weights))
         really(self, repacking)
 
-    monkeypatch.setattr(WeighedExpansion, "_repack", noted)
+    monkeypatch.setattr(WeightedExpansion, "_repack", noted)
     monkeypatch.setattr("antecede.checker.tables.packing.WORD_BITS", 9)
     monkeypatch.setattr("antecede.checker.tables.composites.ROW_BITS", 1)
     system = small("cykas", 3, 3, **SCRIPT)
@@ -194,7 +195,7 @@ def test_a_search_by_weight_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     explore(system, first, bounds=Bounds(max_states=500))
     first.close()
     again = explorer(system, resume=tmp_path, threads=None)
-    assert {"receive Normal": 2} == again.course.weights
+    assert {"receive Normal": 2} == again.state.weights
     assert plainly(system).counts == explore(system, again).counts
 
 
@@ -202,15 +203,15 @@ def test_depths_that_are_not_lowered_would_be_noticed(monkeypatch: pytest.Monkey
     """The seeded bug: a state keeps the sum of weights along one of its paths for its depth."""
     system = small("cykas", 3, 3, **SCRIPT)
     search = explorer(system)
-    really = WeighedExpansion._count_depths
+    really = WeightedExpansion._depths
     sums = iter(range(1, 1_000))
 
-    def wrongly(self: WeighedExpansion) -> None:
-        for owner in self.owners:
-            owner.level.known_depths[:] = next(sums)
-        really(self)
+    def wrongly(self: WeightedExpansion) -> dict[int, int]:
+        for shard in self.shards:
+            shard.level.known_depths[:] = next(sums)
+        return really(self)
 
-    monkeypatch.setattr(WeighedExpansion, "_count_depths", wrongly)
+    monkeypatch.setattr(WeightedExpansion, "_depths", wrongly)
     assert plainly(system).counts.depth < explore(system, search).counts.depth
 
 
@@ -313,15 +314,15 @@ def test_nothing_is_forgotten_before_there_is_much() -> None:
 def test_to_keep_all_visited_states_can_be_asked_for() -> None:
     for memory, forgets in (("auto", True), ("keep", False), ("sweep-line", True)):
         search = explorer_for(small("mfss", 2, 1), Options(memory=memory))
-        assert isinstance(search, LocalBreadthFirst)
+        assert isinstance(search, TabulatedSearch)
         assert forgets == (search.options.forget is not None)
 
 
 def test_on_spark_too() -> None:
     for memory, forgets in (("auto", True), ("keep", False)):
         search = explorer_for(small("mfss", 2, 1), Options(engine="spark", memory=memory))
-        assert isinstance(search, SparkBreadthFirst)
-        assert forgets == (search.local.options.forget is not None)
+        assert isinstance(search, TabulatedSearch)
+        assert forgets == (search.options.forget is not None)
         search.close()
 
 
@@ -331,7 +332,7 @@ def test_a_search_goes_on_from_a_checkpoint_with_states_forgotten(tmp_path: Path
     explore(system, first, bounds=Bounds(max_states=2_000))
     first.close()
     again = explorer(system, resume=tmp_path)
-    assert again.course.forgot
+    assert threads_of(again).expansion.forgot
     result = explore(system, again)
     assert searched(system).counts == result.counts
 

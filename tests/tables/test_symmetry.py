@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.local.breadth import LocalBreadthFirst
+from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.loop import explore
@@ -147,7 +147,7 @@ def test_random_protocols_are_reduced_only_where_actors_are_alike(
 
     plain = explore(system, BreadthFirst(system, max_depth=5))
     options = Options(threads=1, symmetry=True)
-    local = explore(system, LocalBreadthFirst(system, max_depth=5, options=options))
+    local = explore(system, search_on_threads(system, max_depth=5, options=options))
 
     assert found(plain) == found(local)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.search import backwards, cycles
+from antecede.checker.liveness import backwards, cycles
 from antecede.checker.search.graph import Passes
 from antecede.checker.tables.kernels.geometry import (
     PARTS,

@@ -1,0 +1,31 @@
+"""Optional packages: a clear error when one is missing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from antecede.checker.errors import InputError
+
+PACKAGES = {
+    "parquet": ("pyarrow", "PyArrow"),
+    "plot": ("matplotlib", "Matplotlib"),
+}
+"""Extra of this project -> the module that it brings, and the name of its package."""
+
+
+def check_installed(extra: str, what: str) -> None:
+    """Make sure that an optional package is installed, without importing it.
+
+    Args:
+        extra: a key of `PACKAGES`.
+        what: the option or file that needs the package, as the subject of a sentence.
+
+    Raises:
+        InputError: the package is missing; the error says how to install it.
+    """
+    module, package = PACKAGES[extra]
+    if find_spec(module) is None:
+        raise InputError(
+            f"{what} needs {package}, which is not installed; "
+            f"install it with: pip install 'antecede[{extra}]'"
+        )

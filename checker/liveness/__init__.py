@@ -1,0 +1,1 @@
+"""Liveness: fair cycles, starvation, and ways back from every state."""

@@ -1,0 +1,262 @@
+"""Fair cycles: can a message stay undelivered for ever while the application goes on?
+
+The graph of all states that follow the marked message is cut into strong components. The search in
+plain Python or the fast engine keeps this graph. With the fast engine the passes of
+`checker.liveness.cycles` over its edges are compiled. A component with a causal-send on a cycle is
+*fair* if an infinite run may stay in it without treating any step of the network or of a timer
+unfairly:
+
+* weak fairness: a transition enabled in all its states is taken on some edge inside. One pass over
+  the maximal components decides, because each part of a component leaves out at least as much.
+* strong fairness, on networks that lose: a transition enabled in some of its states is taken
+  inside. States that enable one that is never taken are removed, and the rest is cut again (Emerson
+  and Lei 1987, the procedure for Streett conditions).
+
+The application is never obliged: it may stop, or prefer one destination for ever.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import compress, count, islice
+from operator import and_, eq
+
+from attrs import evolve, frozen
+
+from antecede.checker.liveness.cycles import OWED, SENDS
+from antecede.checker.model import CausalSend, State, Transition
+from antecede.checker.search.graph import Explored, Passes, Rows, StateGraph, integers
+from antecede.checker.semantics.judge import obliged
+from antecede.checker.semantics.marked import is_over
+from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+
+MOST_STARTS = 500
+"""States of a component from which a shortest fair cycle is looked for, nearest first."""
+
+OFTEN = 1 << 12
+"""After so many steps of the look for a cycle it is asked whether there is time left."""
+
+MOST_QUIET = 20_000
+"""States in which the application has stopped that are looked at."""
+
+
+ENDINGS = {
+    "stuck": "nothing that may still happen delivers it",
+    "starved": "as soon as the application stops, it is delivered",
+    "waiting": "it is not delivered either when the application stops, only when it sends again",
+    "undecided": "whether it is delivered when the application stops, or sends again, is not known",
+}
+"""What becomes of a message that a lasso leaves undelivered."""
+
+
+@frozen(eq=False)
+class Lasso:
+    """A run without end: a stem, then a cycle for ever.
+
+    Attributes:
+        stem, cycle: transitions; the cycle leads from the state after the stem back to it. It is
+            empty where nothing can happen any more.
+        ending: one of ENDINGS.
+    """
+
+    stem: tuple[Transition, ...]
+    cycle: tuple[Transition, ...]
+    ending: str
+
+
+def lasso(system: System, graph: Explored, tick: Callable[[], None] = lambda: None) -> Lasso | None:
+    """Return the lasso with the shortest cycle found that starves the marked message, or None.
+
+    None says that the states of the graph have no such lasso. That no run starves the message
+    follows only if the graph is complete.
+
+    Args:
+        system: its history is `marked`.
+        graph: its states, all or the first ones; states after the delivery of the message have no
+            edges, because nothing can starve it any more.
+        tick: called now and then; it may raise.
+    """
+    rows, inside = graph.rows, graph.followed()
+    dead = next((k for k in at_rest(rows, inside) if graph.all_edges(k)), None)
+    if dead is not None:
+        return Lasso(graph.path_to(dead), (), "stuck")
+    strong = system.network.lose is not None
+    best: tuple[int, tuple[int, ...]] | None = None
+    tick()
+    for component in fair_components(rows, inside, strong=strong, passes=graph.passes):
+        for start in sorted(component)[:MOST_STARTS]:
+            most = len(best[1]) - 1 if best else None
+            cycle = shortest_fair_cycle(rows, component, start, strong=strong, most=most, tick=tick)
+            if cycle is not None:
+                best = start, cycle
+    if best is None:
+        return None
+    start, labels = best
+    cycle_found = tuple(rows.transitions[label] for label in labels)
+    return Lasso(graph.path_to(start), cycle_found, ending_of(system, graph, start, strong=strong))
+
+
+def at_rest(rows: Rows, inside: bytearray) -> Iterator[int]:
+    """Yield the states of a part that have a row without edges."""
+    rests = map(eq, rows.first, islice(rows.first, 1, None))
+    return compress(count(), map(and_, inside, rests))
+
+
+def fair_components(
+    rows: Rows,
+    inside: bytearray,
+    *,
+    strong: bool,
+    sends: bool = True,
+    passes: Passes = Passes(),
+) -> list[set[int]]:
+    """Return the components where a fair run may stay for ever, the nearest first.
+
+    It takes 72 bytes for each state of the graph meanwhile.
+
+    Args:
+        rows: the edges of the whole graph.
+        inside: per state, whether the run may visit it.
+        strong: whether fairness is strong, not weak.
+        sends: whether a causal-send must lie on a cycle; otherwise any cycle will do.
+        passes: how the rows are worked through.
+    """
+    size, found = len(rows), 0
+    owed, sending = obliged_labels(rows), causal_sends(rows)
+    roles = bytearray(
+        OWED * (label in owed) | SENDS * (label in sending)
+        for label in range(len(rows.transitions))
+    )
+    left, fair = inside[:size], integers([-1]) * size
+    while any(left):
+        numbers, members = integers([-1]) * size, integers([0]) * size
+        many = passes.number_components(rows.first, rows.target, left, numbers)
+        ends = integers([0]) * (many + 1)
+        passes.sort_components(numbers, ends, members)
+        edges = rows.first, rows.target, rows.label
+        cut = numbers, ends, members
+        found = passes.judge_components(*edges, *cut, roles, strong, sends, left, fair, found)
+    parts: list[set[int]] = [set() for _ in range(found)]
+    for state, number in enumerate(fair) if found else ():
+        if number >= 0:
+            parts[number].add(state)
+    return sorted(parts, key=min)
+
+
+def obliged_labels(rows: Rows) -> frozenset[int]:
+    """Return the transitions that fairness speaks of, by number."""
+    return rows.which(lambda transition: bool(obliged([transition])))
+
+
+def causal_sends(rows: Rows) -> frozenset[int]:
+    """Return the causal-sends, by number."""
+    return rows.which(lambda transition: isinstance(transition, CausalSend))
+
+
+_At = tuple[int, frozenset[int], frozenset[int], bool]
+"""A state on the way, what the cycle still owes, what it took, whether it causal-sent."""
+
+
+def shortest_fair_cycle(
+    rows: Rows,
+    component: set[int],
+    start: int,
+    *,
+    strong: bool,
+    most: int | None = None,
+    tick: Callable[[], None] = lambda: None,
+) -> tuple[int, ...] | None:
+    """Return a shortest cycle from `start` that causal-sends and is fair by itself.
+
+    Weak: what `start` enables is taken, or disabled in some state of the cycle; other steps are not
+    enabled all along. Strong: every transition that a state of the cycle enables is taken.
+
+    Args:
+        rows: the edges of the whole graph.
+        component: the states that it may visit.
+        start: one of them.
+        strong: whether fairness is strong, not weak.
+        most: the greatest length that is of use, or None if every length is.
+        tick: called now and then; it may raise.
+
+    Returns:
+        The numbers of its transitions.
+    """
+    owed, sending = obliged_labels(rows), causal_sends(rows)
+
+    def on(at: _At, label: int, after: int) -> _At:
+        """Return where a cycle stands after one more transition."""
+        offered = owed.intersection(other for other, _ in rows.of(after))
+        taken = at[2]
+        if strong:
+            taken |= owed & {label}
+            owing = (at[1] | offered) - taken
+        else:
+            owing = (at[1] - {label}) & offered
+        return after, owing, taken, at[3] or label in sending
+
+    first: _At = (start, owed.intersection(t for t, _ in rows.of(start)), frozenset(), False)
+    came: dict[_At, tuple[_At, int] | None] = {first: None}
+    waiting = deque([(first, 0)])
+    while waiting:
+        if len(came) % OFTEN == 1:
+            tick()
+        at, length = waiting.popleft()
+        if most is not None and length >= most:
+            return None
+        for label, after in rows.of(at[0]):
+            if after not in component:
+                continue
+            then = on(at, label, after)
+            if then in came:
+                continue
+            came[then] = (at, label)
+            if after == start and not then[1] and then[3]:
+                return _back(came, then)
+            waiting.append((then, length + 1))
+    return None
+
+
+def _back(came: dict[_At, tuple[_At, int] | None], at: _At) -> tuple[int, ...]:
+    path = []
+    while (step := came[at]) is not None:
+        at, label = step
+        path.append(label)
+    return tuple(reversed(path))
+
+
+def ending_of(system: System, graph: Explored, start: int, *, strong: bool) -> str:
+    """Return which of ENDINGS the message comes to that is undelivered in `start`.
+
+    What happens once the application stops is looked for anew, because the graph may be a part.
+    """
+    over, after = graph.over(), bytearray(len(graph.over()))
+    graph.passes.reach(graph.rows.first, graph.rows.target, start, after)
+    reached = any(map(and_, over, after))
+    if not reached and all(map(graph.all_edges, compress(range(len(after)), after))):
+        return "stuck"
+    state = initial_state(system)
+    for transition in graph.path_to(start):
+        state = successor(system, state, transition).state
+    quiet = _without_application(system, state)
+    if quiet is None:
+        return "undecided"
+    undelivered = bytearray(not ended for ended in quiet.over())
+    rests = any(True for _ in at_rest(quiet.rows, undelivered))
+    if rests or fair_components(quiet.rows, undelivered, strong=strong, sends=False):
+        return "waiting" if reached else "undecided"
+    return "starved"
+
+
+def _without_application(system: System, state: State) -> StateGraph | None:
+    """Return what can happen from a state without further causal-sends; None: too much."""
+    workload = evolve(system.workload, choices=lambda _actor, _position: ())
+    stopped, graph = evolve(system, workload=workload), StateGraph([state])
+    for here in graph.states:  # grows meanwhile
+        if len(graph.states) > MOST_QUIET:
+            return None
+        transitions = () if is_over(here.history) else enabled(stopped, here)
+        for _ in graph.expand(stopped, transitions):
+            pass
+    return graph

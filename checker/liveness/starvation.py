@@ -1,0 +1,203 @@
+"""Checks of endless workloads: safety and starvation, on ever larger parts of the graph.
+
+The graph may be infinite, because a protocol's own state grows; then a search for safety alone
+would never come to look for a cycle. So the search pauses at the first few thousand states, and
+cycles are looked for among them; then it goes on to eight times as many, until something is
+violated, everything was explored, or a bound is hit. A cycle found in a part is true; HOLDS is said
+only of the whole.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from attrs import evolve
+
+from antecede.checker.errors import CapacityError, InputError, ReplayError
+from antecede.checker.liveness.fairness import Lasso, lasso
+from antecede.checker.model import CausalSend, Property, Where
+from antecede.checker.paths.endless import check_cycle
+from antecede.checker.paths.path import Loop, Path, replay
+from antecede.checker.purity.commutes import FormCheck
+from antecede.checker.search.coverage import judged
+from antecede.checker.search.graph import Explored
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.result import Result, Verdict, overall
+from antecede.checker.semantics.transition import System, enabled
+
+FIRST = {"plain": 8_000, "local": 32_000}
+"""Engine -> the states of the first part; the tables also leave out the last level of a part."""
+
+FACTOR = 8
+"""How much larger each next part is."""
+
+FAIRNESS = {
+    False: "what can always be received is received, and a timer that stays enabled fires",
+    True: "what can be received again and again is received",
+}
+"""Strong or not -> what is assumed of the network and of timers; nothing of the application."""
+
+Tick = Callable[[], None]
+"""Called now and then; it may raise CapacityError."""
+
+
+def refuse(options: Options) -> None:
+    """Refuse what endless workloads cannot be combined with.
+
+    Raises:
+        InputError: names the option and the alternative.
+    """
+    if options.search != "breadth":
+        raise InputError(
+            f"endless workloads are searched breadth-first, not {options.search}-first"
+        )
+    if options.engine == "spark":
+        raise InputError(
+            "endless workloads are explored on one machine, not on Spark; leave out --engine"
+        )
+    if options.sweep_line:
+        raise InputError(
+            "--memory sweep-line needs runs that make progress, and endless ones come back; leave "
+            "it out"
+        )
+
+
+def method(system: System, options: Options) -> Options:
+    """Return how a system with an endless workload is explored.
+
+    The tables know no forms and limits that look at several actors' states at once.
+    """
+    whole = system.limits or system.normal is not None or system.workload.splits
+    if options.engine == "plain" or whole:
+        return evolve(options, engine="plain")
+    return evolve(options, symmetry=False)
+
+
+def explored(
+    system: System,
+    bounds: Bounds,
+    explore: Callable[[Bounds], Result],
+    graph: Callable[[Tick], Explored],
+    tick: Tick,
+    first: int,
+) -> Result:
+    """Explore a system with an endless workload, and look for starvation if that is asked for.
+
+    Where states are written in a normal form, what holds does so if the form is sound.
+
+    Args:
+        system: what to explore; its history is `marked`.
+        bounds: when to give up.
+        explore: goes on with one search for violations of safety, up to some bounds.
+        graph: returns what that search knows of the graph so far.
+        tick: called by the search for cycles.
+        first: the states of the first part.
+    """
+    if system.normal is None:
+        return _explored(system, bounds, explore, graph, tick, first)
+    forms = FormCheck(system)
+    forms.walk()
+    result = _explored(system, bounds, explore, graph, tick, first)
+    if not _rests_on_forms(result):
+        return result
+    try:
+        forms.cover(result.counts.unique_states, tick)
+    except CapacityError as limit:
+        if result.counterexample is None:
+            return _undecided(result, str(limit))
+    compared = {**result.statistics, "compared_with_forms": forms.compared}
+    condition = f"the normal form of {system.protocol.name} is sound"
+    return evolve(result, conditions=(condition,), statistics=compared)
+
+
+def _rests_on_forms(result: Result) -> bool:
+    """Return whether a verdict is about more runs than were replayed with states as they are."""
+    path = result.counterexample
+    if path is None:
+        return result.verdict in (Verdict.HOLDS, Verdict.VACUOUS)
+    return path.loop is not None and bool(enabled(path.system, path.last))
+
+
+def _undecided(result: Result, reason: str) -> Result:
+    """Return a result that says nothing of what it rests on: a normal form was not checked."""
+    verdicts = dict.fromkeys(result.properties, Verdict.INCOMPLETE)
+    return evolve(
+        result, verdict=Verdict.INCOMPLETE, properties=verdicts, stopped_by=reason, conditions=()
+    )
+
+
+def _explored(
+    system: System,
+    bounds: Bounds,
+    explore: Callable[[Bounds], Result],
+    graph: Callable[[Tick], Explored],
+    tick: Tick,
+    first: int,
+) -> Result:
+    """Explore as `explored` does, its arguments being the same, and state no conditions."""
+    prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
+    if prop is None:
+        return explore(bounds)
+    began, most = time.monotonic(), first
+    while True:
+        part = evolve(bounds, max_states=_least(most, bounds.max_states))
+        result = evolve(explore(part), seconds=time.monotonic() - began)
+        cut = result.stopped_by == f"--max-states {part.max_states:,} reached"
+        if result.counterexample or result.error:
+            return result
+        if result.stopped_by and not (cut or result.grown):
+            return result
+        try:
+            known = graph(tick)
+            result = evolve(result, statistics={**result.statistics, **figures_of(known)})
+            found = lasso(system, known, tick)
+        except CapacityError as limit:
+            return evolve(result, stopped_by=str(limit))
+        result = evolve(result, seconds=time.monotonic() - began)
+        if found is not None:
+            return _starved(system, prop, result, found)
+        if not cut and result.grown:
+            return result
+        if not cut:
+            return _with(result, prop, judged(prop, result.counts, result.statistics))
+        if part.max_states == bounds.max_states:
+            return result
+        most *= FACTOR
+
+
+def figures_of(graph: Explored) -> dict[str, Any]:
+    """Return how large the graph is that cycles were looked for on, among the statistics."""
+    rows = graph.rows
+    return {"cycles": {"states": len(rows), "edges": int(rows.first[len(rows)])}}
+
+
+def _least(most: int, asked: int | None) -> int:
+    return most if asked is None else min(most, asked)
+
+
+def _with(result: Result, prop: Property, verdict: Verdict) -> Result:
+    verdicts = {**result.properties, prop.name: verdict}
+    return evolve(result, properties=verdicts, verdict=overall(verdicts))
+
+
+def _starved(system: System, prop: Property, result: Result, found: Lasso) -> Result:
+    path = confirmed(system, found, prop)
+    return evolve(_with(result, prop, Verdict.VIOLATED), counterexample=path, stopped_by=None)
+
+
+def confirmed(system: System, found: Lasso, prop: Property) -> Path:
+    """Run a lasso in plain Python, its cycle twice, and tell it with numbered messages.
+
+    Raises:
+        ReplayError: it does not go round, or is not fair; then the search is wrong.
+    """
+    check_cycle(system, found.stem, found.cycle)
+    path = replay(system, found.stem + found.cycle)
+    marked = [isinstance(t, CausalSend) and t.marked for t in found.stem]
+    if True not in marked:
+        raise ReplayError("no message is followed before the cycle")
+    message = path.steps[marked.index(True)].message
+    assert message is not None
+    return evolve(path, violates=prop.name, loop=Loop(len(found.stem), message, found.ending))

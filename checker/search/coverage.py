@@ -1,0 +1,119 @@
+"""What a search that found nothing wrong has never seen happen: a verdict may rest on nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from antecede.checker.model import Internal, Lose, Property, Receive, Transition, What
+from antecede.checker.search.packet_classes import handled
+from antecede.checker.search.result import Counts, Result, Verdict
+from antecede.checker.semantics.transition import System
+
+
+def kind_of(transition: Transition) -> str:
+    """Return the kind of a transition as engines count it, such as `receive Ack`."""
+    if isinstance(transition, Receive | Lose):
+        return f"{transition.kind} {type(transition.packet).__name__}"
+    if isinstance(transition, Internal):
+        return f"{transition.kind} {transition.name}"
+    return transition.kind
+
+
+def never_seen(system: System, result: Result) -> tuple[str, ...]:
+    """Return, in words, what never happened where everything was explored."""
+    fired: Mapping[str, Any] | None = result.statistics.get("transitions")
+    if fired is None or not _exhausted(system, result):
+        return ()
+    taken = {kind for kind, count in fired.items() if count["total"]}
+    happened = {kind.partition(" ")[0] for kind in taken}
+    candidates = {
+        "causal-send": "nobody causal-sends a message",
+        "receive": "no packet is received",
+        "timeout": "no timeout runs" if system.protocol.timeout is not None else "",
+        "lose": "nothing is lost" if system.network.lose is not None else "",
+    }
+    found = [said for kind, said in candidates.items() if said and kind not in happened]
+    for name in system.protocol.actions:
+        if f"{Internal.kind} {name}" not in taken:
+            found.append(f"nobody takes the action {name}")
+    if "causal-send" in happened:
+        found += [f"nobody causal-sends {name}" for name in _unsent(system, result)]
+        if not _delivers(result.statistics):
+            found.append("nothing is delivered")
+    if "receive" in happened:
+        found += _unreceived(system, taken)
+    if not result.counts.final_states and system.workload.buffer is None:
+        found.append("no run comes to an end")
+    return tuple(found)
+
+
+def _exhausted(system: System, result: Result) -> bool:
+    """Return whether everything was explored; a search ends as soon as all witnesses are found."""
+    if result.stopped_by is not None or all(prop.sought for prop in system.properties):
+        return False
+    return result.verdict in (Verdict.HOLDS, Verdict.VACUOUS)
+
+
+def _unsent(system: System, result: Result) -> list[str]:
+    """Return the sends, by name, that waited in every run for what never came."""
+    most: Sequence[int] = result.statistics.get("most_sent", ())
+    named = system.workload.sends or ()
+    return [name for row, sent in zip(named, most, strict=False) for name in row[sent:]]
+
+
+def _unreceived(system: System, taken: Collection[str]) -> list[str]:
+    """Say which packets are never received that the protocol's handler knows."""
+    names = [
+        known.__name__
+        for known in handled(system.protocol.receive)
+        if not any(f"receive {each.__name__}" in taken for each in _with_subclasses(known))
+    ]
+    if system.network.duplicates:  # a reception that changes nothing is no transition there
+        return [f"no reception of {name} changes anything" for name in names]
+    return [f"no {name} is received" for name in names]
+
+
+def _with_subclasses(known: type) -> Iterator[type]:
+    yield known
+    each: type
+    for each in known.__subclasses__():
+        yield from _with_subclasses(each)
+
+
+def why_vacuous(prop: Property, counts: Counts, statistics: Mapping[str, Any]) -> str | None:
+    """Return why a property that nothing violates holds of nothing, in words, or None.
+
+    Every engine counts what this looks at, so that all of them give one verdict.
+
+    Args:
+        prop: the property, which is not one that a run is to show.
+        counts: of a search that explored everything. If the initial state is the only one, nothing
+            can happen.
+        statistics: of the same search.
+    """
+    if counts.unique_states == 1:
+        return "nothing can happen"
+    if prop.final and not counts.final_states:
+        return "no final state can be reached"
+    if prop.what is What.UNDELIVERED and not _causal_sends(statistics):
+        return "nobody causal-sends a message"
+    if prop.what is What.DELIVERY and not _delivers(statistics):
+        return "nothing is delivered"
+    return None
+
+
+def judged(prop: Property, counts: Counts, statistics: Mapping[str, Any]) -> Verdict:
+    """Return the verdict on a property that nothing violates: HOLDS, or VACUOUS."""
+    return Verdict.VACUOUS if why_vacuous(prop, counts, statistics) else Verdict.HOLDS
+
+
+def _causal_sends(statistics: Mapping[str, Any]) -> bool:
+    """Return whether some message is causal-sent; so it is where the engine does not say."""
+    fired = statistics.get("transitions", {"causal-send": {"total": 1}})
+    return bool(fired.get("causal-send", {}).get("total"))
+
+
+def _delivers(statistics: Mapping[str, Any]) -> bool:
+    """Return whether some message is delivered; so it is where the engine does not say."""
+    return bool(statistics.get("delivers", True))

@@ -1,0 +1,334 @@
+"""The costs of a protocol: packets in transit, control data, buffers, from all reachable states.
+
+A protocol declares nothing for this. A packet that holds a message carries it; one that holds none
+is a control packet. Control data are the integers and booleans (and other scalars) in a packet
+apart from the message, counted as the hybrid paper's Table 1 counts them (P. S. Almeida:
+Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal Delivery through
+Hybrid Buffering): how many, not how many bits.
+
+All that is measured are maxima, over all states or over all runs that end.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from attrs import define, field, frozen
+
+from antecede.checker.errors import CapacityError
+from antecede.checker.model import Message, Packet, State
+from antecede.checker.search.graph import StateGraph, integers
+from antecede.checker.semantics.handlers import called
+from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state
+from antecede.checker.semantics.values import field_names
+
+MOST_STATES = 300_000
+"""In plain Python some 10,000 states take a second; a state with its edges takes some 2 KB."""
+
+TICK = 1 << 12
+
+
+@frozen
+class Size:
+    """The content of a value: integers (and other scalars) apart from messages, and messages."""
+
+    integers: int
+    messages: int
+
+
+@frozen
+class Kind:
+    """The packets of one class: whether they carry a message, and their greatest control data."""
+
+    carries: bool
+    integers: int
+
+
+@frozen
+class Measures:
+    """The measures of a protocol, as the module's docstring explains it.
+
+    Attributes:
+        states, final_states: how many states were measured, and how many of them are final.
+        acyclic: no state can be met again, so every run ends in a final state.
+        packets_per_sender, packets_per_pair: the most packets in transit at once from one actor,
+            and from one actor to one other.
+        messages_per_sender, messages_per_pair: likewise, counting packets that carry a message.
+        packets: class -> Kind.
+        state_integers: the most integers in one actor's state apart from its messages.
+        buffered: the most messages in one actor's state.
+        control_packets: the most control packets per message, over runs that end; None if runs need
+            not end, or none sends a message.
+        overtaken: the most undelivered messages of one sender that it sent before one that is
+            delivered everywhere, whatever the receivers.
+        at_rest: predicate that the protocol declares for final states -> whether every actor
+            respects it in all of them.
+    """
+
+    states: int
+    final_states: int
+    acyclic: bool
+    packets_per_sender: int
+    packets_per_pair: int
+    messages_per_sender: int
+    messages_per_pair: int
+    packets: Mapping[str, Kind]
+    state_integers: int
+    buffered: int
+    control_packets: Fraction | None
+    overtaken: int
+    at_rest: Mapping[str, bool]
+
+    @property
+    def packet_integers(self) -> int:
+        """The greatest control data of a packet."""
+        return max((kind.integers for kind in self.packets.values()), default=0)
+
+    @property
+    def control_kinds(self) -> tuple[str, ...]:
+        """The classes of control packets, sorted."""
+        return tuple(sorted(name for name, kind in self.packets.items() if not kind.carries))
+
+
+def size_of(value: Any) -> Size:
+    """Count what is in a value, however deep; None and empty containers are nothing."""
+    if isinstance(value, Message):
+        return Size(0, 1)
+    if value is None:
+        return Size(0, 0)
+    if isinstance(value, Mapping):
+        return _sum(part for item in value.items() for part in item)
+    if isinstance(value, tuple | list | frozenset | set):
+        return _sum(value)
+    if (names := field_names(value)) is not None:
+        return _sum(getattr(value, name) for name in names)
+    return Size(1, 0)
+
+
+def _sum(parts: Any) -> Size:
+    sizes = [size_of(part) for part in parts]
+    return Size(sum(s.integers for s in sizes), sum(s.messages for s in sizes))
+
+
+def measure(
+    system: System, tick: Callable[[], None] = lambda: None, most: int = MOST_STATES
+) -> Measures:
+    """Measure all reachable states of a system, in plain Python.
+
+    Args:
+        system: what to explore; its properties do not matter.
+        tick: called now and then.
+        most: the greatest number of states that are measured.
+
+    Raises:
+        CapacityError: there are more than `most` states.
+    """
+    return _Measuring(system, most).run(tick)
+
+
+@define(eq=False)
+class _Measuring:
+    """All reachable states in breadth-first order, and the maxima over them so far.
+
+    Attributes:
+        graph: the states and their edges.
+        controls: per edge, the control packets that it sends.
+        finals: the numbers of the final states.
+        sizes: of packets and of actors' states.
+        loads: content of a channel -> packets in it, and those that carry a message.
+    """
+
+    system: System
+    most: int
+    graph: StateGraph = field(init=False)
+    controls: array[int] = field(factory=integers)
+    finals: list[int] = field(factory=list)
+    sizes: dict[Hashable, Size] = field(factory=dict)
+    loads: dict[Hashable, tuple[int, int]] = field(factory=dict)
+    packets: dict[str, Kind] = field(factory=dict)
+    per_sender: list[int] = field(factory=lambda: [0, 0])
+    per_pair: list[int] = field(factory=lambda: [0, 0])
+    state_integers: int = 0
+    buffered: int = 0
+    overtaken: int = 0
+
+    @graph.default
+    def _initial(self) -> StateGraph:
+        return StateGraph([initial_state(self.system)])
+
+    def run(self, tick: Callable[[], None]) -> Measures:
+        for here, state in enumerate(self.graph.states):  # grows meanwhile
+            if here % TICK == 0:
+                tick()
+            self._look_at(state)
+            transitions = enabled(self.system, state)
+            for edge in self.graph.expand(self.system, transitions):
+                if edge.number >= self.most:
+                    raise CapacityError(
+                        f"more than {self.most:,} states are too many to be measured; give "
+                        "fewer actors or messages"
+                    )
+                self._add_edge(edge.outcome)
+            if not transitions:
+                self.finals.append(here)
+        return self._result(len(self.graph.states))
+
+    def _look_at(self, state: State) -> None:
+        """Take a new state into the maxima."""
+        for local in state.actors:
+            size = self._size(local)
+            self.state_integers = max(self.state_integers, size.integers)
+            self.buffered = max(self.buffered, size.messages)
+        actors = self.system.actors
+        for at in range(0, actors * actors, actors):
+            loads = [self._load(channel) for channel in state.channels[at : at + actors]]
+            for k in range(2):
+                self.per_sender[k] = max(self.per_sender[k], sum(load[k] for load in loads))
+                self.per_pair[k] = max(self.per_pair[k], max(load[k] for load in loads))
+        for position, ghost in zip(state.workload, state.history, strict=True):
+            pending = [entry.message.number for entry in ghost.pending]
+            sent = self.system.workload.sent(position)
+            delivered = max((n for n in range(1, sent + 1) if n not in pending), default=0)
+            self.overtaken = max(self.overtaken, sum(n < delivered for n in pending))
+
+    def _load(self, channel: tuple[Packet, ...]) -> tuple[int, int]:
+        if channel not in self.loads:
+            carrying = [p for p in channel if self._size(p).messages]
+            self.loads[channel] = len(channel), len(carrying)
+        return self.loads[channel]
+
+    def _size(self, value: Hashable) -> Size:
+        if value not in self.sizes:
+            self.sizes[value] = size_of(value)
+        return self.sizes[value]
+
+    def _add_edge(self, outcome: Outcome) -> None:
+        controls = 0
+        for _, packet in outcome.step.sends:
+            size, name = self._size(packet), type(packet).__name__
+            controls += not size.messages
+            known = self.packets.get(name, Kind(False, 0))
+            carries = known.carries or size.messages > 0
+            self.packets[name] = Kind(carries, max(known.integers, size.integers))
+        self.controls.append(controls)
+
+    def _result(self, states: int) -> Measures:
+        longest = self._longest(states)
+        return Measures(
+            states=states,
+            final_states=len(self.finals),
+            acyclic=longest is not None,
+            packets_per_sender=self.per_sender[0],
+            packets_per_pair=self.per_pair[0],
+            messages_per_sender=self.per_sender[1],
+            messages_per_pair=self.per_pair[1],
+            packets=dict(sorted(self.packets.items())),
+            state_integers=self.state_integers,
+            buffered=self.buffered,
+            control_packets=None if longest is None else self._per_message(longest),
+            overtaken=self.overtaken,
+            at_rest={name: self._respected(name) for name in self.system.protocol.at_rest},
+        )
+
+    def _respected(self, name: str) -> bool:
+        """Return whether every actor respects a predicate of final states, in all of them."""
+        protocol, title = self.system.protocol, f"at-rest predicate {name!r}"
+        respects = protocol.at_rest[name]
+        return all(
+            called(protocol, name, respects, (local,), title)
+            for number in self.finals
+            for local in self.graph.states[number].actors
+        )
+
+    def _per_message(self, longest: array[int]) -> Fraction | None:
+        """Return the most control packets per message, over the final states."""
+        sent = self.system.workload.sent
+        ratios = [
+            Fraction(longest[number], messages)
+            for number in self.finals
+            if (messages := sum(map(sent, self.graph.states[number].workload)))
+        ]
+        return max(ratios, default=None)
+
+    def _longest(self, states: int) -> array[int] | None:
+        """Return per state the most control packets on a way to it; None if there is a cycle."""
+        first, targets = self.graph.rows.first, self.graph.rows.target
+        left, longest = integers([0]) * states, integers([0]) * states
+        for target in targets:
+            left[target] += 1
+        ready, done = deque([0] if not left[0] else []), 0
+        while ready:
+            here = ready.popleft()
+            done += 1
+            for edge in range(first[here], first[here + 1]):
+                target = targets[edge]
+                longest[target] = max(longest[target], longest[here] + self.controls[edge])
+                left[target] -= 1
+                if not left[target]:
+                    ready.append(target)
+        return longest if done == states else None
+
+
+def as_object(found: Measures) -> dict[str, Any]:
+    """Return the measures for JSON."""
+    return {
+        "states": found.states,
+        "final_states": found.final_states,
+        "acyclic": found.acyclic,
+        "packets_in_transit_per_sender": found.packets_per_sender,
+        "packets_in_transit_per_pair": found.packets_per_pair,
+        "messages_in_transit_per_sender": found.messages_per_sender,
+        "messages_in_transit_per_pair": found.messages_per_pair,
+        "integers_per_packet": found.packet_integers,
+        "packets": {
+            name: {"carries_message": kind.carries, "integers": kind.integers}
+            for name, kind in found.packets.items()
+        },
+        "integers_per_state": found.state_integers,
+        "messages_per_state": found.buffered,
+        "control_packets_per_message": None
+        if found.control_packets is None
+        else float(found.control_packets),
+        "overtaken_per_sender": found.overtaken,
+        "at_rest": dict(found.at_rest),
+    }
+
+
+def text(found: Measures) -> str:
+    """Return the measures for people."""
+    return "\n".join(f"  {name}: {value}" for name, value in _lines(found))
+
+
+def _lines(found: Measures) -> Iterator[tuple[str, str]]:
+    yield "measured", f"all {found.states:,} states, {found.final_states:,} final"
+    yield (
+        "messages in transit at most",
+        f"{found.messages_per_sender} per sender, {found.messages_per_pair} per pair",
+    )
+    yield (
+        "packets in transit at most",
+        f"{found.packets_per_sender} per sender, {found.packets_per_pair} per pair",
+    )
+    kinds = ", ".join(
+        f"{name} {kind.integers}{'' if kind.carries else ' (control)'}"
+        for name, kind in found.packets.items()
+    )
+    yield "control data per packet, in integers, at most", kinds or "nothing is sent"
+    yield "control packets per message at most", _ratio(found)
+    yield "messages held by one actor at most", str(found.buffered)
+    yield "integers in one actor's state at most", str(found.state_integers)
+    yield "messages of a sender overtaken by its later ones at most", str(found.overtaken)
+    for name, respected in found.at_rest.items():
+        yield f"every actor at rest is {name}", "yes" if respected else "no"
+
+
+def _ratio(found: Measures) -> str:
+    if not found.acyclic:
+        return "no bound, for runs need not end"
+    if found.control_packets is None:
+        return "no message is sent"
+    return f"{float(found.control_packets):.4g}"

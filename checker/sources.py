@@ -1,0 +1,333 @@
+"""What code depends on: the files it comes from and imports, and the values it was made with.
+
+What is stored about a protocol, such as a checkpoint or a row of a simulation, is of use only as
+long as all of this is the same. Followed are the functions and classes that the code can reach, the
+modules that define them, and what these modules import, wherever that stands in them. Left out are
+the standard library, installed packages, and antecede itself apart from its protocols and
+properties.
+
+A constant may come from a file or from the environment, where no source shows it. So the values
+that functions find in their modules, closures and defaults count, too, if they are made of numbers,
+texts, tuples, lists, sets, dictionaries, enums, arrays, and classes with fields. If a function has
+the attribute `files`, it depends on these files, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from importlib.machinery import PathFinder
+from pathlib import Path, PurePath
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, TypeAlias
+
+import attrs
+from attrs import define, field, frozen
+
+_OWN = ("antecede.protocols.", "antecede.properties.")
+_INSTALLED = tuple(
+    Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib", "purelib")
+)
+_ATOMS = (type(None), bool, int, float, complex, str, range)
+
+Files: TypeAlias = dict[str, Path]
+"""Module -> its file."""
+
+
+def digest_of(data: bytes) -> str:
+    """Return 32 hexadecimal digits that tell contents apart."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+@frozen
+class Sources:
+    """What some code depends on.
+
+    Attributes:
+        files: module -> its file.
+        values: MODULE.NAME -> digest of the value that code of the module was given.
+    """
+
+    files: Mapping[str, Path]
+    values: Mapping[str, str]
+
+    def digests(self, read: Callable[[Path], bytes] = Path.read_bytes) -> dict[str, str]:
+        """Return the digests of everything, by name.
+
+        Args:
+            read: file -> what counts of its content.
+        """
+        return {name: digest_of(read(file)) for name, file in self.files.items()} | {**self.values}
+
+
+def sources_of(*roots: Any) -> Sources:
+    """Return all that functions, classes or records of them depend on."""
+    search = _Search()
+    for root in roots:
+        search.visit(root, "")
+    return Sources(search.files, search.values)
+
+
+def imported_by(module: str, file: Path, known: Files | None = None) -> Files:
+    """Return a module with all that it imports, directly or not, as far as it is followed."""
+    found: Files = {} if known is None else known
+    todo = [(module, file)]
+    while todo:
+        name, path = todo.pop()
+        if name in found:
+            continue
+        found[name] = path
+        for other in _imports(path, name):
+            place = _file_of(other)
+            if place is not None and is_followed(other, place):
+                todo.append((other, place))
+    return found
+
+
+def is_followed(module: str, file: Path) -> bool:
+    """Return whether a module is the user's, or one of our protocols and properties."""
+    if module.partition(".")[0] == "antecede":
+        return module.startswith(_OWN)
+    if "site-packages" in file.parts or "dist-packages" in file.parts:
+        return False
+    return not any(file.is_relative_to(folder) for folder in _INSTALLED)
+
+
+def _imports(file: Path, module: str) -> Iterator[str]:
+    """Yield the names that a file may import modules by, with the packages around them."""
+    is_package = file.name == "__init__.py"
+    for level, name in _written_imports(file.read_bytes()) if file.suffix == ".py" else ():
+        outer = module.split(".")
+        around = outer[: len(outer) - level + is_package] if level else []
+        parts = [*around, *name.split(".")] if name else around
+        yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+@functools.lru_cache(maxsize=1_000)
+def _written_imports(source: bytes) -> tuple[tuple[int, str], ...]:
+    """Return the imports of a source, each with its number of leading dots."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    found = list[tuple[int, str]]()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found += [(0, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = (f"{node.module or ''}.{alias.name}" for alias in node.names)
+            found += [(node.level, name.strip(".")) for name in names]
+    return tuple(dict.fromkeys(found))
+
+
+def _file_of(module: str) -> Path | None:
+    """Return the file of a module, which is not imported for that; None if there is none."""
+    if (loaded := sys.modules.get(module)) is not None:
+        file = getattr(loaded, "__file__", None)
+    else:
+        found = _spec_of(module)
+        file = None if found is None or not found.has_location else found.origin
+    path = None if file is None else Path(file).resolve()
+    return path if path is not None and path.is_file() else None
+
+
+def _spec_of(module: str) -> Any:
+    parent, _, _ = module.rpartition(".")
+    if not parent:
+        return PathFinder.find_spec(module)
+    around = sys.modules.get(parent)
+    found = _spec_of(parent) if around is None else around.__spec__
+    places = None if found is None else found.submodule_search_locations
+    return None if places is None else PathFinder.find_spec(module, list(places))
+
+
+def names_in(code: CodeType) -> set[str]:
+    """Return the global names that `code` and the functions in it may use."""
+    return {name for each in codes_in(code) for name in each.co_names}
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield `code` and the functions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
+
+
+@define(eq=False)
+class _Search:
+    """Follows values to the files that define them.
+
+    Attributes:
+        files, values: as in `Sources`.
+        seen: the functions, classes and records that were visited, by identity.
+    """
+
+    files: Files = field(factory=dict)
+    values: dict[str, str] = field(factory=dict)
+    seen: dict[int, Any] = field(factory=dict)
+
+    def visit(self, value: Any, name: str) -> None:
+        """Follow a value that code finds under a name."""
+        if (text := _text_of(value)) is not None:
+            self.values[name] = digest_of(text.encode("utf-8", "surrogatepass"))
+            value = type(value)
+        if id(value) in self.seen:
+            return
+        self.seen[id(value)] = value
+        if isinstance(value, FunctionType):
+            self.visit_function(value)
+        elif isinstance(value, type):
+            self.visit_class(value)
+        else:
+            for part, inner in self.parts_of(value):
+                self.visit(inner, f"{name}.{part}")
+
+    def visit_function(self, function: FunctionType) -> None:
+        """Follow a function: its module, what it was given, and the variables that it uses."""
+        scope, home = function.__globals__, str(function.__globals__.get("__name__", ""))
+        self.files |= {file: Path(file) for file in getattr(function, "files", ())}
+        ours = self.visit_module(home, scope.get("__file__"))
+        name = f"{home}.{function.__qualname__}"
+        for variable, value in _given_to(function):
+            if ours or callable(value):  # what our own code was given changes as it works
+                self.visit(value, f"{name}.{variable}")
+        if ours and "__file__" not in scope:
+            self.values[name] = digest_of(_code_text(function.__code__).encode())
+        if ours:
+            self.visit_variables(home, scope, names_in(function.__code__))
+
+    def visit_variables(self, home: str, scope: Mapping[str, Any], names: set[str]) -> None:
+        """Follow those variables of a module, and of modules in it, that a function names."""
+        todo, done = [(home, scope)], set[int]()
+        while todo:
+            home, scope = todo.pop()
+            done.add(id(scope))
+            for name in sorted(names & scope.keys()):
+                value = scope[name]
+                if not isinstance(value, ModuleType):
+                    self.visit(value, f"{home}.{name}")
+                elif self.visit_module(value.__name__, getattr(value, "__file__", None)):
+                    todo += [(value.__name__, vars(value))] if id(vars(value)) not in done else []
+
+    def visit_class(self, cls: type) -> None:
+        """Follow a class: its module, its methods and variables, and its bases."""
+        if not self.visit_module(*_home_of(cls)):
+            return
+        for base in cls.__bases__:
+            self.visit(base, "")
+        for name, value in list(vars(cls).items()):
+            if callable(value) or not name.startswith("__"):
+                self.visit(value, f"{cls.__module__}.{cls.__qualname__}.{name}")
+
+    def visit_module(self, name: str, file: str | None) -> bool:
+        """Add a module with all that it imports; return whether it is followed."""
+        if file is None:
+            return name == "__main__"  # a notebook
+        place = Path(file).resolve()
+        if not is_followed(name, place) or not place.is_file():
+            return False
+        imported_by(name, place, self.files)
+        return True
+
+    def parts_of(self, value: Any) -> Iterator[tuple[str, Any]]:
+        """Yield what a value is made of, by name; of a record of ours, the functions in it."""
+        if isinstance(value, MethodType):
+            yield from (("method", value.__func__), ("self", value.__self__))
+        elif isinstance(value, functools.partial):
+            yield from (("func", value.func), ("args", value.args), ("kwargs", value.keywords))
+        elif isinstance(value, property):
+            yield from (("get", value.fget), ("set", value.fset))
+        elif isinstance(value, Mapping):
+            yield from ((repr(key), inner) for key, inner in value.items())
+        elif isinstance(value, tuple | list | set | frozenset):
+            yield from ((str(at), inner) for at, inner in enumerate(value))
+        elif self.visit_module(*_home_of(type(value))):
+            yield from (("class", type(value)), *_variables(value).items())
+        elif callable(inside := getattr(value, "func", getattr(value, "__wrapped__", None))):
+            yield "", inside  # a check of ours around a handler, or a cache around a function
+        else:
+            found = _variables(value).items()
+            yield from (each for each in found if callable(each[1]) or _holds_functions(each[1]))
+
+
+def _given_to(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield what a function was made with: its closure, its defaults, what it wraps."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # it is empty
+            yield name, cell.cell_contents
+    yield from ((f"default {at}", each) for at, each in enumerate(function.__defaults__ or ()))
+    yield from (function.__kwdefaults__ or {}).items()
+    yield from vars(function).items()
+
+
+def _variables(value: Any) -> dict[str, Any]:
+    """Return the variables of an object."""
+    slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
+    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return found | getattr(value, "__dict__", {})
+
+
+def _home_of(cls: type) -> tuple[str, str | None]:
+    """Return the module that defines a class, and its file."""
+    return cls.__module__, getattr(sys.modules.get(cls.__module__), "__file__", None)
+
+
+def _holds_functions(value: Any) -> bool:
+    return isinstance(value, Mapping) and bool(value) and all(map(callable, value.values()))
+
+
+def _code_text(code: CodeType) -> str:
+    constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return repr((code.co_code, code.co_names, code.co_varnames, constants))
+
+
+class _NotPlain(Exception):
+    """A value is not made of plain data."""
+
+
+def _text_of(value: Any) -> str | None:
+    """Return the text of a value that is made of plain data, the same in every process, or None."""
+    try:
+        return _text(value)
+    except (_NotPlain, RecursionError):
+        return None
+
+
+def _fields(value: Any) -> list[str] | None:
+    """Return the names of the fields of an attrs or dataclass value, None for other values."""
+    if attrs.has(type(value)):
+        return [field.name for field in attrs.fields(type(value))]
+    if dataclasses.is_dataclass(type(value)):
+        return [field.name for field in dataclasses.fields(value)]
+    return None
+
+
+def _text(value: Any) -> str:
+    cls: Any = type(value)
+    name = cls.__qualname__
+    if cls in _ATOMS or isinstance(value, PurePath):
+        return repr(value)
+    if isinstance(value, Enum):
+        return f"{name}.{value.name}={_text(value.value)}"
+    if isinstance(value, tuple | list):
+        return f"{name}({','.join(map(_text, value))})"
+    if isinstance(value, set | frozenset):
+        return f"{name}({','.join(sorted(map(_text, value)))})"
+    if isinstance(value, Mapping):
+        pairs = sorted(f"{_text(key)}:{_text(inner)}" for key, inner in value.items())
+        return f"{name}({','.join(pairs)})"
+    if (fields := _fields(value)) is not None:
+        return f"{name}({','.join(f'{field}={_text(getattr(value, field))}' for field in fields)})"
+    try:
+        view = memoryview(value)
+    except TypeError:
+        raise _NotPlain from None
+    return f"{name}({view.format},{view.shape},{digest_of(view.tobytes())})"

@@ -1,0 +1,14 @@
+"""What the tests of the fast engine share."""
+
+from __future__ import annotations
+
+from antecede.checker.local.transport import Threads
+from antecede.checker.search.loop import Explorer
+from antecede.checker.search.tabulated import TabulatedSearch
+
+
+def threads_of(search: Explorer) -> Threads:
+    """Return what a search has on the threads of this process."""
+    assert isinstance(search, TabulatedSearch)
+    assert isinstance(search.threads, Threads)
+    return search.threads

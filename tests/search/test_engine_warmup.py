@@ -1,0 +1,184 @@
+"""A search that begins in plain Python and goes over to the compiled engine."""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from antecede.checker import engine
+from antecede.checker.check import check
+from antecede.checker.engine import begins_plainly, explorer_at_once, explorer_for
+from antecede.checker.local import compiling
+from antecede.checker.local.transport import search_on_threads
+from antecede.checker.search.engine_warmup import EngineWarmup
+from antecede.checker.search.loop import Progress, explore
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.result import Verdict
+from antecede.checker.search.tabulated import TabulatedSearch
+from antecede.checker.spec import Spec
+from antecede.checker.tables import cache
+from tests.conftest import in_a_process, method
+from tests.local.test_local import found, plainly, small
+
+SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
+
+
+def after(looks: int) -> Callable[[], bool]:
+    """Return what says yes when it was asked so often."""
+    left = [looks]
+
+    def ready() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    return ready
+
+
+def meanwhile(
+    name: str, actors: int, messages: int, looks: int, pause: float = 0.0
+) -> EngineWarmup:
+    system = small(name, actors, messages)
+
+    def begin() -> TabulatedSearch:
+        time.sleep(pause)
+        return search_on_threads(system, options=method(threads=2))
+
+    return EngineWarmup(BreadthFirst(system), after(looks), begin, "waiting")
+
+
+class TickingOften(BreadthFirst):
+    """Looks before every level."""
+
+    def round(self, tick: Callable[[], None]) -> None:
+        tick()
+        super().round(tick)
+
+
+@pytest.mark.parametrize("looks", [0, 1, 5, 1_000_000])
+@pytest.mark.parametrize(("name", "actors", "messages"), SYSTEMS)
+def test_counts_and_verdicts_do_not_depend_on_when_the_other_engine_is_ready(
+    name: str, actors: int, messages: int, looks: int
+) -> None:
+    search = meanwhile(name, actors, messages, looks)
+    search.engine = TickingOften(small(name, actors, messages))
+    result = explore(search.engine.system, search)
+    assert found(plainly(small(name, actors, messages))) == found(result)
+    assert ("explored_plainly" in result.statistics) == (looks > 100)
+    assert ("table_entries" in result.statistics) == (looks < 100)
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 1_000_000])
+def test_a_counterexample_is_as_short_whoever_finds_it(looks: int) -> None:
+    system = small("unordered", 2, 2)
+    search = meanwhile("unordered", 2, 2, looks)
+    search.engine = TickingOften(system)
+    assert found(plainly(system)) == found(explore(system, search))
+
+
+def test_what_was_explored_in_vain_takes_no_time_and_no_bounds() -> None:
+    search = meanwhile("mfss", 3, 2, 3, pause=1.0)
+    seen: list[Progress] = []
+    bounds = Bounds(max_seconds=0.9, max_memory=1 << 40)
+    began = time.monotonic()
+    result = explore(small("mfss", 3, 2), search, evolve(bounds, max_seconds=600.0), seen.append)
+    assert result.verdict is Verdict.HOLDS
+    assert search.vain_seconds >= 1.0
+    assert result.seconds <= time.monotonic() - began - search.vain_seconds + 0.01
+    assert "waiting" == seen[0].waits_for
+    assert "" == seen[-1].waits_for
+
+
+def test_time_is_for_the_engine_that_is_waited_for_and_states_are_for_both() -> None:
+    search = meanwhile("mfss", 3, 2, 1_000_000)
+    assert Verdict.HOLDS is explore(small("mfss", 3, 2), search, Bounds(max_seconds=1e-6)).verdict
+    search = meanwhile("mfss", 3, 2, 1_000_000)
+    result = explore(small("mfss", 3, 2), search, Bounds(max_states=500))
+    assert "--max-states 500 reached" == result.stopped_by
+
+
+def test_the_first_engine_only_waits_where_there_are_many_states() -> None:
+    search = meanwhile("mfss", 3, 2, 8)
+    search.most_states = 300
+    result = explore(small("mfss", 3, 2), search)
+    assert not search.waits_for
+    assert found(plainly(small("mfss", 3, 2))) == found(result)
+
+
+def test_without_compiled_kernels_a_check_begins_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Never:
+        def poll(self) -> None:
+            asked.append("poll")
+
+    monkeypatch.setattr(engine, "kernels_are_compiled", lambda: False)
+    monkeypatch.setattr(engine, "started", Never)
+    report = check(Spec(protocol="mfss", actors=3, messages=1))
+    assert Verdict.HOLDS is report.result.verdict
+    assert "explored_plainly" in report.result.statistics
+
+
+def test_where_a_search_is_saved_or_not_breadth_first_it_waits_for_the_kernels(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert not begins_plainly(Options())
+    monkeypatch.setattr(engine, "kernels_are_compiled", lambda: False)
+    assert begins_plainly(Options())
+    for options in (
+        Options(engine="plain"),
+        Options(engine="spark"),
+        Options(search="depth"),
+        Options(checkpoint=tmp_path),
+        Options(spill=tmp_path),
+        Options(check_progress=True, memory="sweep-line"),
+    ):
+        assert not begins_plainly(options)
+    monkeypatch.setattr(engine, "folder", lambda: None)
+    assert not begins_plainly(Options())
+
+
+def test_with_compiled_kernels_nothing_is_waited_for() -> None:
+    for made in (explorer_at_once, explorer_for):
+        search = made(small("mfss", 2, 1), Options())
+        assert isinstance(search, TabulatedSearch)
+        search.close()
+
+
+def test_whoever_compiles_second_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "compile_all", lambda: pytest.fail("compiled again"))
+    assert 0 == compiling.main()
+    monkeypatch.setattr(cache, "folder", lambda: None)
+    assert 1 == compiling.main()
+
+
+def test_what_is_explored_to_compile_the_kernels_is_explored_to_its_end() -> None:
+    done = compiling.compile_all()
+    assert {Verdict.HOLDS} == {result.verdict for result in done}
+    assert done[0].unreduced is not None
+    assert done[1].counts == done[0].unreduced
+    assert done[1].counts.unique_states < done[2].counts.unique_states
+
+
+@pytest.mark.slow
+def test_kernels_are_compiled_in_the_background_for_the_next_start(tmp_path: Path) -> None:
+    arguments = ("check", "mfss", "--actors", 3, "--messages", 1, "--statistics")
+    first = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    assert 0 == first.code
+    assert "until then plain Python begins" in first.err
+    assert "Explored in plain Python: the kernels were not compiled yet." in first.out
+    deadline = time.monotonic() + 60
+    while not (locks := list(tmp_path.glob("antecede/kernels-*/compiling"))):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(5)  # until it has the lock
+    with open(locks[0], "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    second = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    assert "ompiling" not in second.err
+    assert "table entries" in second.out
