@@ -36,12 +36,6 @@ REGISTRY = {
     "hybrid-multicast": "antecede.protocols.hybrid_multicast:HYBRID_MULTICAST",
 }
 
-TWINS = {
-    "cykas": "antecede.protocols.cykas_twin:CYKAS_TWIN",
-    "rst": "antecede.protocols.rst_twin:RST_TWIN",
-}
-"""Protocol -> its twin for long simulated runs; see `antecede.checker.model.Twin`."""
-
 PROOFS = {
     "unordered": "antecede.protocols.mfss_proof:UNORDERED",
     "fifo": "antecede.protocols.fifo_proof:FIFO",

@@ -73,6 +73,9 @@ def after_delivery(state: Cbcast, held: Held[Stamped]) -> Cbcast:
     return evolve(state, VT=tuple(map(max, state.VT, held.packet.VT)))
 
 
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
+
+
 def normal(states: tuple[Cbcast, ...], _flying: tuple[Envelope, ...]) -> Renaming:
     """Count from what everybody has delivered: that much of a timestamp holds nothing back."""
     everywhere = tuple(map(min, *(state.VT for state in states)))

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Message, Packet, Protocol, Step
+from antecede.checker.model import with_item
 
 Bits: TypeAlias = tuple[bool, ...]
 Sends: TypeAlias = tuple[tuple[int, Packet], ...]
@@ -58,11 +59,6 @@ class Yct:
     """You can tell: the receiver need no longer keep one Eager Send secret."""
 
 
-def with_bit(bits: Bits, index: int, value: bool) -> Bits:
-    """Return `bits` with the bit at `index` set to `value`."""
-    return (*bits[:index], value, *bits[index + 1 :])
-
-
 def initial(_actor: int, actors: int) -> Cykas:
     """Section 2.2.1: empty buffers, nothing unacknowledged, normal mode."""
     return Cykas(UNACK=(False,) * actors, EAGER_SENT=((),) * actors)
@@ -87,8 +83,8 @@ def try_send_message(state: Cykas) -> tuple[Cykas, Sends]:
         else:
             sends.append((j, Eager(m)))
             queue = (*state.EAGER_SENT[j], state.UNACK)
-            state = evolve(state, EAGER_SENT=_with_queue(state, j, queue))
-        state = evolve(state, OB=tuple(rest), UNACK=with_bit(state.UNACK, j, True))
+            state = evolve(state, EAGER_SENT=with_item(state.EAGER_SENT, j, queue))
+        state = evolve(state, OB=tuple(rest), UNACK=with_item(state.UNACK, j, True))
     return state, tuple(sends)
 
 
@@ -122,13 +118,13 @@ def receive_ack(state: Cykas, i: int) -> Step:
 def acknowledged(state: Cykas, i: int) -> Cykas:
     """Algorithm 4, lines 2 and 4-6, for all receivers at once.
 
-    Clearing bit i of every queue first is what the loop does in the end; TRY_SEND_YCT of one
-    receiver reads no other receiver's queue.
+    The loop clears bit i of each queue before that queue's TRY_SEND_YCT, which reads no other
+    queue. So clearing bit i of every queue first has the same result.
     """
     queues = tuple(
-        tuple(with_bit(bitvec, i, False) for bitvec in queue) for queue in state.EAGER_SENT
+        tuple(with_item(bitvec, i, False) for bitvec in queue) for queue in state.EAGER_SENT
     )
-    return evolve(state, UNACK=with_bit(state.UNACK, i, False), EAGER_SENT=queues)
+    return evolve(state, UNACK=with_item(state.UNACK, i, False), EAGER_SENT=queues)
 
 
 def try_send_yct(state: Cykas, receiver: int) -> tuple[Cykas, Sends]:
@@ -138,7 +134,7 @@ def try_send_yct(state: Cykas, receiver: int) -> tuple[Cykas, Sends]:
     while queue and not any(queue[0]) and not state.UNACK[receiver]:
         sends.append((receiver, Yct()))
         queue = queue[1:]
-    return evolve(state, EAGER_SENT=_with_queue(state, receiver, queue)), tuple(sends)
+    return evolve(state, EAGER_SENT=with_item(state.EAGER_SENT, receiver, queue)), tuple(sends)
 
 
 def receive_yct(state: Cykas) -> Step:
@@ -147,11 +143,7 @@ def receive_yct(state: Cykas) -> Step:
     return Step(state, sends)
 
 
-def _with_queue(
-    state: Cykas, receiver: int, queue: tuple[Bits, ...]
-) -> tuple[tuple[Bits, ...], ...]:
-    rows = state.EAGER_SENT
-    return (*rows[:receiver], queue, *rows[receiver + 1 :])
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
 def at_most_one_is_unacknowledged_per_receiver(state: Cykas) -> bool:
@@ -181,7 +173,7 @@ def eager_sends_are_told_at_once(state: Cykas) -> bool:
 
 
 def mode_counts(state: Cykas) -> bool:
-    """Section 2.2.1 and Lemma 3.5: MODE is nonnegative, for no YCT comes twice."""
+    """Section 2.2.1 and Lemma 3.5: MODE is nonnegative, because no YCT comes twice."""
     return state.MODE >= 0
 
 

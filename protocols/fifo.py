@@ -7,11 +7,10 @@ through a third actor can overtake.
 
 from __future__ import annotations
 
-from typing import Any
-
 from attrs import evolve, frozen
 
 from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede.checker.model import with_item
 
 
 @frozen
@@ -41,7 +40,7 @@ def causal_send(state: Fifo, message: Message) -> Step:
     sends = []
     for destination in message.destinations:
         sequence = state.sent[destination] + 1
-        state = evolve(state, sent=_with(state.sent, destination, sequence))
+        state = evolve(state, sent=with_item(state.sent, destination, sequence))
         sends.append((destination, Numbered(message, sequence)))
     return Step(state, sends=tuple(sends))
 
@@ -55,18 +54,17 @@ def receive(state: Fifo, src: int, packet: Numbered) -> Step:
         held_back, delivered = held_back - {ready[0]}, delivered + 1
     state = evolve(
         state,
-        delivered=_with(state.delivered, src, delivered),
-        held_back=_with(state.held_back, src, held_back),
+        delivered=with_item(state.delivered, src, delivered),
+        held_back=with_item(state.held_back, src, held_back),
     )
     return Step(state, deliveries=tuple(deliveries))
 
 
-def _with(values: tuple[Any, ...], at: int, value: object) -> tuple[Any, ...]:
-    return (*values[:at], value, *values[at + 1 :])
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
 def normal(states: tuple[Fifo, ...], _flying: tuple[Envelope, ...]) -> Renaming:
-    """Count each channel from what was delivered on it."""
+    """Subtract from each channel's counters the messages delivered on it."""
     delivered = [state.delivered for state in states]
 
     def packet(src: int, dst: int, numbered: Numbered) -> Numbered:

@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from attrs import evolve, frozen
 
 from antecede import Envelope, LocalState, Message, Packet, Predicate, Protocol, Renaming, Step
+from antecede.checker.model import with_item
 from antecede.protocols.ranks import Rank, ranked
 from antecede.protocols.sliding import SlidingArray, SlidingMap
 
@@ -212,9 +213,7 @@ def timeout(state: Hybrid[Msg]) -> Step | None:
     return Step(state, sends=(*messages, *acks)) if messages or acks else None
 
 
-def with_item(values: tuple[Any, ...], at: int, value: object) -> tuple[Any, ...]:
-    """Return `values` with `value` at index `at`."""
-    return (*values[:at], value, *values[at + 1 :])
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
 def waits_for_permits(state: LocalState) -> bool:

@@ -134,6 +134,9 @@ def timeout(state: HybridMulticast) -> Step | None:
     return Step(state, sends=(*messages, *acks)) if messages or acks else None
 
 
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
+
+
 def is_pipelined(state: LocalState) -> bool:
     """Section 2.3.1: two messages to one receiver are in transit at once."""
     receivers = [j for m in state.u for j in m.unack]

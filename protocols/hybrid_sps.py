@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from attrs import evolve, frozen
 
 from antecede import Message, Packet, Predicate, Protocol, Step
+from antecede.checker.model import with_item
 from antecede.protocols.hybrid_basic import (
     Ack,
     Ids,
@@ -38,7 +39,6 @@ from antecede.protocols.hybrid_basic import (
     next_held,
     payload,
     permits_are_for_delivered,
-    with_item,
 )
 from antecede.protocols.sliding import IndexableSlidingMap, SlidingArray
 
@@ -280,6 +280,9 @@ def timeout(state: HybridSps) -> Step | None:
     messages = [(m.rcv, m.in_transit) for m in state.u if m.sent and m.pl is not None]
     acks = [(p.snd, Ack(p.mid)) for p in state.p]
     return Step(state, sends=(*messages, *acks)) if messages or acks else None
+
+
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
 def _first(indexes: Iterable[int], otherwise: int) -> int:

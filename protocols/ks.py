@@ -19,6 +19,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 from antecede.protocols.ranks import ranked
 
@@ -91,7 +92,7 @@ def deliverable(state: Ks, held: Held[Stamped]) -> bool:
 def after_delivery(state: Ks, held: Held[Stamped]) -> Ks:
     """RCV, after the delivery: SR_j, then O_M with the message itself joins the log."""
     k, packet = held.src, held.packet
-    SR = (*state.SR[:k], packet.clock, *state.SR[k + 1 :])
+    SR = with_item(state.SR, k, packet.clock)
     news = packet.O | {Entry(k, packet.clock, frozenset(packet.message.destinations))}
     still_to_reach = without(news, frozenset({state.me}))
     LOG = purge(merge(state.LOG, still_to_reach))
@@ -133,6 +134,9 @@ def still_known(log: Log, other: Log) -> Log:
 def has_newer(entry: Entry, log: Iterable[Entry]) -> bool:
     """Return whether `log` has an entry of the same sender that is newer."""
     return any(e.sender == entry.sender and e.clock > entry.clock for e in log)
+
+
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
 def normal(states: tuple[Ks, ...], flying: tuple[Envelope, ...]) -> Renaming:

@@ -64,6 +64,9 @@ def _post(state: Mfss) -> Step:
     return Step(after, sends=((head.receiver, Data(head)),))
 
 
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
+
+
 def at_most_one_is_unacknowledged(state: Mfss) -> bool:
     """Lemma 2: the next message is posted when the one before it was acknowledged."""
     return state.unacknowledged <= 1

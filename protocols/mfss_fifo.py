@@ -53,6 +53,9 @@ def _post(state: MfssFifo) -> Step:
     return Step(state, sends=tuple(sends))
 
 
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
+
+
 def buffer_waits_for_another_receiver(state: MfssFifo) -> bool:
     """Footnote 4: a message waits only for acknowledgements of messages to somebody else."""
     return not state.OB or state.receiver not in (None, state.OB[0].receiver)

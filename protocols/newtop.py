@@ -28,6 +28,7 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from antecede import Message, Packet, Protocol, Step
+from antecede.checker.model import with_item
 
 
 @frozen
@@ -85,7 +86,7 @@ def receive(state: Newtop, src: int, packet: Timestamped | Null) -> Step:
     state = evolve(
         state,
         clock=max(state.clock, packet.clock),
-        last_received=(*heard[:src], packet.clock, *heard[src + 1 :]),
+        last_received=with_item(heard, src, packet.clock),
     )
     if isinstance(packet, Timestamped):
         held_back = sorted(
@@ -126,6 +127,8 @@ def nulls(state: Newtop, besides: tuple[int, ...] = ()) -> tuple[tuple[int, Pack
     actors = range(len(state.last_received))
     return tuple((j, Null(state.clock)) for j in actors if j != state.me and j not in besides)
 
+
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 WITNESSES = {"waited": lambda state: bool(state.held_back)}
 

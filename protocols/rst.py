@@ -22,6 +22,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 
 Vector: TypeAlias = tuple[int, ...]
@@ -57,7 +58,7 @@ AfterDelivery: TypeAlias = Callable[[Rst, Mail], Rst]
 
 
 def initial(actor: int, actors: int) -> Rst:
-    """Getting started: nobody sent or delivered anything."""
+    """Getting started: no actor has sent or delivered anything."""
     return Rst(actor, SENT=((0,) * actors,) * actors, DELIV=(0,) * actors)
 
 
@@ -93,17 +94,17 @@ def after_delivery(state: Rst, held: Mail) -> Rst:
 
 def count_delivered(state: Rst, j: int) -> Rst:
     """Step 1: increment DELIV_i[j]."""
-    return evolve(state, DELIV=with_value(state.DELIV, j, state.DELIV[j] + 1))
+    return evolve(state, DELIV=with_item(state.DELIV, j, state.DELIV[j] + 1))
 
 
 def count_received(state: Rst, j: int) -> Rst:
-    """Step 2: increment SENT_i[j, i], for the matrix of m does not count m."""
+    """Step 2: increment SENT_i[j, i], because the matrix of m does not count m."""
     i = state.me
     return evolve(state, SENT=with_entry(state.SENT, j, i, state.SENT[j][i] + 1))
 
 
 def merge_past(state: Rst, packet: Stamped) -> Rst:
-    """Step 3: every entry of SENT_i becomes the maximum of itself and that of SENT_m."""
+    """Step 3: every entry of SENT_i becomes the maximum of itself and SENT_m's entry."""
     rows = zip(state.SENT, packet.SENT, strict=True)
     return evolve(state, SENT=tuple(tuple(map(max, mine, its)) for mine, its in rows))
 
@@ -121,29 +122,19 @@ def receive(
     return Step(evolve(state, held_back=waiting), deliveries=deliveries)
 
 
-def deliv_is_column_of_sent(state: Rst) -> bool:
-    """Is DELIV redundant: does DELIV_i equal column i of SENT_i?"""
-    return column(state.SENT, state.me) == state.DELIV
-
-
 def column(matrix: Matrix, k: int) -> Vector:
-    """Return column `k`: what everybody sent to k."""
+    """Return column `k`: how many messages each actor sent to k."""
     return tuple(row[k] for row in matrix)
 
 
 def at_least(left: Vector, right: Vector) -> bool:
-    """Return whether no entry of `left` is less than that of `right`."""
+    """Return whether no entry of `left` is less than the entry of `right`."""
     return all(a >= b for a, b in zip(left, right, strict=True))
-
-
-def with_value(vector: Vector, at: int, value: int) -> Vector:
-    """Return `vector` with the entry `at` set to `value`."""
-    return (*vector[:at], value, *vector[at + 1 :])
 
 
 def with_entry(matrix: Matrix, row: int, at: int, value: int) -> Matrix:
     """Return `matrix` with the entry `at` of `row` set to `value`."""
-    return (*matrix[:row], with_value(matrix[row], at, value), *matrix[row + 1 :])
+    return with_item(matrix, row, with_item(matrix[row], at, value))
 
 
 def _sending_order(held: Mail) -> tuple[int, Matrix]:
@@ -151,8 +142,16 @@ def _sending_order(held: Mail) -> tuple[int, Matrix]:
     return held.src, held.packet.SENT
 
 
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
+
+
+def deliv_is_column_of_sent(state: Rst) -> bool:
+    """Is DELIV redundant: does DELIV_i equal column i of SENT_i?"""
+    return column(state.SENT, state.me) == state.DELIV
+
+
 def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
-    """Count from what was delivered: what j has delivered from k holds nothing back at j any more.
+    """Subtract delivered messages: those from k that j has delivered hold nothing back at j.
 
     So an entry SENT[k][j] up to DELIV_j[k] is as good as DELIV_j[k]. What j itself knows is left as
     it is, for DELIV_j is claimed to be its column.

@@ -8,8 +8,9 @@ the deliverability condition asks for one more than was delivered from the sende
 from __future__ import annotations
 
 from antecede import Message, Protocol, Step
+from antecede.checker.model import with_item
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column, count_sends, with_value
+from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column, count_sends
 
 
 def causal_send(state: Rst, message: Message) -> Step:
@@ -24,7 +25,7 @@ def deliverable(state: Rst, held: Mail) -> bool:
     j = held.src
     past = column(held.packet.SENT, state.me)
     one_greater = past[j] == state.DELIV[j] + 1
-    return one_greater and at_least(with_value(state.DELIV, j, past[j]), past)
+    return one_greater and at_least(with_item(state.DELIV, j, past[j]), past)
 
 
 def after_delivery(state: Rst, held: Mail) -> Rst:

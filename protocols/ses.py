@@ -20,6 +20,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 from antecede.protocols.ranks import ranked
 
@@ -59,7 +60,7 @@ def causal_send(state: Ses, message: Message) -> Step:
     t = tuple(count + (k == state.me) for k, count in enumerate(state.T))
     V = tuple(t if j in message.destinations else old for j, old in enumerate(state.V))
     sends = tuple(
-        (j, Stamped(message, t, (*V[:j], state.V[j], *V[j + 1 :]))) for j in message.destinations
+        (j, Stamped(message, t, with_item(V, j, state.V[j]))) for j in message.destinations
     )
     return Step(evolve(state, T=t, V=V), sends=sends)
 
@@ -93,6 +94,9 @@ def latest(one: Time | None, other: Time | None) -> Time | None:
     if one is None or other is None:
         return other if one is None else one
     return tuple(map(max, one, other))
+
+
+# The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
 def normal(states: tuple[Ses, ...], flying: tuple[Envelope, ...]) -> Renaming:

@@ -1,4 +1,4 @@
-"""What the papers say of time beside what was measured: CONFIRMED, REFUTED or DEPENDS ON.
+"""Rules on the papers' claims about time: CONFIRMED, REFUTED or DEPENDS ON an assumption.
 
 A claim is a rule on medians at some points of its figure. It is decided under the default
 assumptions, and again under each alternative that there are rows of for all its points; where one
@@ -7,110 +7,34 @@ of them turns the ruling, the claim DEPENDS ON that assumption.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import StrEnum
-from typing import Any, TypeAlias
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import frozen
 
-from antecede.checker.simulate.scenario import FIELDS, Scenario, written
-from antecede.checker.simulate.statistics import added, cell_of, medians, speedups
+from antecede.checker.claims.claim import Claim, Ruling, Runs
+from antecede.checker.claims.sources import source_named
+from antecede.checker.errors import InputError
+from antecede.checker.simulate.experiment import kept_in
+from antecede.checker.simulate.numbers import MissingError, Numbers
+from antecede.checker.simulate.rules import RULES
+from antecede.checker.simulate.scenario import FIELDS, written
 from antecede.checker.sweep.kept import Row
 
 
-class Ruling(StrEnum):
-    """What runs say of a claim."""
-
-    CONFIRMED = "CONFIRMED"
-    REFUTED = "REFUTED"
-    DEPENDS = "DEPENDS ON"
-    UNDECIDED = "UNDECIDED"
+def timed_claims(figure: str | None = None) -> list[Claim]:
+    """Return the claims about time and sizes, of one figure if it is named."""
+    claims = (*source_named("cykas").times, *source_named("hybrid").times)
+    return [claim for claim in claims if figure in (None, runs_of(claim).figure)]
 
 
-class MissingError(Exception):
-    """There are no rows of a point that a claim needs."""
-
-
-@frozen(eq=False)
-class Numbers:
-    """Medians at the points of a claim, under one assumption changed or none.
-
-    Attributes:
-        rows: of runs that came out right.
-        changed: field -> value, in place of the default.
-    """
-
-    rows: Sequence[Row]
-    changed: Mapping[str, Any] = field(factory=dict)
-    _found: dict[tuple[str, ...], Mapping[Any, Any]] = field(factory=dict)
-    _moved: list[Scenario] = field(factory=list)
-
-    def speedup(
-        self,
-        point: Scenario,
-        of: str = "cykas",
-        over: str = "mfss",
-        measure: str = "execution_ns",
-    ) -> float:
-        """Return how many times less `of` takes than `over`."""
-        key = ("speedup", measure, of, over)
-        return self._at(key, lambda: speedups(self.rows, measure, of, over), self._cell(point))
-
-    def median(self, protocol: str, point: Scenario, measure: str = "execution_ns") -> float:
-        """Return a protocol's median."""
-        found = ("median", measure)
-        return self._at(found, lambda: medians(self.rows, measure), (protocol, self._cell(point)))
-
-    def added(self, protocol: str, point: Scenario, measure: str) -> float:
-        """Return how much more a protocol takes than delivery without causal order does."""
-        found = ("added", measure)
-        where = (protocol, self._cell(point))
-        return self._at(found, lambda: added(self.rows, measure, "unordered"), where)
-
-    @property
-    def differs(self) -> bool:
-        """Whether the changed assumption made another of some point that was asked for."""
-        return bool(self._moved)
-
-    def _cell(self, point: Scenario) -> tuple[Any, ...]:
-        moved = evolve(point, **self.changed)
-        if moved != point:
-            self._moved.append(moved)
-        return cell_of(moved)
-
-    def _at(self, key: tuple[str, ...], make: Callable[[], Any], where: Any) -> float:
-        if key not in self._found:
-            self._found[key] = make()
-        if where not in self._found[key]:
-            raise MissingError
-        median: float = self._found[key][where].median
-        return median
-
-
-Rule: TypeAlias = Callable[[Numbers], tuple[bool, str]]
-
-
-@frozen(eq=False)
-class TimedClaim:
-    """A claim about time, bytes or buffers.
-
-    Attributes:
-        key: unique.
-        place: where in the paper.
-        text: what it says, in our words.
-        figure: whose grid has its points.
-        rule: numbers -> whether they agree with it, and what they are.
-        note: how it was read.
-        narrow: the rule at fewer points, by which assumptions are tried; None: the same.
-    """
-
-    key: str
-    place: str
-    text: str
-    figure: str
-    rule: Rule
-    note: str = ""
-    narrow: Rule | None = None
+def runs_of(claim: Claim) -> Runs:
+    """Return what decides a claim about time."""
+    (evidence,) = claim.evidence
+    assert isinstance(evidence, Runs)
+    return evidence
 
 
 @frozen
@@ -124,7 +48,7 @@ class Decided:
         tried: how many alternatives there were rows of.
     """
 
-    claim: TimedClaim
+    claim: Claim
     ruling: Ruling
     usual: Ruling
     found: str
@@ -132,14 +56,15 @@ class Decided:
     tried: int = 0
 
 
-def decide(claim: TimedClaim, rows: Sequence[Row]) -> Decided:
+def decide(claim: Claim, rows: Sequence[Row]) -> Decided:
     """Decide a claim by rows; UNDECIDED if there are none of some point under the defaults."""
+    about = runs_of(claim)
     try:
-        holds, found = claim.rule(Numbers(rows))
+        holds, found = RULES[about.rule](Numbers(rows))
     except MissingError:
         text = "there are no runs of some of its points"
         return Decided(claim, Ruling.UNDECIDED, Ruling.UNDECIDED, text)
-    rule, turned, tried = claim.narrow or claim.rule, [], 0
+    rule, turned, tried = RULES[about.narrow], [], 0
     usually, _ = rule(Numbers(rows))
     for name, value in alternatives():
         changed = Numbers(rows, {name: value})
@@ -161,13 +86,38 @@ def alternatives() -> Iterable[tuple[str, Any]]:
     return ((name, value) for name, about in FIELDS.items() for value in about.metadata["others"])
 
 
-def listed(values: Iterable[float], digits: int = 2) -> str:
-    """Return numbers for a sentence."""
-    return ", ".join(f"{value:.{digits}f}" for value in values)
+def decided_by(files: Sequence[str]) -> list[Decided]:
+    """Decide all claims by the rows of files; a run that several have counts once.
+
+    Raises:
+        InputError: a file cannot be read, or holds something else.
+    """
+    rows: dict[tuple[Any, ...], Row] = {}
+    for name in files:
+        if not os.path.isfile(name):
+            raise InputError(
+                f"there is no file {name!r}; make rows with antecede simulate --figure"
+            )
+        kept = kept_in(Path(name))
+        rows |= {kept.key(row): row for row in kept.rows() if row["error"] is None}
+    _check_one_code(rows.values())
+    return [decide(claim, list(rows.values())) for claim in timed_claims()]
+
+
+def _check_one_code(rows: Iterable[Row]) -> None:
+    """Refuse rows from different versions of a protocol's code: they are not comparable."""
+    codes: dict[str, set[str]] = {}
+    for row in rows:
+        codes.setdefault(row["protocol"], set()).add(row["sources"])
+    mixed = [name for name, found in codes.items() if len(found) > 1]
+    if mixed:
+        raise InputError(
+            f"rows of {mixed[0]} are from different versions of its code; give files of one version"
+        )
 
 
 def lines(decided: Sequence[Decided]) -> str:
-    """Return a line for each claim, for a terminal."""
+    """Return the lines about claims on a terminal."""
     return "\n".join(
         f"{found.ruling:<10}  {found.claim.place}: {found.claim.text} {found.found}"
         + "".join(f"\n{'':<12}turned by {turn}" for turn in found.turned)

@@ -1,10 +1,9 @@
-"""What `antecede simulate` does, from what was asked for to the report."""
+"""The steps of `antecede simulate`, from its options to the report."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from attrs import evolve, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError
-from antecede.checker.simulate import claims, report
-from antecede.checker.simulate.decided import CLAIMS
+from antecede.checker.extras import check_installed
+from antecede.checker.simulate import claims, onspark, report
 from antecede.checker.simulate.experiment import (
     PARQUET,
     Runner,
@@ -29,10 +28,9 @@ from antecede.checker.simulate.experiment import (
 from antecede.checker.simulate.figures import Grid, combined, figure_named
 from antecede.checker.simulate.rows import KEYS
 from antecede.checker.simulate.scenario import Scenario, parsed
-from antecede.checker.simulate.statistics import Summary
 from antecede.checker.sweep.kept import Row
 
-__all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grids_of", "place_of", "run"]
+__all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grids_of", "run", "runner_of"]
 
 NEVER_NULL = len(KEYS)
 """Every row has this many of the columns of PARQUET, the first ones."""
@@ -69,16 +67,18 @@ def grids_of(
 
     Args:
         protocols: the names of protocols; they take the place of a figure's own.
-        figures: whose grids; `cykas` is those of that paper; none: one grid of the values.
+        figures: names of figures, `cykas` for all of its paper; empty: one grid of the values.
         values: of each parameter a list such as `25,50`, or None.
         seeds: how many seeds, or None for the figures' own numbers.
         quick: smaller grids of the figures.
         drawn: pictures of the figures are wanted.
 
     Raises:
-        InputError: a value cannot be read, or nothing is asked for.
+        InputError: a value cannot be read, nothing is asked for, or Matplotlib is missing.
     """
     axes = _axes(values)
+    if drawn:
+        check_installed("plot", "--svg")
     if not figures:
         if not protocols:
             raise InputError("there is nothing to simulate; name protocols, or a --figure")
@@ -121,21 +121,8 @@ def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
     return axes
 
 
-@frozen(eq=False)
-class Place:
-    """Where things are computed.
-
-    Attributes:
-        runs: does runs.
-        summary: rows that came out right -> their medians.
-    """
-
-    runs: Runner
-    summary: Callable[[Sequence[Row]], AbstractContextManager[Summary]]
-
-
-def place_of(name: str, workers: int | None, master: str | None, *, log: bool) -> Place:
-    """Return the place that options describe.
+def runner_of(name: str, workers: int | None, master: str | None, *, log: bool) -> Runner:
+    """Return what does runs, at the place that options describe.
 
     Raises:
         InputError: options that do not fit together.
@@ -143,20 +130,13 @@ def place_of(name: str, workers: int | None, master: str | None, *, log: bool) -
     if name == "spark":
         if workers is not None:
             raise InputError("--workers is for --on here; on Spark it is a run per core")
-        # It needs a package that is optional.
-        from antecede.checker.simulate import onspark
-
-        return Place(
-            partial(onspark.runs, master=master, log=log),
-            partial(onspark.summary, master=master, log=log),
-        )
+        return partial(onspark.runs, master=master, log=log)
     if master is not None or log:
         raise InputError("--master and --spark-log are for --on spark")
-    processes = workers or os.cpu_count() or 1
-    return Place(partial(here, workers=processes), lambda rows: nullcontext(Summary(rows)))
+    return partial(here, workers=workers or os.cpu_count() or 1)
 
 
-def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Found:
+def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> Found:
     """Do what is missing of a grid, and report all of it.
 
     Raises:
@@ -166,7 +146,7 @@ def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Fo
     left = missing(runs, file)
     live, failed = report.Live(left), []
     with kept_in(file).noted():
-        for row in experiment(runs, place.runs, file):
+        for row in experiment(runs, runner, file):
             if row["error"] is not None:
                 failed.append(row)
             if not quiet:
@@ -181,10 +161,9 @@ def run(grid: Grid, file: Path, place: Place, *, twins: bool, quiet: bool) -> Fo
     parts += [f"{counted(len(runs), 'run')}, {len(runs) - left:,} of them from {file}"]
     parts += report.wrong(wrong + lost)
     if right:
-        with place.summary(right) as said:
-            parts.append(report.table(said, grid))
+        parts.append(report.table(right, grid))
     parts += report.controls(right)
-    told = [claims.decide(claim, right) for claim in CLAIMS if claim.figure == grid.name]
+    told = [claims.decide(claim, right) for claim in claims.timed_claims(grid.name)]
     if right and told:
         parts.append(f"What the paper says of it:\n{claims.lines(told)}")
     return Found(rows, "\n\n".join(parts), WRONG if wrong else CLUSTER_FAILED if lost else 0)

@@ -1,7 +1,8 @@
-"""How large packets are: a declared number of bytes for each field.
+"""The sizes of packets: a declared number of bytes for each field.
 
-What is counted is what `check --measures` counts (`checker.search.costs`), with booleans apart: a
-packet is its headers, its messages' payload, and its control data, integer by integer.
+`check --measures` counts in the same way (`checker.search.measures`), except that booleans are
+counted separately: a packet consists of its headers, its messages' payload and its control data,
+integer by integer.
 """
 
 from __future__ import annotations
@@ -12,8 +13,17 @@ from typing import Any
 import attrs
 from attrs import define, field, frozen
 
-from antecede.checker.model import Contents, Message, Packet
+from antecede.checker.model import Message, Packet
 from antecede.checker.simulate.scenario import Scenario
+
+
+@frozen
+class Contents:
+    """The messages of a packet, and the number of its other integers and truth values."""
+
+    messages: tuple[Message, ...]
+    integers: int
+    flags: int
 
 
 @frozen

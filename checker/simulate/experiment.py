@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from antecede.checker.errors import CapacityError
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.rows import KEYS, Asked, asked, row_of
 from antecede.checker.simulate.scenario import FIELDS
-from antecede.checker.sweep.kept import Kept, Row, in_processes
+from antecede.checker.sweep.kept import Kept, Row
+from antecede.checker.sweep.processes import spread
 
 Runner: TypeAlias = Callable[[Sequence[Asked]], Iterator[Row]]
 
@@ -78,7 +80,15 @@ def gave_up(row: Row) -> bool:
 
 
 def here(runs: Sequence[Asked], workers: int) -> Iterator[Row]:
-    """Do runs in this process, or in several of this machine, in their order."""
+    """Do runs in this process, or in several of this machine, in their order.
+
+    Raises:
+        CapacityError: a process was killed.
+    """
     if workers == 1:
-        return map(row_of, runs)
-    return in_processes(row_of, runs, workers)
+        yield from map(row_of, runs)
+        return
+    for _, row in spread(row_of, runs, workers):
+        if isinstance(row, CapacityError):
+            raise row
+        yield row

@@ -1,24 +1,21 @@
-"""What a simulation calls: a protocol's own handlers, or those of its twin."""
+"""The handlers that a simulation calls: a protocol's own, or its twin's."""
 
 from __future__ import annotations
 
 import ast
-import hashlib
-import importlib
-import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.model import Contents, LocalState, Message, Packet, Protocol, Step, Twin
+from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.handlers import CheckedHandlers
-from antecede.checker.simulate.encoding import contents_of
+from antecede.checker.simulate.encoding import Contents, contents_of
+from antecede.checker.simulate.twins import Twin, twin_of
+from antecede.checker.sources import digest_of, sources_of
 
 HERE = Path(__file__).resolve().parent
 
@@ -92,46 +89,33 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
     )
 
 
-def twin_of(reference: str) -> Twin | None:
-    """Return the twin of a registered protocol, if it has one."""
-    place = importlib.import_module("antecede.protocols").TWINS.get(reference)
-    if place is None:
-        return None
-    module, _, name = place.partition(":")
-    twin: Twin = getattr(importlib.import_module(module), name)
-    return twin
-
-
 def digest(reference: str, *, twins: bool = True) -> str:
-    """Return 12 hexadecimal digits that change with all code that a protocol's runs depend on.
+    """Return 12 hexadecimal digits that change with all that a protocol's runs depend on.
 
-    That is the modules of its handlers with what they import of their own folder, and the modules
-    of this room that run them, all without comments and docstrings.
+    That is the protocol with its twin, see `checker.sources`, and the modules of this room that run
+    them, all without comments and docstrings.
     """
     handlers = handlers_of(reference, twins=twins)
-    used = [handlers.protocol.initial, handlers.protocol.causal_send, handlers.protocol.receive]
-    if handlers.twin is not None:
-        used += [handlers.twin.causal_send, handlers.twin.receive]
-    files = {Path(f"{HERE / name}.py") for name in DECIDES}
-    for function in used:
-        files |= set(_sources(sys.modules[function.__module__]))
-    sha = hashlib.sha256()
-    for file in sorted(files, key=lambda path: path.name):
-        sha.update(f"{file.name}\0{_code(file)}\0".encode())
-    return sha.hexdigest()[:12]
+    found = sources_of(handlers.protocol, handlers.twin)
+    room = {f"simulate.{name}": HERE / f"{name}.py" for name in DECIDES}
+    parts = evolve(found, files={**found.files, **room}).digests(_code)
+    return digest_of(repr(sorted(parts.items())).encode())[:12]
 
 
-def _code(file: Path) -> str:
-    """Return the source of a module without comments and docstrings."""
+def _code(file: Path) -> bytes:
+    """Return the source of a module without comments and docstrings; what is compiled, as it is."""
     try:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        source = file.read_bytes()
     except OSError as error:
         raise InputError(f"the source {file} cannot be read: {error.strerror}") from None
+    if file.suffix != ".py":
+        return source
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
-    return ast.unparse(tree)
+    return ast.unparse(tree).encode()
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -140,25 +124,3 @@ def _is_text(node: ast.AST) -> bool:
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     )
-
-
-def _sources(module: ModuleType) -> Iterator[Path]:
-    """Yield the file of a module and of those beside it that it has things from, recursively."""
-    folder = os.path.dirname(os.path.realpath(str(module.__file__)))
-    todo, seen = [module], {module.__name__}
-    while todo:
-        module = todo.pop()
-        yield Path(os.path.realpath(str(module.__file__)))
-        values = list(vars(module).values())
-        names = {v.__name__ if isinstance(v, ModuleType) else _home(v) for v in values} - seen
-        seen |= names
-        for name in names:
-            file = getattr(sys.modules.get(name), "__file__", None)
-            if file is not None and os.path.dirname(os.path.realpath(file)) == folder:
-                todo.append(sys.modules[name])
-
-
-def _home(value: object) -> str:
-    """Return the module that a function or class is defined in."""
-    name = getattr(value, "__module__", None)
-    return name if isinstance(name, str) else ""

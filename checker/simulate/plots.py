@@ -9,7 +9,7 @@ from attrs import frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.simulate import tornado
-from antecede.checker.simulate.chart import Axis, Chart, Panel, Point, Series
+from antecede.checker.simulate.chart import Panel, Point, chart
 from antecede.checker.simulate.figures import HYBRID, Grid
 from antecede.checker.simulate.scenario import MS, Scenario, written
 from antecede.checker.simulate.statistics import (
@@ -43,7 +43,7 @@ def drawn(grid: Grid, rows: Sequence[Row]) -> dict[str, str]:
 
 
 def seeds_of(rows: Iterable[Row]) -> str:
-    """Return how many programs the rows are of, for a note below a figure."""
+    """Return the note below a figure: how many programs the rows come from."""
     count = len({row["seed"] for row in rows})
     bars = "; bars: 95 % intervals" if count >= 6 else "; too few for intervals"
     return f"Medians of {count} program{'s' * (count > 1)}{bars if count > 1 else ''}"
@@ -62,34 +62,30 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
     def ratio(scenario: Scenario) -> float:
         return scenario.actors / (scenario.bandwidth / 1000)
 
-    def panel(title: str, chosen: Sequence[Scenario]) -> Panel:
-        series = tuple(
-            Series(
-                protocol,
-                tuple(
-                    point(ratio(s), found[protocol, cell_of(s)], SECOND)
-                    for s in sorted(chosen, key=ratio)
-                    if (protocol, cell_of(s)) in found
-                ),
-                joined=bool(title),
-            )
+    def panel(title: str, chosen: Sequence[Scenario], *, joined: bool = True) -> Panel:
+        series = {
+            protocol: [
+                point(ratio(s), found[protocol, cell_of(s)], SECOND)
+                for s in sorted(chosen, key=ratio)
+                if (protocol, cell_of(s)) in found
+            ]
             for protocol in grid.protocols
-        )
-        x = Axis("processes per kB/s", log=True)
-        return Panel(title or "all", x, Axis("execution time, s", log=True), series)
+        }
+        x, y = "processes per kB/s", "execution time, s"
+        return Panel(title, x, y, series, log="xy", joined=joined)
 
     sizes = sorted({s.actors for s in grid.scenarios})
-    panels = [panel("", grid.scenarios)] + [
+    panels = [panel("all", grid.scenarios, joined=False)] + [
         panel(f"{n} processes", [s for s in grid.scenarios if s.actors == n]) for n in sizes
     ]
-    return Chart(grid.title, tuple(panels), seeds_of(rows), across=3, alike=True).svg()
+    return chart(grid.title, panels, seeds_of(rows), across=3, alike=True)
 
 
-def _speedup_series(
-    rows: Sequence[Row], name: str, measure: str, points: Iterable[tuple[float, Cell]]
-) -> Series:
+def _speedups(
+    rows: Sequence[Row], measure: str, points: Iterable[tuple[float, Cell]]
+) -> list[Point]:
     found = speedups(rows, measure)
-    return Series(name, tuple(point(x, found[cell]) for x, cell in points if cell in found))
+    return [point(x, found[cell]) for x, cell in points if cell in found]
 
 
 def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
@@ -97,40 +93,39 @@ def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
     for interval in dict.fromkeys(s.interval for s in grid.scenarios):
         chosen = [s for s in grid.scenarios if s.interval == interval]
         points = [(s.job_length / MS, cell_of(s)) for s in chosen]
-        series = [
-            _speedup_series(rows, name, measure, points) for measure, name in SPEEDUPS.items()
-        ]
         panels.append(
             Panel(
                 f"interval {written('interval', interval)}",
-                Axis("job length, ms", ticks=(0, 10, 20, 30, 40, 50)),
-                Axis("speedup of Cykas over MFSS"),
-                tuple(s for s in series if s.points),
+                "job length, ms",
+                "speedup of Cykas over MFSS",
+                {name: _speedups(rows, measure, points) for measure, name in SPEEDUPS.items()},
+                ticks=(0, 10, 20, 30, 40, 50),
                 level=1.0,
             )
         )
-    return Chart(grid.title, tuple(panels), seeds_of(rows), alike=True).svg()
+    return chart(grid.title, panels, seeds_of(rows), alike=True)
 
 
 def _figure_6(grid: Grid, rows: Sequence[Row]) -> str:
-    series = []
+    series = {}
     for share in dict.fromkeys(s.job_share for s in grid.scenarios):
         chosen = [s for s in grid.scenarios if s.job_share == share]
         points = [(s.hotspots * 100, cell_of(s)) for s in chosen]
         name = f"jobs on {written('job_share', share)} of the messages" if share else "no jobs"
-        series.append(_speedup_series(rows, name, "execution_ns", points))
+        series[name] = _speedups(rows, "execution_ns", points)
     panel = Panel(
         "execution time",
-        Axis("hotspot processes, %", ticks=(0, 5, 10, 20)),
-        Axis("speedup of Cykas over MFSS"),
-        tuple(series),
+        "hotspot processes, %",
+        "speedup of Cykas over MFSS",
+        series,
+        ticks=(0, 5, 10, 20),
         level=1.0,
     )
-    return Chart(grid.title, (panel,), seeds_of(rows)).svg()
+    return chart(grid.title, [panel], seeds_of(rows))
 
 
 def _tornado(_grid: Grid, rows: Sequence[Row]) -> str:
-    return tornado.drawn(rows, seeds_of(rows))
+    return tornado.drawn(rows, f"{tornado.TITLE} ({seeds_of(rows).lower()})")
 
 
 Found: TypeAlias = Mapping[tuple[str, Cell], Estimate]
@@ -147,7 +142,7 @@ class Question:
         measures: title -> what to draw, with the scale that it is divided by.
         y: label of the vertical axis.
         part: of HYBRID, or None for all points.
-        least: what is less is drawn there, for axes are logarithmic.
+        least: smaller values are drawn there, because axes are logarithmic.
         control: `unordered` is drawn, too.
     """
 
@@ -174,30 +169,31 @@ class Question:
         panels = [
             Panel(
                 f"{workload}: {name}",
-                Axis(self.x, log=True, ticks=tuple(sorted({self.along(s) for s in points}))),
-                Axis(self.y, log=True),
+                self.x,
+                self.y,
                 self._series(grid, measure(rows), [s for s in points if s.workload == workload]),
+                log="xy",
+                ticks=sorted({self.along(s) for s in points}),
             )
             for workload in dict.fromkeys(s.workload for s in points)
             for name, measure in self.measures.items()
         ]
         across = 4 if len(panels) > 2 else 2
-        note = f"{seeds_of(rows)}; what is less than {self.least:g} stands at {self.least:g}"
-        return Chart(self.title, tuple(panels), note, across, alike=True).svg()
+        note = f"{seeds_of(rows)}; values below {self.least:g} are drawn at {self.least:g}"
+        return chart(self.title, panels, note, across, alike=True)
 
-    def _series(self, grid: Grid, found: Found, points: Sequence[Scenario]) -> tuple[Series, ...]:
-        shown = [p for p in grid.protocols if p != "unordered" or self.control]
-        return tuple(
-            Series(
-                protocol,
-                tuple(
-                    self._point(self.along(s), found[protocol, cell_of(s)])
-                    for s in sorted(points, key=self.along)
-                    if (protocol, cell_of(s)) in found
-                ),
-            )
-            for protocol in shown
-        )
+    def _series(
+        self, grid: Grid, found: Found, points: Sequence[Scenario]
+    ) -> dict[str, list[Point]]:
+        return {
+            protocol: [
+                self._point(self.along(s), found[protocol, cell_of(s)])
+                for s in sorted(points, key=self.along)
+                if (protocol, cell_of(s)) in found
+            ]
+            for protocol in grid.protocols
+            if protocol != "unordered" or self.control
+        }
 
     def _point(self, x: float, found: Estimate) -> Point:
         made = point(x, found, self.scale)

@@ -1,4 +1,4 @@
-"""What a simulation says on the terminal: a live line, and a table at the end."""
+"""The output of a simulation on the terminal: a live line, and a table at the end."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import (
     CONTROL_EACH,
     Estimate,
-    Summary,
     cell_of,
+    medians,
+    speedups,
     varied,
 )
 from antecede.checker.sweep.kept import Row
@@ -100,16 +101,16 @@ def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
     ]
 
 
-def table(said: Summary, grid: Grid) -> str:
+def table(rows: Sequence[Row], grid: Grid) -> str:
     """Return a line per point and protocol: medians over the seeds, with their 95 % intervals."""
     axes = varied(grid.scenarios)
-    found = {measure: said.medians(measure) for measure in COLUMNS}
+    found = {measure: medians(rows, measure) for measure in COLUMNS}
     measures = [measure for measure in COLUMNS if found[measure]]
     first, *others = grid.protocols
-    faster = {other: said.speedups("execution_ns", first, other) for other in others}
+    faster = {other: speedups(rows, "execution_ns", first, other) for other in others}
     head = [*axes, "protocol", *(f"{COLUMNS[m]}, ms" for m in measures), "control B/message"]
     lines = [[*head, *(f"{first} over {other}" for other in others)]]
-    control = said.medians(CONTROL_EACH)
+    control = medians(rows, CONTROL_EACH)
     for scenario in grid.scenarios:
         cell = cell_of(scenario)
         for protocol in grid.protocols:

@@ -2,8 +2,7 @@
 
 The interval of a median is between two of the sorted values, whatever their distribution: the
 number of values below the median is binomial (David and Nagaraja: Order Statistics, section 7.1).
-Fewer than six values have no such interval. `checker.spark.aggregate` computes the same with
-DataFrames.
+Fewer than six values have no such interval.
 """
 
 from __future__ import annotations
@@ -118,25 +117,6 @@ def _ratios(rows: Sequence[Row], measure: str, of: str, over: str) -> dict[Cell,
         if len(pair) == 2 and pair[of]:
             found[cell][seed] = pair[over] / pair[of]
     return found
-
-
-@frozen(eq=False)
-class Summary:
-    """What rows say, computed here; `checker.simulate.onspark` computes the same on a cluster.
-
-    Attributes:
-        rows: of runs that came out right.
-    """
-
-    rows: Sequence[Row]
-
-    def medians(self, measure: str) -> dict[tuple[str, Cell], Estimate]:
-        """See `medians`."""
-        return medians(self.rows, measure)
-
-    def speedups(self, measure: str, of: str, over: str) -> dict[Cell, Estimate]:
-        """See `speedups`."""
-        return speedups(self.rows, measure, of, over)
 
 
 def added(rows: Sequence[Row], measure: str, over: str) -> dict[tuple[str, Cell], Estimate]:

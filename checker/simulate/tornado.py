@@ -1,4 +1,4 @@
-"""Which assumption matters: each changed alone, and what a figure's key numbers become.
+"""Tornado charts: how each assumption, changed alone, changes a figure's key numbers.
 
 A key number is a speedup at one point of a figure. The picture has a panel for each, with a bar per
 alternative from the number under the defaults to that under the alternative, the longest on top.
@@ -6,13 +6,15 @@ alternative from the number under the defaults to that under the alternative, th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.formats.markup import Markup, number, tag
-from antecede.checker.simulate.chart import style
+from antecede.checker.errors import InputError
+from antecede.checker.formats.svg_style import LIGHT
+from antecede.checker.simulate.chart import picture
 from antecede.checker.simulate.keynumbers import KEY_NUMBERS, KeyNumber
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import Estimate, cell_of, speedups
@@ -21,7 +23,7 @@ from antecede.checker.sweep.kept import Row
 
 @frozen
 class Bar:
-    """What one alternative makes of a key number."""
+    """A key number under one alternative."""
 
     field: str
     value: Any
@@ -50,71 +52,56 @@ def bars(key: KeyNumber, rows: Sequence[Row]) -> tuple[Estimate, list[Bar]] | No
     return base, sorted(made, key=lambda bar: -abs(bar.found.median - base.median))
 
 
-ROW, HEAD, LABEL, WIDE = 17.0, 40.0, 150.0, 460.0
+TITLE = "What another assumption makes of the Cykas paper's key numbers"
 
 
-def drawn(rows: Sequence[Row], note: str) -> str:
-    """Return the tornado of all key numbers that there are rows of, as SVG."""
+def drawn(rows: Sequence[Row], title: str) -> str:
+    """Return the tornado of all key numbers that there are rows of, as SVG.
+
+    Raises:
+        InputError: there are no rows of any key number, as with --quick.
+    """
     panels = [(key, *made) for key in KEY_NUMBERS.values() if (made := bars(key, rows)) is not None]
-    x, y, low, parts = 0.0, 44.0, 44.0, list[Markup]()
-    for k, (key, base, listed) in enumerate(panels):
-        if k % 2 == 0:
-            x, y = 0.0, low
-        high = HEAD + ROW * len(listed) + 26
-        body = _panel(key, base, listed)
-        parts.append(tag("g", *body, transform=f"translate({number(x)} {number(y)})"))
-        x, low = WIDE, max(low, y + high)
-    title = "What another assumption makes of the Cykas paper's key numbers"
-    return (
-        tag(
-            "svg",
-            tag("style", Markup(style())),
-            tag("title", title),
-            tag("rect", class_="paper", width=2 * WIDE, height=low + 24),
-            tag("text", title, class_="title", x=14.0, y=26.0),
-            *parts,
-            tag("text", note, class_="muted", x=14.0, y=low + 10),
-            xmlns="http://www.w3.org/2000/svg",
-            class_="chart",
-            role="img",
-            viewBox=f"0 0 {number(2 * WIDE)} {number(low + 24)}",
-            width=2 * WIDE,
-            height=low + 24,
-        )
-        + "\n"
-    )
+    if not panels:
+        raise InputError("--svg draws the figure's own points; leave out --quick and parameters")
+    lines = -(-len(panels) // 2)
+    longest = [
+        max(len(listed) for _, _, listed in panels[2 * line : 2 * line + 2])
+        for line in range(lines)
+    ]
+
+    def fill(figure: Any) -> None:
+        grid = figure.subplots(lines, 2, squeeze=False, height_ratios=[n + 4 for n in longest])
+        for axes, (key, base, listed) in zip(grid.flatten(), panels, strict=False):
+            _panel(axes, f"{key.says}: {base.median:.2f}", base.median, listed)
+        for axes in grid.flatten()[len(panels) :]:
+            axes.remove()
+
+    return picture(title, (11.0, 0.21 * sum(n + 4 for n in longest) + 0.5), fill)
 
 
-def _panel(key: KeyNumber, base: Estimate, listed: Sequence[Bar]) -> Iterator[Markup]:
-    values = [base.median, 1.0, *(bar.found.median for bar in listed)]
-    least, most = min(values), max(values)
-    room = (most - least) or 1.0
-    left, right = LABEL, WIDE - 90
-
-    def across(value: float) -> float:
-        return left + (right - left) * (value - least) / room
-
-    bottom = HEAD + ROW * len(listed)
-    yield tag("text", f"{key.says}: {base.median:.2f}", class_="name", x=14.0, y=18.0)
-    yield tag("line", class_="level", x1=across(1), x2=across(1), y1=HEAD - 8, y2=bottom + 4)
-    yield tag("text", "1", class_="tick", x=across(1), y=bottom + 16, text_anchor="middle")
-    yield tag(
-        "line",
-        class_="frame",
-        x1=across(base.median),
-        x2=across(base.median),
-        y1=HEAD - 8,
-        y2=bottom,
-    )
+def _panel(axes: Any, title: str, base: float, listed: Sequence[Bar]) -> None:
+    """Draw the bars of a key number; those that turn who is faster are hatched, too."""
+    axes.set_title(textwrap.fill(title, 44))
+    axes.grid(visible=False)
+    axes.invert_yaxis()
+    axes.margins(x=0.2)
+    axes.set_yticks(range(len(listed)), [bar.label for bar in listed])
+    axes.axvline(1.0, color=LIGHT["muted"], linestyle=(0, (4, 3)), linewidth=1.2)
+    axes.axvline(base, color=LIGHT["muted"], linewidth=1.0)
     for place, bar in enumerate(listed):
-        y = HEAD + ROW * place
-        flips = (bar.found.median - 1) * (base.median - 1) < 0
-        start, end = sorted((across(base.median), across(bar.found.median)))
-        shown = f"{bar.found.median:.2f}{' (flips)' if flips else ''}"
-        yield tag(
-            "g",
-            tag("text", bar.label, class_="tick", x=LABEL - 8, y=y + 9, text_anchor="end"),
-            tag("rect", class_="mark", x=start, y=y, width=max(end - start, 1.5), height=ROW - 6),
-            tag("text", shown, class_="tick", x=end + 5, y=y + 9),
-            class_="s1" if flips else "s0",
+        value = bar.found.median
+        flips = (value - 1) * (base - 1) < 0
+        axes.barh(
+            place,
+            value - base,
+            left=base,
+            height=0.65,
+            color=LIGHT["late"] if flips else LIGHT["chain"],
+            edgecolor=LIGHT["paper"],
+            hatch="///" if flips else "",
+        )
+        text = f"{value:.2f}{' (flips)' if flips else ''}"
+        axes.annotate(
+            text, (max(value, base), place), (4, 0), textcoords="offset points", va="center"
         )

@@ -160,9 +160,9 @@ def _requests(scenario: Scenario, seed: int) -> Plan:
     """
     n = scenario.actors
     gateways, services = max(1, n // 8), max(1, n // 4)
-    clients = max(1, n // 2)
-    stores = n - clients - gateways - services
-    if stores < 1:
+    stores = max(1, n - n // 2 - gateways - services)
+    clients = n - stores - gateways - services
+    if clients < 1:
         raise InputError(f"requests need at least 4 processes, not {n}")
     tiers = _Tiers(clients, clients + gateways, clients + gateways + services, n)
     gaps, jobs, random = _gaps(scenario, seed), _jobs(scenario, seed), _stream(seed, "requests")

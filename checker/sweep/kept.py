@@ -16,14 +16,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
-from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.errors import InputError
 from antecede.checker.formats import write_whole
 from antecede.checker.reading import json_in, text_in
-from antecede.checker.sweep.processes import spread
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")
-Value = TypeVar("Value")
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -132,22 +130,3 @@ class Kept:
                 f"the rows so far are in {self.file}, and the same command goes on from there"
             )
             raise
-
-
-def in_processes(
-    call: Callable[[Item], Value], items: Sequence[Item], processes: int
-) -> Iterator[Value]:
-    """Yield what `call` returns for each item, as it comes, from several processes of this machine.
-
-    Args:
-        call: a function of an importable module, or a partial of one.
-        items: its arguments, in the order in which they are begun.
-        processes: how many at once.
-
-    Raises:
-        CapacityError: a process was killed.
-    """
-    for _, found in spread(call, items, processes):
-        if isinstance(found, CapacityError):
-            raise found
-        yield found

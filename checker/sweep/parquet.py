@@ -1,9 +1,8 @@
-"""The rows of a sweep as a Parquet file, for those who ask questions of many."""
+"""Writes the rows of a sweep as a Parquet file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 from antecede.checker.errors import InputError
@@ -31,19 +30,6 @@ COLUMNS = {
 NEVER_NULL = list(COLUMNS).index("verdict") + 1
 
 
-def check_available() -> None:
-    """Make sure that Parquet can be written.
-
-    Raises:
-        InputError: the package for it is missing.
-    """
-    if find_spec("pyarrow") is None:
-        raise InputError(
-            "--parquet needs PyArrow, and it is not installed; install it with: "
-            "pip install 'pyarrow>=15'"
-        )
-
-
 def write(
     rows: Sequence[dict[str, Any]],
     target: str,
@@ -55,7 +41,7 @@ def write(
     Args:
         rows: columns by name.
         target: the file.
-        columns: name -> type; those of a sweep by default.
+        columns: name -> type; by default the columns of a sweep.
         never_null: how many of them, from the first on, every row has.
 
     Raises:

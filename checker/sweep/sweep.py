@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -18,18 +17,19 @@ from typing import Any, TypeAlias
 from attrs import asdict, evolve
 
 from antecede.checker.amounts import counted
-from antecede.checker.check import InternalError, check
-from antecede.checker.errors import AntecedeError, CapacityError, ClusterError
+from antecede.checker.check import check
+from antecede.checker.errors import AntecedeError, CapacityError
 from antecede.checker.formats.json import own_version
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.prose import aligned
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.spec import Spec, system_of
+from antecede.checker.sweep.elsewhere import found_anywhere, on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import spread
-from antecede.checker.tables.identity import about
+from antecede.checker.tables.fingerprint import fingerprint
 
 KEYS = FIELDS
 """What a sweep combines."""
@@ -101,7 +101,7 @@ def kept_in(file: Path) -> Kept:
 
 
 def _is_whole(row: Row) -> bool:
-    """Return whether a row has its verdict, and what is printed with that."""
+    """Return whether a row has its verdict and the columns that are printed with it."""
     shown = {"ERROR": "error", "VIOLATED": "counterexample_length"}
     verdict = row.get("verdict")
     return isinstance(verdict, str) and row.get(shown.get(verdict, "unique_states")) is not None
@@ -128,45 +128,29 @@ def in_processes(
 ) -> Iterator[Row]:
     """Run checks in several processes of this machine."""
     call = partial(row_of, options=options, bounds=bounds)
-    for spec, found in spread(call, specs, processes):
-        if isinstance(found, CapacityError):
-            row = columns_of(spec, options, bounds)
-            yield {**row, "verdict": GAVE_UP, "error": str(found)}
-        else:
-            yield found
+    for spec, row in spread(call, specs, processes):
+        yield _given_up(spec, options, bounds, row) if isinstance(row, CapacityError) else row
 
 
-def on_spark(
+def in_executors(
     specs: Sequence[Spec], options: Options, bounds: Bounds, master: str | None, log: bool
 ) -> Iterator[Row]:
     """Run checks in the executors of a Spark cluster, a task per check, large ones first."""
-    # They import compiled kernels; `antecede list` must not wait for them.
-    from antecede.checker.spark.pool import scattered
-
-    call = partial(_row_or_traceback, options=options, bounds=bounds)
-    asked = [(spec, _found_anywhere(spec)) for spec in reversed(specs)]
-    for (spec, _), found in scattered(call, asked, master, log=log):
-        if isinstance(found, str):
-            raise InternalError(f"a check of {spec.protocol} failed on an executor:\n{found}")
-        if isinstance(found, ClusterError):
-            row = columns_of(spec, options, bounds)
-            yield {**row, "verdict": GAVE_UP, "error": str(found)}
+    call = partial(row_of, options=options, bounds=bounds)
+    for spec, row in on_spark(call, specs[::-1], _elsewhere, master, log=log):
+        if isinstance(row, CapacityError):
+            yield _given_up(spec, options, bounds, row)
         else:
-            yield {**found, **columns_of(spec, options, bounds)}
+            yield {**row, **columns_of(spec, options, bounds)}
 
 
-def _row_or_traceback(asked: tuple[Spec, Spec], options: Options, bounds: Bounds) -> Row | str:
-    """Return the row of the second spec, which is the first one as executors find it."""
-    try:
-        return row_of(asked[1], options, bounds)
-    except Exception:
-        return traceback.format_exc()
+def _given_up(spec: Spec, options: Options, bounds: Bounds, error: CapacityError) -> Row:
+    """Return the row of a check that the cluster, or its process, did not end."""
+    return {**columns_of(spec, options, bounds), "verdict": GAVE_UP, "error": str(error)}
 
 
-def _found_anywhere(spec: Spec) -> Spec:
-    """Return `spec` with the whole path of a protocol that is a file."""
-    path, ending, name = spec.protocol.partition(".py")
-    return evolve(spec, protocol=f"{Path(path + ending).resolve()}{name}") if ending else spec
+def _elsewhere(spec: Spec) -> Spec:
+    return evolve(spec, protocol=found_anywhere(spec.protocol))
 
 
 def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
@@ -175,7 +159,7 @@ def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
     try:
         system = system_of(spec)
         asked["network"] = system.network.name
-        rests_on: dict[str, Any] = about(system)
+        rests_on: dict[str, Any] = fingerprint(system)
     except AntecedeError as error:
         asked["network"] = spec.network or "not known"
         rests_on = {"error": str(error)}

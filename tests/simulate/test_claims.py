@@ -10,14 +10,16 @@ import pytest
 from attrs import asdict, evolve, field, frozen
 
 from antecede import cli
+from antecede.checker.claims.claim import Claim, Ruling
 from antecede.checker.errors import InputError
-from antecede.checker.simulate import claims_cykas
-from antecede.checker.simulate.claims import Numbers, Ruling, TimedClaim, decide, markdown
-from antecede.checker.simulate.decided import CLAIMS, decided_by
+from antecede.checker.simulate import rules
+from antecede.checker.simulate.claims import decide, decided_by, markdown, runs_of, timed_claims
 from antecede.checker.simulate.figures import FIGURES
+from antecede.checker.simulate.numbers import Numbers
 from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.scenario import Scenario
 
+CLAIMS = timed_claims()
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 
@@ -41,18 +43,22 @@ class Asking(Numbers):
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
-def test_a_claim_asks_for_points_of_its_figure_only(claim: TimedClaim) -> None:
+def test_a_claim_asks_for_points_of_its_figure_only(claim: Claim) -> None:
     """So that the figure's one command decides it."""
-    grid = FIGURES[claim.figure].grid(claim.figure, None, quick=False)
-    for rule in (claim.rule, claim.narrow or claim.rule):
+    runs = runs_of(claim)
+    grid = FIGURES[runs.figure].grid(runs.figure, None, quick=False)
+    for rule in (runs.rule, runs.narrow):
         asking = Asking(())
-        rule(asking)
+        rules.RULES[rule](asking)
         assert asking.points
         assert set(asking.points) <= set(grid.scenarios)
 
 
-def test_every_claim_has_a_key_of_its_own() -> None:
-    assert len(BY_KEY) == len(CLAIMS)
+def test_every_claim_has_a_key_of_its_own_and_every_rule_a_claim() -> None:
+    assert len(BY_KEY) == len(CLAIMS) == 20
+    assert rules.RULES.keys() == {
+        name for claim in CLAIMS for name in (runs_of(claim).rule, runs_of(claim).narrow)
+    }
 
 
 def row(protocol: str, scenario: Scenario, time: float) -> dict[str, Any]:
@@ -66,7 +72,7 @@ def pair(scenario: Scenario, speedup: float) -> list[dict[str, Any]]:
 
 
 def uniform(**changed: Any) -> Scenario:
-    return evolve(claims_cykas._point_6(0.0, 0.0), **changed)
+    return evolve(rules._point_6(0.0, 0.0), **changed)
 
 
 def test_without_rows_a_claim_is_undecided() -> None:
@@ -95,7 +101,7 @@ def test_speedups_that_rise_and_fall() -> None:
     claim = BY_KEY["figure-5-shape"]
 
     def ruling(*speedups: float) -> Ruling:
-        points = [claims_cykas._point_5(10, length) for length in (0.5, 12.5, 50)]
+        points = [rules._point_5(10, length) for length in (0.5, 12.5, 50)]
         rows = [r for p, s in zip(points, speedups, strict=True) for r in pair(p, s)]
         return decide(claim, rows).ruling
 
@@ -107,21 +113,21 @@ def test_speedups_that_rise_and_fall() -> None:
 def test_where_two_lines_cross() -> None:
     """RST takes as long as MFSS at the ratio 1 / n, here and between the points of the grid."""
     rows = []
-    for n in claims_cykas._SIZES:
-        for rate in claims_cykas._RATES:
+    for n in rules._SIZES:
+        for rate in rules._RATES:
             ratio = n / (rate / 1_000)
-            point = claims_cykas._point_4(n, rate)
+            point = rules._point_4(n, rate)
             rows += [row("rst", point, 1e9 * ratio * n), row("mfss", point, 1e9)]
     for n in (25, 50, 100):
-        found, below = claims_cykas.crossing(Numbers(rows), n, "mfss")
+        found, below = rules.crossing(Numbers(rows), n, "mfss")
         assert pytest.approx(1 / n, rel=0.01) == found
         assert not below
-    assert (0.05, True) == claims_cykas.crossing(Numbers(rows), 500, "mfss")
+    assert (0.05, True) == rules.crossing(Numbers(rows), 500, "mfss")
 
 
 def test_growth_is_told_by_its_exponent() -> None:
-    assert pytest.approx(2) == claims_cykas._slope([(x, 7 * x * x) for x in (1, 2, 10)])
-    assert pytest.approx(-1) == claims_cykas._correlation([(1, 3), (2, 2), (3, 1)])
+    assert pytest.approx(2) == rules._slope([(x, 7 * x * x) for x in (1, 2, 10)])
+    assert pytest.approx(-1) == rules._correlation([(1, 3), (2, 2), (3, 1)])
 
 
 def test_files_of_rows_decide_what_the_claims_command_reports(

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from antecede import cli
-from antecede.checker.simulate.chart import Axis, Chart, Panel, Point, Series
 
 SMALL = ["--processes", "4,6", "--messages", "5", "--seeds", "6", "--workers", "1", "--quiet"]
 
@@ -88,10 +87,9 @@ def test_a_quick_figure_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[s
         code, _, _ = simulated(capsys, "--figure", figure, "--quick", *small, *files)
         assert 0 == code
         text = (tmp_path / "figures" / f"{figure}.svg").read_text()
-        drawing = ElementTree.fromstring(text)
-        assert "Medians of 2 programs" in text
-        assert "prefers-color-scheme: dark" in text
-        assert drawing.findall(".//{*}polyline[@class='line']")
+        words = "".join(ElementTree.fromstring(text).itertext())
+        assert "Medians of 2 programs" in words
+        assert {"cykas-4": "rst", "cykas-5": "average job start time"}[figure] in words
 
 
 @pytest.mark.parametrize(
@@ -134,19 +132,3 @@ def test_a_file_of_something_else_is_refused(
     code, _, err = simulated(capsys, "mfss", *SMALL, "--output", str(file))
     assert 2 == code
     assert "line 1: no row of simulate; give another file" in err
-
-
-def test_a_chart_escapes_and_places_what_it_draws() -> None:
-    points = (Point(1, 10, 5, 20), Point(10, 1000))
-    axis = Axis("x < y", log=True)
-    chart = Chart("A & B", (Panel("one", axis, axis, (Series("s", points),), level=100),), "note")
-    drawing = ElementTree.fromstring(chart.svg())
-    assert "A & B" in "".join(drawing.itertext())
-    assert "x < y" in "".join(drawing.itertext())
-    circles = drawing.findall(".//{*}circle")
-    one, two = ((float(c.get("cx", 0)), float(c.get("cy", 0))) for c in circles[:2])
-    assert one[0] < two[0]
-    assert one[1] > two[1]
-    level = drawing.find(".//{*}line[@class='level']")
-    assert level is not None
-    assert two[1] < float(level.get("y1", 0)) < one[1]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from antecede.checker.model import Contents, Message, Step, Transition
-from antecede.checker.search.costs import measure, size_of
+from antecede.checker.model import Message, Step, Transition
+from antecede.checker.search.measures import measure, size_of
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.simulate.encoding import Encoding, contents_of
+from antecede.checker.simulate.encoding import Contents, Encoding, contents_of
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario

@@ -1,4 +1,4 @@
-"""On Spark: the same rows, and the same numbers from DataFrames; workers that die cost nothing."""
+"""On Spark: the same rows; workers that die cost nothing, and what a run raises is told."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from antecede.checker.simulate.experiment import experiment, rows_of, runs_of
 from antecede.checker.simulate.figures import Grid, combined
 from antecede.checker.simulate.rows import Asked, row_of
 from antecede.checker.simulate.scenario import Scenario
-from antecede.checker.simulate.statistics import CONTROL_EACH, Summary
+from antecede.checker.sweep.elsewhere import TaskFailedError, found_anywhere
 from antecede.checker.sweep.kept import Row
 
 SMALL = Scenario(actors=4, messages=4, interval=4_000_000, job_share=0.3)
@@ -28,27 +28,12 @@ def test_spark_gives_the_rows_of_one_process(tmp_path: Path) -> None:
     assert [row_of(run) for run in runs] == rows_of(runs, tmp_path / "rows.jsonl")
 
 
-@pytest.mark.slow
-def test_data_frames_give_the_medians_of_plain_python() -> None:
-    expected = [row_of(run) for run in runs_of(GRID, twins=True)]
-    # One that is all alone, and one that has no jobs, so that something is null.
-    expected = [row for row in expected if (row["seed"], row["protocol"]) != (3, "mfss")]
-    expected[0] = {**expected[0], "job_start_ns": None}
-    plain = Summary(expected)
-    with onspark.summary(expected, "local[2]", False) as said:
-        for measure in ("job_start_ns", CONTROL_EACH):
-            assert plain.medians(measure) == said.medians(measure)
-        assert plain.speedups("execution_ns", "cykas", "mfss") == said.speedups(
-            "execution_ns", "cykas", "mfss"
-        )
-
-
-def dies_once(pair: tuple[Asked, Asked], mark: str) -> Row | str:
+def dies_once(run: Asked, mark: str) -> Row:
     """Kill the worker that comes first."""
     try:
         os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
-        return onspark._row_or_traceback(pair)
+        return row_of(run)
     os._exit(9)
 
 
@@ -57,10 +42,26 @@ def test_a_killed_workers_runs_are_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = runs_of(evolve(GRID, seeds=2), twins=True)
-    monkeypatch.setattr(
-        onspark, "_row_or_traceback", partial(dies_once, mark=str(tmp_path / "dead"))
-    )
+    monkeypatch.setattr(onspark, "row_of", partial(dies_once, mark=str(tmp_path / "dead")))
     found = list(onspark.runs(runs, "local[2,4]", False))
     assert (tmp_path / "dead").exists()
     assert len(runs) == len(found)
     assert all(row["error"] is None for row in found)
+
+
+def fails(run: Asked) -> Row:
+    raise LookupError(f"no row of {run.protocol}")
+
+
+def test_what_a_run_raises_on_an_executor_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onspark, "row_of", fails)
+    with pytest.raises(TaskFailedError, match="LookupError: no row of cykas"):
+        list(onspark.runs(runs_of(GRID, twins=True)[:1], "local[1]", False))
+
+
+def test_a_protocol_in_a_file_is_found_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"{tmp_path}/mine.py:ME" == found_anywhere("mine.py:ME")
+    assert "mfss" == found_anywhere("mfss")

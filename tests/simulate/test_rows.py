@@ -96,6 +96,9 @@ def test_the_digest_is_that_of_the_code(tmp_path: Path) -> None:
     assert first == digest(f"{own}:MINE")
     own.write_text(source.replace("lambda i, n: 0", "lambda i, n: 1"))
     assert first != digest(f"{own}:MINE")
+    own.write_text(source)
+    (tmp_path / "helper_of_mine.py").write_text("LATE = True\n")
+    assert first != digest(f"{own}:MINE")
     assert digest("rst") != digest("cykas") != digest("mfss")
     assert digest("rst") != digest("rst", twins=False)
 

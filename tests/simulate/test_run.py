@@ -235,6 +235,11 @@ def test_timeouts_that_never_help_end() -> None:
         simulate(silent, LINK, 1, plan=THREE[:1])
 
 
+def test_four_actors_are_enough_for_requests() -> None:
+    ran = simulate(handlers_of("mfss"), evolve(LINK, actors=4, workload="requests"), 1)
+    assert ran.delivered
+
+
 def test_a_plan_for_too_few_actors_is_refused() -> None:
     with pytest.raises(InputError, match="requests need at least 4 processes, not 3"):
         simulate(handlers_of("mfss"), evolve(LINK, actors=3, workload="requests"), 1)

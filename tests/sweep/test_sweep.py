@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from antecede.checker import extras
 from antecede.checker.errors import InputError
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.spec import Spec
@@ -231,10 +232,10 @@ def test_rows_can_be_read_back_from_parquet(tmp_path: Path) -> None:
 def test_without_the_library_for_parquet_the_command_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, antecede: Command, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     ran = antecede("sweep", "mfss", "--parquet", "rows.parquet", cwd=tmp_path)
     assert 2 == ran.code
-    assert "pip install 'pyarrow>=15'" in ran.err
+    assert "pip install 'antecede[parquet]'" in ran.err
     assert [] == list(tmp_path.iterdir())
 
 

@@ -1,20 +1,45 @@
 """A twin of `cykas` for simulations of hundreds of actors: bit vectors as integers, in place.
 
 EAGER_SENT has an entry only for receivers that have eager sends waiting, and a bit vector is one
-integer, so that an ACK costs what waits instead of the square of the number of actors. The packets
-are those of `cykas`. A test replays runs of `cykas` beside this twin and compares every packet.
+integer, so that an ACK costs what waits instead of the square of the number of actors. A test
+replays runs of `cykas` beside this twin and compares every packet.
 """
 
 from __future__ import annotations
 
 from collections import deque
 
-from attrs import define, field
+from attrs import define, field, frozen
 
-from antecede.checker.model import Contents, Message, Packet, Step, Twin
-from antecede.protocols.cykas import Ack, Eager, Normal, Yct
+from antecede.checker.model import Message, Packet, Step
+from antecede.checker.simulate.encoding import Contents
+from antecede.checker.simulate.twins import Twin
 
 Sends = list[tuple[int, Packet]]
+
+
+@frozen
+class Normal:
+    """Normal Send."""
+
+    message: Message
+
+
+@frozen
+class Eager:
+    """Eager Send."""
+
+    message: Message
+
+
+@frozen
+class Ack:
+    """Acknowledges a Normal Send or an Eager Send."""
+
+
+@frozen
+class Yct:
+    """You can tell."""
 
 
 @define(eq=False)
@@ -93,4 +118,4 @@ def contents(packet: Packet) -> Contents:
 
 _NOTHING = Contents((), 0, 0)
 
-CYKAS_TWIN = Twin(start, application_send, receive, contents, lambda packet, _receiver: packet)
+TWIN = Twin(start, application_send, receive, contents)

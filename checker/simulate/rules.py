@@ -1,19 +1,26 @@
-"""What the Cykas paper says of its Figures 4 to 6, as rules on medians."""
+"""Rules for the papers' claims about time and sizes, on medians at the points of their figures.
+
+`RULES` has them by the names that the claims use (`checker/claims/*.toml`).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from attrs import evolve
 
-from antecede.checker.simulate.claims import Numbers, Rule, TimedClaim, listed
-from antecede.checker.simulate.figures import CYKAS_BASE, K
+from antecede.checker.simulate.figures import CYKAS_BASE, HYBRID, K
 from antecede.checker.simulate.keynumbers import KEY_NUMBERS
+from antecede.checker.simulate.numbers import Numbers, Rule, listed
 from antecede.checker.simulate.scenario import MS, Scenario
+from antecede.checker.simulate.statistics import CONTROL_EACH, THROUGHPUT
 
-# Figure 4
+# Cykas paper, Figure 4
+
 
 _SIZES, _RATES = (25, 50, 100, 200, 500), (20 * K, 100 * K, 1_000 * K, 10_000 * K)
 
@@ -52,7 +59,7 @@ def _grows_with_bandwidth(numbers: Numbers) -> tuple[bool, str]:
 
 
 def crossing(numbers: Numbers, actors: int, other: str) -> tuple[float, bool]:
-    """Return the processes per kB/s from which on RST is slower than `other`.
+    """Return the ratio of processes per kB/s above which RST is slower than `other`.
 
     Between two points of the grid, on logarithmic axes; or the grid's least ratio and True, if RST
     is slower even there.
@@ -89,7 +96,7 @@ def _crossing_100(numbers: Numbers) -> tuple[bool, str]:
     return 0.5 <= ratio <= 2, f"RST takes {ratio:.2f} times as long as MFSS"
 
 
-# Figure 5
+# Cykas paper, Figure 5
 
 _INTERVALS, _LENGTHS = (1, 10, 100, 1_000), (0.5, 5, 12.5, 25, 50)
 
@@ -145,7 +152,7 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
     return both / spread if spread else 0.0
 
 
-# Figure 6
+# Cykas paper, Figure 6
 
 
 def _point_6(hotspots: float, job_share: float) -> Scenario:
@@ -154,12 +161,9 @@ def _point_6(hotspots: float, job_share: float) -> Scenario:
     )
 
 
-def _uniform(job_share: float) -> Rule:
-    def rule(numbers: Numbers) -> tuple[bool, str]:
-        found = numbers.speedup(_point_6(0.0, job_share))
-        return 1.2 <= found <= 1.4, f"{found:.2f}"
-
-    return rule
+def _uniform(job_share: float, numbers: Numbers) -> tuple[bool, str]:
+    found = numbers.speedup(_point_6(0.0, job_share))
+    return 1.2 <= found <= 1.4, f"{found:.2f}"
 
 
 def _hotspots(numbers: Numbers) -> tuple[bool, str]:
@@ -184,107 +188,115 @@ def _hotspots_with_jobs_at_10(numbers: Numbers) -> tuple[bool, str]:
     return found > 1, f"{found:.2f} at 10 %"
 
 
-CLAIMS: tuple[TimedClaim, ...] = (
-    TimedClaim(
-        "figure-4-processes",
-        "Section 5.2, Figure 4",
-        "RST's execution time grows with the square of the ratio, as processes are added.",
-        "cykas-4",
-        _grows_with_processes,
-        "At a fixed bandwidth; at 10 MB/s the delay weighs in.",
-    ),
-    TimedClaim(
-        "figure-4-bandwidth",
-        "Section 5.2, Figure 4",
-        "And as bandwidth is taken away.",
-        "cykas-4",
-        _grows_with_bandwidth,
-        "With a fixed number of processes a matrix takes longer in proportion: the exponent is 1.",
-    ),
-    TimedClaim(
-        "figure-4-crossover-100",
-        "Section 5.2, the example",
-        "With 100 processes, RST meets the sender-side protocols near 5000 kB/s.",
-        "tornado-4",
-        _crossing_100,
-        "Within a factor of two.",
-    ),
-    TimedClaim(
-        "figure-4-crossover",
-        "Section 5.2, Figure 4",
-        "They meet near 0.02 processes per kB/s, whatever the number of processes.",
-        "cykas-4",
-        _one_crossing,
-        "Within a factor of two. A matrix takes n² · 4 bytes: its ratio times n is what stays.",
-    ),
-    TimedClaim(
-        "figure-5-faster",
-        "Section 5.3, Figure 5",
-        "Cykas is nearly always faster than MFSS.",
-        "cykas-5",
-        _nearly_always_faster,
-    ),
-    TimedClaim(
-        "figure-5-shape",
-        "Section 5.3, Figure 5",
-        "As jobs become longer, the speedup rises, then falls, and stays above 1.",
-        "cykas-5",
-        _rises_and_falls,
-        "Every 10 ms.",
-    ),
-    TimedClaim(
-        "figure-5-frequent",
-        "Section 5.3, Figure 5",
-        "It is largest where communication is most frequent.",
-        "cykas-5",
-        _largest_where_frequent,
-    ),
-    TimedClaim(
-        "figure-5-rare",
-        "Section 5.3",
-        "Where communication is rare, Cykas behaves like MFSS.",
-        "cykas-5",
-        _like_mfss_where_rare,
-    ),
-    TimedClaim(
-        "figure-5-start",
-        "Section 5.3, Figure 5",
-        "The speedup of the average job start time follows nearly the same trend.",
-        "cykas-5",
-        _start_follows,
-        "Job start time is read as the time from the start of the run.",
-    ),
-    TimedClaim(
-        "figure-6-uniform",
-        "Section 5.4, Figure 6",
-        "Without hotspots and without jobs, Cykas is about 1.3 times as fast.",
-        "cykas-6",
-        _uniform(0.0),
-        "From 1.2 to 1.4.",
-    ),
-    TimedClaim(
-        "figure-6-uniform-jobs",
-        "Section 5.4, Figure 6",
-        "Without hotspots and with jobs, too.",
-        "cykas-6",
-        _uniform(0.1),
-        "From 1.2 to 1.4.",
-    ),
-    TimedClaim(
-        "figure-6-hotspots",
-        "Section 5.4, Figure 6",
-        "With hotspots and without jobs, Cykas is slower than MFSS.",
-        "cykas-6",
-        _hotspots,
-        narrow=_hotspots_at_10,
-    ),
-    TimedClaim(
-        "figure-6-hotspots-jobs",
-        "Section 5.4, Figure 6",
-        "With hotspots and jobs it is faster, but less than without hotspots.",
-        "cykas-6",
-        _hotspots_with_jobs,
-        narrow=_hotspots_with_jobs_at_10,
-    ),
-)
-"""In the order of the paper."""
+# Hybrid paper, Table 1
+
+_TRIP = 2 * 5
+"""Milliseconds of a round trip."""
+
+
+def _of(part: str, workload: str, **values: Any) -> Scenario:
+    return next(
+        s
+        for s in HYBRID[part].scenarios(quick=False)
+        if s.workload == workload and all(getattr(s, k) == v for k, v in values.items())
+    )
+
+
+def _trips(numbers: Numbers, protocol: str, part: str, **values: Any) -> float:
+    point = _of(part, "requests", **values)
+    return numbers.added(protocol, point, "latency_p99_ns") / MS / _TRIP
+
+
+def _hybrid_adds_a_trip(numbers: Numbers) -> tuple[bool, str]:
+    intervals = (10 * MS, 20 * MS, 50 * MS, 100 * MS)
+    found = [
+        _trips(numbers, p, "load", interval=i)
+        for p in ("hybrid-basic", "hybrid-sps")
+        for i in intervals
+    ]
+    return max(
+        found
+    ) <= 3, f"99th percentile: {listed(found[:4], 1)} round trips; SPS-optimal: " + (
+        listed(found[4:], 1)
+    )
+
+
+def _mf_adds_the_buffer(numbers: Numbers) -> tuple[bool, str]:
+    found = [_trips(numbers, "mfss", "load", interval=i) for i in (20 * MS, 50 * MS, 100 * MS)]
+    point = _of("load", "requests", interval=20 * MS)
+    held = numbers.median("mfss", point, "sender_buffer")
+    return found[0] > 10 and 0.3 <= found[0] / held <= 3, (
+        f"99th percentile: {listed(found, 0)} round trips every 20, 50 and 100 ms; at most "
+        f"{held:.0f} messages are held back every 20 ms"
+    )
+
+
+def _throughput_falls(protocol: str, numbers: Numbers) -> tuple[bool, str]:
+    near, far = (
+        numbers.median(protocol, _of("distance", "requests", delay=delay), THROUGHPUT)
+        for delay in (1 * MS, 20 * MS)
+    )
+    return near / far > 5, f"{near:,.0f} per second at 1 ms, {far:,.0f} at 20 ms"
+
+
+def _throughput_scales(numbers: Numbers) -> tuple[bool, str]:
+    holds, texts = True, []
+    for protocol in ("hybrid-basic", "hybrid-sps", "unordered"):
+        falls, text = _throughput_falls(protocol, numbers)
+        holds = holds and not falls
+        texts.append(f"{protocol} {text}")
+    return holds, "; ".join(texts)
+
+
+def _bytes_stay(numbers: Numbers) -> tuple[bool, str]:
+    few, many = (
+        [
+            numbers.median(p, _of("size", "random", actors=n), CONTROL_EACH)
+            for p in ("hybrid-basic", "hybrid-sps", "rst", "ks")
+        ]
+        for n in (8, 32)
+    )
+    constant = all(b <= 1.2 * a for a, b in zip(few[:2], many[:2], strict=True))
+    text = "; ".join(
+        f"{p} {a:.0f} and {b:.0f}"
+        for p, a, b in zip(("hybrid-basic", "hybrid-sps", "rst", "ks"), few, many, strict=True)
+    )
+    return constant and many[2] > 8 * few[2], f"bytes for 8 and 32 processes: {text}"
+
+
+def _receivers_add_nothing(numbers: Numbers) -> tuple[bool, str]:
+    found = [
+        numbers.added(p, _of("load", "random", interval=50 * MS), "latency_p99_ns") / MS
+        for p in ("rst", "ks", "newtop-null")
+    ]
+    rst, ks, newtop = found
+    return max(rst, ks) < 0.2 * _TRIP and newtop > 0.2 * _TRIP, (
+        f"99th percentile: RST {rst:.1f} ms, KS {ks:.1f} ms (their bytes), Newtop {newtop:.1f} ms"
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    "grows_with_processes": _grows_with_processes,
+    "grows_with_bandwidth": _grows_with_bandwidth,
+    "crossing_100": _crossing_100,
+    "one_crossing": _one_crossing,
+    "nearly_always_faster": _nearly_always_faster,
+    "rises_and_falls": _rises_and_falls,
+    "largest_where_frequent": _largest_where_frequent,
+    "like_mfss_where_rare": _like_mfss_where_rare,
+    "start_follows": _start_follows,
+    "uniform": partial(_uniform, 0.0),
+    "uniform_with_jobs": partial(_uniform, 0.1),
+    "hotspots": _hotspots,
+    "hotspots_at_10": _hotspots_at_10,
+    "hotspots_with_jobs": _hotspots_with_jobs,
+    "hotspots_with_jobs_at_10": _hotspots_with_jobs_at_10,
+    "hybrid_adds_a_trip": _hybrid_adds_a_trip,
+    "mf_adds_the_buffer": _mf_adds_the_buffer,
+    "receivers_add_nothing": _receivers_add_nothing,
+    "throughput_of_mf_falls": partial(_throughput_falls, "mfss"),
+    "throughput_of_cykas_falls": partial(_throughput_falls, "cykas"),
+    "throughput_scales": _throughput_scales,
+    "bytes_stay": _bytes_stay,
+}
+"""Name -> rule."""

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
-from antecede.checker.model import Contents, Message, Packet, Step, Twin
-from antecede.protocols import rst
+from antecede.checker.model import Message, Step
+from antecede.checker.simulate.encoding import Contents
+from antecede.checker.simulate.twins import Twin
 
 
 @define(eq=False)
@@ -128,7 +129,7 @@ def column(rows: Rows, versions: Any, i: int) -> Any:
 
 
 def missing(state: State, needs: Any) -> int:
-    """Return an actor of which more must be delivered first, or -1."""
+    """Return an actor that has a message which must be delivered first, or -1."""
     less = needs > state.DELIV
     first = int(less.argmax())
     return first if less[first] else -1
@@ -139,11 +140,4 @@ def contents(packet: Stamped) -> Contents:
     return Contents((packet.message,), packet.rows.actors**2, 0)
 
 
-def plain(packet: Packet, receiver: int) -> rst.Stamped:
-    """Return the packet of `rst` for a receiver."""
-    SENT = packet.rows.after[np.arange(packet.rows.actors), packet.versions].copy()
-    SENT[packet.message.sender, receiver] -= 1
-    return rst.Stamped(packet.message, tuple(tuple(map(int, row)) for row in SENT))
-
-
-RST_TWIN = Twin(start, causal_send, receive, contents, plain)
+TWIN = Twin(start, causal_send, receive, contents)

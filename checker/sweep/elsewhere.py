@@ -1,0 +1,72 @@
+"""Runs as tasks of a Spark cluster, for sweeps and simulations."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from attrs import frozen
+
+from antecede.checker.errors import ClusterError
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+class TaskFailedError(Exception):
+    """A task raised an unexpected exception on an executor: a bug of ours."""
+
+
+@frozen
+class _Raised:
+    """The traceback of a task, as text, because not every exception can be pickled."""
+
+    text: str
+
+
+def on_spark(
+    call: Callable[[Item], Value],
+    items: Sequence[Item],
+    elsewhere: Callable[[Item], Item],
+    master: str | None,
+    *,
+    log: bool,
+) -> Iterator[tuple[Item, Value | ClusterError]]:
+    """Yield each item with what `call` returns for it, or with why Spark gave up on it.
+
+    Args:
+        call: a function of an importable module, or a partial of one.
+        items: its arguments; what takes longest should come first.
+        elsewhere: item -> the same item as an executor finds it; see `found_anywhere`.
+        master: the cluster, or None for Spark in this machine.
+        log: whether Spark's own log is shown.
+
+    Raises:
+        TaskFailedError: a call raised an exception.
+        ClusterError: the cluster as a whole is lost.
+    """
+    # It imports compiled kernels; `antecede list` must not wait for them.
+    from antecede.checker.spark.pool import scattered
+
+    asked = [(item, elsewhere(item)) for item in items]
+    for (item, _), value in scattered(partial(_returned, call), asked, master, log=log):
+        if isinstance(value, _Raised):
+            raise TaskFailedError(f"a task failed on an executor: {item}\n{value.text}")
+        yield item, value
+
+
+def _returned(call: Callable[[Item], Value], pair: tuple[Item, Item]) -> Value | _Raised:
+    """Call for the second item, which is the first one as executors find it."""
+    try:
+        return call(pair[1])
+    except Exception:
+        return _Raised(traceback.format_exc())
+
+
+def found_anywhere(protocol: str) -> str:
+    """Return what names a protocol, with the whole path if it is a file."""
+    path, ending, name = protocol.partition(".py")
+    return f"{Path(path + ending).resolve()}{name}" if ending else protocol
