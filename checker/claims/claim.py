@@ -5,33 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from attrs import field, frozen
+from attrs import frozen
 
-from antecede.checker.search.costs import Measures
-from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Expectation, Spec
+from antecede.checker.search.measures import Measures
+from antecede.checker.spec import Spec
 
 Size: TypeAlias = tuple[int, int]
 """Actors and messages."""
 
 
 class Ruling(StrEnum):
-    """What checks say of a claim.
+    """What checks, measurements and simulated runs say of a claim.
 
-    CONSISTENT: measured for a few sizes, it grows no faster than the claim says; that it never
-    does is nothing that a few sizes can show.
+    CONSISTENT: for a few sizes the measure grows no faster than the claim says. A few sizes cannot
+    show that it never does.
+    DEPENDS: some assumption of the simulation decides whether the claim comes out true.
     """
 
     CONFIRMED = "CONFIRMED"
     CONSISTENT = "CONSISTENT"
     REFUTED = "REFUTED"
+    DEPENDS = "DEPENDS ON"
     UNDECIDED = "UNDECIDED"
 
 
 class Relation(StrEnum):
-    """How a measured maximum should compare with what is claimed.
+    """How a measured maximum should compare with the value in the claim.
 
     `at most` is about every run, so one state refutes it. `reaches` is about some run, so bounds
     that are too small leave it open. `exactly` is both.
@@ -50,7 +51,7 @@ class Check:
     the bounds, the claim is left open.
 
     Attributes:
-        spec: what to check, and what the claim implies.
+        spec: the check and the verdict that the claim implies.
         quick: smaller bounds, for `--quick`.
     """
 
@@ -91,7 +92,7 @@ class AtRest:
 class Growth:
     """A measurement for several sizes that must never exceed `factor` times what a law allows.
 
-    A few sizes cannot refute a law, for a greater constant may do, nor can they prove it.
+    A few sizes cannot refute a law, because a greater constant may satisfy it, and cannot prove it.
 
     Attributes:
         spec: what to measure; its actors are not used.
@@ -125,13 +126,28 @@ class Kept:
 
 
 @frozen
+class Runs:
+    """Rows of `antecede simulate`, which a rule of `checker.simulate.rules` judges.
+
+    Attributes:
+        figure: whose grid has the rule's points.
+        rule: the name of the rule.
+        narrow: the name of a rule at fewer points, which is tried under other assumptions.
+    """
+
+    figure: str
+    rule: str
+    narrow: str
+
+
+@frozen
 class Unchecked:
     """Nothing that was checked decides the claim; says why."""
 
     reason: str
 
 
-Evidence: TypeAlias = Check | Measured | ControlPackets | AtRest | Growth | Kept | Unchecked
+Evidence: TypeAlias = Check | Measured | ControlPackets | AtRest | Growth | Kept | Runs | Unchecked
 
 LAWS: Mapping[str, Callable[[int, Measures], int]] = MappingProxyType(
     {
@@ -152,7 +168,7 @@ b is the greatest number of messages that an actor holds, for whatever reason.
 
 @frozen
 class Cell:
-    """Where in its paper's table a claim stands, and what is printed there."""
+    """The place of a claim in its paper's table, with the text printed there."""
 
     row: str
     column: str
@@ -166,8 +182,8 @@ class Claim:
     Attributes:
         key: names its files; unique.
         place: where in the paper.
-        text: what it claims, in our words.
-        evidence: all of it has to agree.
+        text: the claim, in our words.
+        evidence: all of it has to agree; a claim about time has one `Runs` and nothing else.
         note: how to read it, or why it came out as it did.
         cell: its place in the paper's table, if it is one of its cells.
     """
@@ -180,118 +196,23 @@ class Claim:
     cell: Cell | None = None
 
 
-def proved(protocol: str, *more: str) -> str:
-    """Return a note that a claim about all sizes is proved, of the abstract model."""
-    text = (
-        f"For every number of actors and messages, of the abstract model: antecede prove "
-        f"{protocol} says PROVED (docs/proofs.md)."
-    )
-    return " ".join([text, *more])
-
-
 @frozen
 class Source:
     """A paper.
 
     Attributes:
-        name: what it is called on the command line.
+        name: its name on the command line.
         citation: authors, title, year.
-        claims: in the order of the paper.
+        claims: those that checks and measurements decide, in the order of the paper.
+        times: those that simulated runs decide.
         remark: what of the paper is left out, and why.
+        rows, columns: the headings of the table that some claims are cells of.
     """
 
     name: str
     citation: str
     claims: tuple[Claim, ...]
-    remark: str = field(default="")
-
-
-# Short forms
-
-
-def _spec(protocol: str, size: Size, values: Mapping[str, Any]) -> Spec:
-    return Spec(protocol=protocol, actors=size[0], messages=size[1], **values)
-
-
-def holds(
-    protocol: str, size: Size = (3, 2), *, quick: Size | None = (3, 1), **values: Any
-) -> Check:
-    """Return the evidence that the properties hold."""
-    return Check(_spec(protocol, size, values), quick)
-
-
-def violated(
-    protocol: str, name: str, size: Size = (3, 1), *, quick: Size | None = None, **values: Any
-) -> Check:
-    """Return the evidence that this property is violated."""
-    expect = Expectation(Verdict.VIOLATED, violates=name)
-    return Check(_spec(protocol, size, {"properties": (name,), "expect": expect, **values}), quick)
-
-
-def at_most(
-    value: int,
-    name: str,
-    protocol: str,
-    size: Size = (3, 2),
-    *,
-    quick: Size | None = (2, 2),
-    **values: Any,
-) -> Measured:
-    """Return the evidence that a measure is never greater."""
-    return Measured(_spec(protocol, size, values), name, Relation.AT_MOST, value, quick)
-
-
-def reaches(value: int, name: str, protocol: str, size: Size = (2, 2), **values: Any) -> Measured:
-    """Return the evidence that a measure gets as great as that."""
-    return Measured(_spec(protocol, size, values), name, Relation.REACHES, value)
-
-
-def exactly(value: int, name: str, protocol: str, size: Size = (2, 2), **values: Any) -> Measured:
-    """Return the evidence that a measure is that at its greatest."""
-    return Measured(_spec(protocol, size, values), name, Relation.EXACTLY, value)
-
-
-def control_packets(
-    protocol: str,
-    *kinds: str,
-    size: Size = (3, 1),
-    quick: Size | None = None,
-    **values: Any,
-) -> ControlPackets:
-    """Return the evidence that these control packets are sent and no others."""
-    return ControlPackets(_spec(protocol, size, values), kinds, quick)
-
-
-def at_rest(protocol: str, *names: str, size: Size = (3, 2), quick: Size = (3, 1)) -> AtRest:
-    """Return the evidence that the protocol comes to rest like that."""
-    return AtRest(_spec(protocol, size, {}), names, quick)
-
-
-def grows(
-    name: str,
-    law: str,
-    protocol: str,
-    *,
-    factor: int = 1,
-    messages: int = 1,
-    sizes: tuple[int, ...] = (2, 3, 4),
-    **values: Any,
-) -> Growth:
-    """Return the evidence that a measure grows no faster than a law."""
-    return Growth(_spec(protocol, (2, messages), values), name, law, factor, sizes)
-
-
-def comes_to(value: int, name: str, protocol: str, size: Size = (3, 1), **values: Any) -> Kept:
-    """Return the evidence that in some run what an actor keeps, a declared measure, is so much."""
-    return Kept(_bounded(value, name, protocol, size, values), Relation.REACHES)
-
-
-def never_exceeds(value: int, name: str, protocol: str, size: Size = (3, 1), **values: Any) -> Kept:
-    """Return the evidence that what an actor keeps, a declared measure, is never more than that."""
-    return Kept(_bounded(value + 1, name, protocol, size, values), Relation.AT_MOST)
-
-
-def _bounded(bound: int, name: str, protocol: str, size: Size, values: Mapping[str, Any]) -> Spec:
-    """Ask for safety alone, which every search judges; its verdict is not what is wanted."""
-    asked = {"properties": ("causal-delivery",), "bound": (f"{name}={bound}",), **values}
-    return _spec(protocol, size, asked)
+    times: tuple[Claim, ...] = ()
+    remark: str = ""
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()

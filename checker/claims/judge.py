@@ -24,6 +24,7 @@ from antecede.checker.claims.claim import (
     Measured,
     Relation,
     Ruling,
+    Runs,
     Size,
     Source,
     Unchecked,
@@ -33,8 +34,8 @@ from antecede.checker.model import Protocol
 from antecede.checker.registry import protocol_named
 from antecede.checker.report.prose import length_text
 from antecede.checker.report.text import growth_line
-from antecede.checker.search.costs import Measures, measure
 from antecede.checker.search.loop import Progress
+from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
@@ -43,14 +44,14 @@ from antecede.checker.spec import Spec, system_of
 
 @frozen(eq=False)
 class Finding:
-    """What one piece of evidence came to.
+    """The result of one piece of evidence.
 
     Attributes:
-        ruling: what it alone says of the claim.
-        command: what to run to see it again; empty if nothing was run.
-        text: what was found.
-        report: of the check, if it found a counterexample, or a run to a bound.
-        seconds: how long it took.
+        ruling: the ruling by this evidence alone.
+        command: the command that repeats it; empty if nothing was run.
+        text: the result in words.
+        report: the check's, if it found a counterexample or a run to a bound.
+        seconds: its duration.
     """
 
     ruling: Ruling
@@ -62,7 +63,7 @@ class Finding:
 
 @frozen(eq=False)
 class Judged:
-    """A claim with what was found of it."""
+    """A claim with the results of its evidence."""
 
     source: str
     claim: Claim
@@ -70,7 +71,7 @@ class Judged:
 
     @property
     def ruling(self) -> Ruling:
-        """The worst of what was found, in the order REFUTED, UNDECIDED, CONSISTENT, CONFIRMED."""
+        """The worst ruling of all evidence: REFUTED, UNDECIDED, CONSISTENT, then CONFIRMED."""
         rulings = {finding.ruling for finding in self.findings}
         for worst in (Ruling.REFUTED, Ruling.UNDECIDED, Ruling.CONSISTENT):
             if worst in rulings:
@@ -91,7 +92,7 @@ Named = Callable[[str], Protocol]
 
 @define(eq=False)
 class Judge:
-    """Runs evidence; what was run once is not run again.
+    """Runs evidence, and each check or measurement only once.
 
     Attributes:
         options: how to check.
@@ -125,6 +126,8 @@ class Judge:
         """
         if isinstance(evidence, Unchecked):
             return Finding(Ruling.UNDECIDED, "", evidence.reason)
+        if isinstance(evidence, Runs):
+            return Finding(Ruling.UNDECIDED, "", "rows of antecede simulate decide it")
         started = time.monotonic()
         try:
             found = self._run(evidence)
@@ -140,7 +143,7 @@ class Judge:
             return _judged_kept(report, evidence.relation)
         if isinstance(evidence, Growth):
             return self._growth(evidence)
-        assert not isinstance(evidence, Unchecked)
+        assert not isinstance(evidence, Runs | Unchecked)
         spec = self._sized(evidence.spec, evidence.quick)
         found = self._measured(spec)
         command = command_of(spec, measures=True)
@@ -214,7 +217,7 @@ class Judge:
 
 
 def _judged_check(report: CheckReport) -> Finding:
-    """Compare a check with what the claim implies."""
+    """Return the finding of a check: does its verdict agree with the claim?"""
     result, spec = report.result, report.spec
     command = command_of(spec)
     counts = result.unreduced or result.counts
@@ -231,7 +234,8 @@ def _judged_check(report: CheckReport) -> Finding:
         if spec.expect.verdict is Verdict.VIOLATED:
             text = f"no violation within these bounds ({counted(counts.unique_states, 'state')})"
             return Finding(Ruling.UNDECIDED, command, text)
-        return Finding(as_claimed, command, f"HOLDS ({counted(counts.unique_states, 'state')})")
+        text = f"HOLDS ({counted(counts.unique_states, 'state')})"
+        return Finding(as_claimed, command, " if ".join([text, *result.conditions]))
     names = [name for name, verdict in result.properties.items() if verdict is Verdict.VIOLATED]
     length = "" if path is None else f" after {length_text(path)}"
     text = f"{', '.join(names)} VIOLATED{length}"
@@ -239,7 +243,7 @@ def _judged_check(report: CheckReport) -> Finding:
 
 
 def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
-    """Compare what a search under a bound came to with what the claim implies."""
+    """Return the finding of a search under a bound: did an actor reach the bound?"""
     result, command = report.result, command_of(report.spec)
     bound = report.spec.bound[-1]
     run = next((growth for growth in result.grown if growth.limit.text == bound), None)
@@ -255,7 +259,7 @@ def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
 
 
 def _compared(evidence: Measured | ControlPackets | AtRest, found: Measures) -> tuple[Ruling, str]:
-    """Compare measures with what the claim implies."""
+    """Return the ruling that measures lead to, and a text about them."""
     if isinstance(evidence, Measured):
         return _compared_value(evidence, getattr(found, evidence.name))
     if isinstance(evidence, ControlPackets):

@@ -10,10 +10,9 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.claims import SOURCES
 from antecede.checker.claims.claim import Cell, Ruling, Source
-from antecede.checker.claims.hybrid_table import COLUMNS, ROWS
 from antecede.checker.claims.judge import Finding, Judged
+from antecede.checker.claims.sources import NAMES, source_named, sources
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.formats.json import versions
 from antecede.checker.formats.registry import write_trace
@@ -47,10 +46,10 @@ def chosen(name: str | None) -> tuple[Source, ...]:
         InputError: there is no such source.
     """
     if name is None:
-        return tuple(SOURCES.values())
-    if name not in SOURCES:
-        raise unknown("source", name, SOURCES)
-    return (SOURCES[name],)
+        return sources()
+    if name not in NAMES:
+        raise unknown("source", name, NAMES)
+    return (source_named(name),)
 
 
 def folder_beside(output: str) -> Path:
@@ -105,8 +104,12 @@ def line(judged: Judged) -> str:
 
 def summary(found: Sequence[Judged]) -> str:
     """Return how many claims came out how."""
-    counts = {ruling: sum(j.ruling is ruling for j in found) for ruling in Ruling}
-    return f"{len(found)} claims: " + ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
+    counts = ", ".join(f"{count} {ruling}" for ruling, count in _counts(found).items())
+    return f"{len(found)} claims: {counts}"
+
+
+def _counts(found: Sequence[Judged]) -> dict[str, int]:
+    return {str(ruling): sum(j.ruling is ruling for j in found) for ruling in SIGNS}
 
 
 # JSON
@@ -119,7 +122,7 @@ def as_object(found: Sequence[Judged], files: Files, *, quick: bool) -> dict[str
         "date": time.strftime("%Y-%m-%d"),
         "versions": versions(),
         "quick": quick,
-        "counts": {str(r): sum(j.ruling is r for j in found) for r in Ruling},
+        "counts": _counts(found),
         "claims": [_claim_object(judged, files) for judged in found],
     }
 
@@ -186,7 +189,7 @@ def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
             summary=summary(found),
         )
     ]
-    for source in SOURCES.values():
+    for source in sources():
         of_source = [judged for judged in found if judged.source == source.name]
         if of_source:
             parts.append(_section(source, of_source, files))
@@ -195,15 +198,15 @@ def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
 
 def _section(source: Source, found: Sequence[Judged], files: Files) -> str:
     lines = [f"## {source.name}", "", f"{source.citation}. {source.remark}".strip(), ""]
-    if source.name == "hybrid":
-        lines += [*_table_1(found), ""]
+    if source.rows:
+        lines += [*_table_1(source, found), ""]
     lines += ["| place | claim | verdict | checked |", "| --- | --- | --- | --- |"]
     lines += [_row(judged, files) for judged in found]
     return "\n".join([*lines, ""])
 
 
-def _table_1(found: Sequence[Judged]) -> list[str]:
-    """Return the hybrid paper's Table 1 with a sign in each cell that was checked."""
+def _table_1(source: Source, found: Sequence[Judged]) -> list[str]:
+    """Return the table of a paper with a sign in each cell that was checked."""
     cells: dict[tuple[str, str], str] = {}
     for judged in found:
         if judged.claim.cell is not None:
@@ -211,10 +214,11 @@ def _table_1(found: Sequence[Judged]) -> list[str]:
             cells[cell.row, cell.column] = f"{cell.printed} {SIGNS[judged.ruling]}"
     signs = ", ".join(f"{sign} {ruling}" for ruling, sign in SIGNS.items())
     lines = [f"Its Table 1, as printed there, with what was found of each cell: {signs}.", ""]
-    lines += ["| | " + " | ".join(COLUMNS) + " |", "| --- |" + " --- |" * len(COLUMNS)]
+    columns = source.columns
+    lines += ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
     return lines + [
-        f"| {row} | " + " | ".join(cells.get((row, column), "") for column in COLUMNS) + " |"
-        for row in ROWS
+        f"| {row} | " + " | ".join(cells.get((row, column), "") for column in columns) + " |"
+        for row in source.rows
     ]
 
 

@@ -8,12 +8,10 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from attrs import asdict, evolve, frozen
 
-import antecede
 from antecede.checker.check import CheckReport, check
 from antecede.checker.errors import InputError
 from antecede.checker.formats.json import versions
@@ -25,10 +23,10 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
 from antecede.checker.settings import whole_number
-from antecede.checker.spec import Spec, overridden
+from antecede.checker.spec import SHIPPED, Spec, overridden
 from antecede.checker.targets import targets_of
 
-SPECS = Path(antecede.__file__).parent / "specs" / "table1"
+SPECS = SHIPPED / "table1"
 FORMATS = ("text", "markdown", "json", "csv")
 
 

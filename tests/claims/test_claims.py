@@ -11,27 +11,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.claims import SOURCES
-from antecede.checker.claims.claim import (
-    Claim,
-    Evidence,
-    Growth,
-    Ruling,
-    Source,
-    Unchecked,
-    at_most,
-    at_rest,
-    comes_to,
-    control_packets,
-    exactly,
-    grows,
-    holds,
-    never_exceeds,
-    reaches,
-    violated,
-)
-from antecede.checker.claims.hybrid_table import COLUMNS, ROWS
+from antecede.checker.claims.claim import Claim, Evidence, Growth, Ruling, Runs, Source, Unchecked
 from antecede.checker.claims.judge import Finding, Judge, command_of
+from antecede.checker.claims.sources import evidence_of, source_named, sources
+from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
@@ -40,18 +23,29 @@ from antecede.protocols.cykas import Yct
 from antecede.protocols.mfss import MFSS, Data, Mfss
 from tests.conftest import Command
 
-CLAIMS = [claim for source in SOURCES.values() for claim in source.claims]
+CLAIMS = [claim for source in sources() for claim in source.claims]
 PLAIN = Options(engine="plain")
 ONE_SENDS, ONE_RECEIVES = "endless:1:[[1,2],[],[]]", "endless:1:[[1],[],[]]"
 """Alice goes on sending to Bob and Carol, or to Bob alone."""
+
+
+def evidence(protocol: str, size: str = "2x2", **words: Any) -> Evidence:
+    """Return evidence from the words that a file of claims has for it."""
+    actors, messages = map(int, size.split("x"))
+    return evidence_of({"protocol": protocol, "actors": actors, "messages": messages, **words})
+
+
+def spec_of(given: Evidence) -> Spec:
+    assert not isinstance(given, Runs | Unchecked)
+    return given.spec
 
 
 def judge(**values: Any) -> Judge:
     return Judge(PLAIN, Bounds(), **values)
 
 
-def finding(evidence: Evidence, **values: Any) -> Finding:
-    return judge(**values).finding(evidence)
+def finding(given: Evidence, **values: Any) -> Finding:
+    return judge(**values).finding(given)
 
 
 # The data
@@ -66,22 +60,23 @@ def test_every_claim_has_a_key_of_its_own_and_evidence() -> None:
 
 def test_table_1_of_the_hybrid_paper_is_complete() -> None:
     cells = [claim.cell for claim in CLAIMS if claim.cell is not None]
-    assert {(row, column) for row in ROWS for column in COLUMNS} == {
+    rows, columns = source_named("hybrid").rows, source_named("hybrid").columns
+    assert {(row, column) for row in rows for column in columns} == {
         (cell.row, cell.column) for cell in cells
     }
-    assert len(ROWS) * len(COLUMNS) == len(cells)
+    assert len(rows) * len(columns) == len(cells) == 48
 
 
 def specs() -> Iterator[Spec]:
     """Yield every spec of the claims, within its bounds and the quick ones."""
     for claim in CLAIMS:
-        for evidence in claim.evidence:
-            if isinstance(evidence, Unchecked):
+        for given in claim.evidence:
+            if isinstance(given, Unchecked | Runs):
                 continue
-            yield evidence.spec
-            if not isinstance(evidence, Growth) and evidence.quick is not None:
-                actors, messages = evidence.quick
-                yield evolve(evidence.spec, actors=actors, messages=messages)
+            yield given.spec
+            if not isinstance(given, Growth) and given.quick is not None:
+                actors, messages = given.quick
+                yield evolve(given.spec, actors=actors, messages=messages)
 
 
 def test_every_check_can_be_run_and_asks_what_its_protocol_can_answer() -> None:
@@ -89,142 +84,171 @@ def test_every_check_can_be_run_and_asks_what_its_protocol_can_answer() -> None:
         system_of(spec)
 
 
+WORDS: dict[str, tuple[dict[str, Any], str]] = {
+    "a word that nothing reads": ({"protocol": "mfss", "quikc": "2x1"}, "'quikc'"),
+    "a wrong value": ({"protocol": "mfss", "actors": "two"}, "actors is 'two'"),
+    "no protocol": ({"actors": 2}, "lacks the key 'protocol'"),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_evidence_with_a_mistake_is_refused(case: str) -> None:
+    words, sentence = WORDS[case]
+    with pytest.raises(InputError, match=sentence):
+        evidence_of(words)
+
+
+def test_evidence_that_rows_decide_is_no_check() -> None:
+    (claim,) = (claim for claim in source_named("cykas").times if claim.key == "figure-5-rare")
+    assert (Runs("cykas-5", "like_mfss_where_rare", "like_mfss_where_rare"),) == claim.evidence
+    assert Ruling.UNDECIDED == finding(claim.evidence[0]).ruling
+
+
 # Verdicts
 
 
 @pytest.mark.parametrize(
-    ("evidence", "ruling", "text"),
+    ("given", "ruling", "text"),
     [
-        (holds("mfss", (2, 2)), Ruling.CONFIRMED, "HOLDS (81 states)"),
+        (evidence("mfss"), Ruling.CONFIRMED, "HOLDS (81 states)"),
         (
-            holds("unordered", (2, 2)),
+            evidence("unordered"),
             Ruling.REFUTED,
             "causal-delivery VIOLATED after 4 transitions",
         ),
         (
-            violated("unordered", "causal-delivery", (2, 2)),
+            evidence("unordered", violates="causal-delivery"),
             Ruling.CONFIRMED,
             "causal-delivery VIOLATED after 4 transitions",
         ),
         (
-            violated("mfss", "causal-delivery", (2, 2)),
+            evidence("mfss", violates="causal-delivery"),
             Ruling.UNDECIDED,
             "no violation within these bounds (81 states)",
         ),
         (
-            at_most(1, "messages_per_pair", "fifo", (2, 2)),
+            evidence("fifo", measure="messages_per_pair", at_most=1),
             Ruling.REFUTED,
             "messages per pair: 2, claimed at most 1",
         ),
         (
-            reaches(3, "messages_per_pair", "fifo", (2, 2)),
+            evidence("fifo", measure="messages_per_pair", at_least=3),
             Ruling.UNDECIDED,
             "messages per pair: 2, claimed at least 3",
         ),
         (
-            exactly(2, "messages_per_pair", "fifo", (2, 2)),
+            evidence("fifo", measure="messages_per_pair", exactly=2),
             Ruling.CONFIRMED,
             "messages per pair: 2, claimed exactly 2",
         ),
-        (control_packets("mfss", size=(2, 1)), Ruling.REFUTED, "control packets: Ack"),
+        (evidence("mfss", "2x1", control_packets=[]), Ruling.REFUTED, "control packets: Ack"),
         (
-            control_packets("cykas", "Ack", "Yct", size=(2, 1)),
+            evidence("cykas", "2x1", control_packets=["Ack", "Yct"]),
             Ruling.UNDECIDED,
             "control packets: Ack; no Yct in these bounds",
         ),
         (
-            at_rest("cykas-as-printed", "acknowledged", "sent", size=(2, 2)),
+            evidence("cykas-as-printed", at_rest=["acknowledged", "sent"]),
             Ruling.REFUTED,
             "an actor at rest is not sent",
         ),
         (
-            at_rest("mfss", "sent", size=(2, 2)),
+            evidence("mfss", at_rest=["sent"]),
             Ruling.CONFIRMED,
             "every run ends, and every actor is then sent",
         ),
         (
-            grows("packet_integers", "1", "rst"),
+            evidence("rst", "2x1", measure="packet_integers", law="1"),
             Ruling.UNDECIDED,
             "packet integers, at most 1: 4 of 1 for 2 actors, 9 of 1 for 3 actors, 16 of 1",
         ),
         (
-            grows("packet_integers", "n²", "rst"),
+            evidence("rst", "2x1", measure="packet_integers", law="n²"),
             Ruling.CONSISTENT,
             "packet integers, at most n²: 4 of 4 for 2 actors, 9 of 9 for 3 actors, 16 of 16",
         ),
         (
-            never_exceeds(2, "eager-sent", "cykas", network="fifo", workload=ONE_SENDS),
+            evidence(
+                "cykas", "3x1", kept="eager-sent", at_most=2, network="fifo", workload=ONE_SENDS
+            ),
             Ruling.REFUTED,
             "eager-sent of Alice comes to 3 after 9 transitions, while Ack from Carol to Alice",
         ),
         (
-            comes_to(2, "eager-sent", "cykas", network="fifo", workload=ONE_SENDS),
+            evidence(
+                "cykas", "3x1", kept="eager-sent", at_least=2, network="fifo", workload=ONE_SENDS
+            ),
             Ruling.CONFIRMED,
             "eager-sent of Alice comes to 2 after 6 transitions",
         ),
         (
-            never_exceeds(0, "eager-sent", "cykas", network="fifo", workload=ONE_RECEIVES),
+            evidence(
+                "cykas", "3x1", kept="eager-sent", at_most=0, network="fifo", workload=ONE_RECEIVES
+            ),
             Ruling.CONFIRMED,
             "nobody comes to eager-sent=1 (",
         ),
         (
-            comes_to(1, "eager-sent", "cykas", network="fifo", workload=ONE_RECEIVES),
+            evidence(
+                "cykas", "3x1", kept="eager-sent", at_least=1, network="fifo", workload=ONE_RECEIVES
+            ),
             Ruling.UNDECIDED,
             "nobody comes to eager-sent=1 (",
         ),
         (
-            never_exceeds(0, "mode", "cykas", workload="endless:1", bounds=Bounds(max_states=9)),
+            evidence("cykas", "3x1", kept="mode", at_most=0, workload="endless:1", max_states=9),
             Ruling.UNDECIDED,
             "mode=1 was not seen: --max-states 9 reached",
         ),
         (
-            violated(
+            evidence(
                 "cykas",
-                "no-starvation",
+                "3x1",
+                violates="no-starvation",
                 network="fifo",
                 workload=ONE_SENDS,
-                bound=("eager-sent=2",),
+                bound=["eager-sent=2"],
             ),
             Ruling.UNDECIDED,
             "INCOMPLETE: --bound eager-sent=2 reached",
         ),
         (Unchecked("nobody looked"), Ruling.UNDECIDED, "nobody looked"),
-        (holds("mfzz", (2, 2)), Ruling.UNDECIDED, "unknown protocol 'mfzz'"),
+        (evidence("mfzz"), Ruling.UNDECIDED, "unknown protocol 'mfzz'"),
         (
-            holds("mfss", (2, 2), properties=("no-such",)),
+            evidence("mfss", properties=["no-such"]),
             Ruling.UNDECIDED,
             "unknown property 'no-such'",
         ),
     ],
 )
-def test_evidence_is_judged_by_what_was_found(
-    evidence: Evidence, ruling: Ruling, text: str
-) -> None:
-    found = finding(evidence)
+def test_evidence_is_judged_by_what_was_found(given: Evidence, ruling: Ruling, text: str) -> None:
+    found = finding(given)
     assert ruling == found.ruling
     assert text in found.text
 
 
 def test_a_check_that_hits_a_bound_leaves_the_claim_open() -> None:
-    found = Judge(PLAIN, Bounds(max_states=20)).finding(holds("mfss", (2, 2)))
+    found = Judge(PLAIN, Bounds(max_states=20)).finding(evidence("mfss"))
     assert (Ruling.UNDECIDED, "INCOMPLETE: --max-states 20 reached") == (found.ruling, found.text)
 
 
 def test_a_space_too_large_to_be_measured_leaves_the_claim_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from antecede.checker.search.costs import measure
+    from antecede.checker.search.measures import measure
 
     monkeypatch.setattr(
         "antecede.checker.claims.judge.measure", lambda system, _: measure(system, most=20)
     )
-    found = finding(at_most(1, "messages_per_pair", "mfss", (2, 2)))
+    found = finding(evidence("mfss", measure="messages_per_pair", at_most=1))
     assert Ruling.UNDECIDED == found.ruling
     assert "not measured: more than 20 states" in found.text
 
 
 def test_a_measurement_that_takes_too_long_leaves_the_claim_open() -> None:
-    found = Judge(PLAIN, Bounds(max_seconds=1e-9)).finding(exactly(1, "buffered", "mfss", (2, 2)))
+    found = Judge(PLAIN, Bounds(max_seconds=1e-9)).finding(
+        evidence("mfss", measure="buffered", exactly=1)
+    )
     assert (Ruling.UNDECIDED, "not measured: --max-seconds 1e-09 reached") == (
         found.ruling,
         found.text,
@@ -246,11 +270,11 @@ def test_who_interrupts_gets_what_was_decided_so_far(
 
 
 def test_one_refutation_outweighs_what_is_open_and_that_what_agrees() -> None:
-    good, bad = holds("mfss", (2, 1)), holds("unordered", (2, 2))
+    good, bad = evidence("mfss", "2x1"), evidence("unordered")
     unknown = Unchecked("why")
 
-    def ruling(*evidence: Evidence) -> tuple[Ruling, str]:
-        source = Source("s", "", (Claim("k", "", "", evidence),))
+    def ruling(*given: Evidence) -> tuple[Ruling, str]:
+        source = Source("s", "", (Claim("k", "", "", given),))
         (found,) = judge().judged(source)
         return found.ruling, found.reason
 
@@ -261,8 +285,8 @@ def test_one_refutation_outweighs_what_is_open_and_that_what_agrees() -> None:
 
 def test_what_was_run_once_is_judged_anew_but_not_run_again() -> None:
     once = judge()
-    first = once.finding(holds("unordered", (2, 2), properties=("causal-delivery",)))
-    second = once.finding(violated("unordered", "causal-delivery", (2, 2)))
+    first = once.finding(evidence("unordered", properties=["causal-delivery"]))
+    second = once.finding(evidence("unordered", violates="causal-delivery"))
     assert (Ruling.REFUTED, Ruling.CONFIRMED) == (first.ruling, second.ruling)
     assert first.report is not None
     assert second.report is not None
@@ -272,7 +296,10 @@ def test_what_was_run_once_is_judged_anew_but_not_run_again() -> None:
 def test_one_question_under_two_bounds_is_searched_twice() -> None:
     once = judge()
     asked: dict[str, Any] = {"network": "fifo", "workload": ONE_SENDS}
-    texts = [once.finding(comes_to(n, "eager-sent", "cykas", **asked)).text for n in (1, 2, 3)]
+    texts = [
+        once.finding(evidence("cykas", "3x1", kept="eager-sent", at_least=n, **asked)).text
+        for n in (1, 2, 3)
+    ]
     assert ["comes to 1 after 3", "comes to 2 after 6", "comes to 3 after 9"] == [
         text.removeprefix("eager-sent of Alice ").partition(" transitions")[0] for text in texts
     ]
@@ -287,21 +314,24 @@ def test_two_who_take_turns_starve_the_third_and_the_lasso_is_told_as_one() -> N
 
 
 def test_the_command_of_a_check_says_all_of_it() -> None:
-    check = violated("cykas", "causal-delivery", (3, 2), network="duplicating")
+    check = evidence("cykas", "3x2", violates="causal-delivery", network="duplicating")
     assert (
         "antecede check cykas --actors 3 --messages 2 --network duplicating "
         "--property causal-delivery --expect violated"
-    ) == command_of(check.spec)
-    script = reaches(1, "overtaken", "cykas", (3, 2), workload="script:[[1],[],[]]")
+    ) == command_of(spec_of(check))
+    script = evidence(
+        "cykas", "3x2", measure="overtaken", at_least=1, workload="script:[[1],[],[]]"
+    )
     assert (
         "antecede check cykas --actors 3 --workload 'script:[[1],[],[]]' --measures"
-    ) == command_of(script.spec, measures=True)
+    ) == command_of(spec_of(script), measures=True)
 
 
 def test_the_command_of_a_bounded_search_says_its_bounds() -> None:
-    bounds = Bounds(max_states=50)
-    kept = comes_to(3, "unacked", "hybrid-basic", workload=ONE_SENDS, bounds=bounds)
-    assert command_of(kept.spec).endswith(
+    kept = evidence(
+        "hybrid-basic", "3x1", kept="unacked", at_least=3, workload=ONE_SENDS, max_states=50
+    )
+    assert command_of(spec_of(kept)).endswith(
         "--property causal-delivery --bound unacked=3 --max-states 50"
     )
 
@@ -347,17 +377,17 @@ def with_careless_mfss(name: str) -> Protocol:
 def test_a_seeded_bug_refutes_what_is_said_of_the_protocol(key: str) -> None:
     (claim,) = (claim for claim in CLAIMS if claim.key == key)
     # Three actors with one message each have no second message to post too early.
-    evidence = tuple(
+    given = tuple(
         evolve(e, quick=(2, 2))
         for e in claim.evidence
-        if not isinstance(e, Unchecked | Growth) and e.spec.protocol == "mfss"
+        if not isinstance(e, Unchecked | Growth | Runs) and e.spec.protocol == "mfss"
     )
     found = judge(quick=True, named=with_careless_mfss)
-    source = Source("seeded", "", (evolve(claim, evidence=evidence),))
+    source = Source("seeded", "", (evolve(claim, evidence=given),))
     if claim.key == "mf-4-1":
         source = Source("seeded", "", (evolve(claim, evidence=claim.evidence[2:]),))
     if claim.key == "mf-endless":  # of safety; what the bug counts grows without an end
-        source = Source("seeded", "", (evolve(claim, evidence=evidence[:1]),))
+        source = Source("seeded", "", (evolve(claim, evidence=given[:1]),))
     (judged,) = found.judged(source)
     assert Ruling.REFUTED == judged.ruling
 
@@ -422,7 +452,7 @@ def test_the_page_regenerates_table_1_and_links_to_files_that_exist(
     page = (folder / "claims.md").read_text(encoding="utf-8")
     assert "| network: failures | reliable ✓ | reliable ✓ | reliable ✓ | any ✗ | " in page
     assert "| liveness | yes ✓ | yes ✓ | no ✓ | yes ✓ | no ✓ | yes ✓ |" in page
-    for source in SOURCES.values():
+    for source in sources():
         assert f"## {source.name}\n" in page
     links = re.findall(r"\]\((claims/[^)]+)\)", page)
     assert links
@@ -444,7 +474,7 @@ def test_one_source_that_is_decided_exits_0(antecede: Command, tmp_path: Path) -
 def test_each_claim_has_its_line(antecede: Command) -> None:
     ran = antecede("claims", "--source", "mf", "--quick", "--engine", "plain")
     assert 3 == ran.code
-    assert 1 + len(SOURCES["mf"].claims) == len(ran.out.splitlines())
+    assert 1 + len(source_named("mf").claims) == len(ran.out.splitlines())
     assert re.search(r"^UNDECIDED   mf .* Lemma 4: the input buffer is not", ran.out, re.MULTILINE)
     assert "11 claims: 10 CONFIRMED, 0 CONSISTENT, 0 REFUTED, 1 UNDECIDED" in ran.out
 
