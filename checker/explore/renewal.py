@@ -1,52 +1,64 @@
-"""Notices that a protocol's file has changed, so that the page shows the new one."""
+"""Notices that a protocol's files have changed, so that the page shows the new protocol."""
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
-from hashlib import blake2b
 from pathlib import Path
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from antecede.checker.errors import InputError
 from antecede.checker.explore.tree import Tree
+from antecede.checker.sources import Files, digest_of, imported_by, sources_of
 
 
 @define(eq=False)
 class Renewed:
-    """A tree that is made anew whenever the file of its protocol changes.
+    """A tree that is made anew whenever a file changes that its protocol depends on.
 
-    Only that file is looked at, not what it imports. As long as the new file cannot be used, the
-    tree is the old one.
+    These are the protocol's file and what it imports, see `checker.sources`. As long as the new
+    files cannot be used, the tree is the old one.
 
     Attributes:
         tree: what is explored now.
     """
 
     tree: Tree
-    _seen: bytes | None = field(init=False)
+    _reached: Files = field(init=False)
+    _seen: dict[Path, str] = field(init=False)
     _problem: str = field(default="", init=False)
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
 
+    @_reached.default
+    def _from_tree(self) -> Files:
+        return {**sources_of(self.tree.system.protocol).files}
+
     @_seen.default
-    def _at_first(self) -> bytes | None:
-        return self._digest()
+    def _at_first(self) -> dict[Path, str]:
+        return self._digests()
 
     def look(self) -> tuple[str, bool]:
-        """Look at the file; return what is to be said of it, and whether something is wrong."""
+        """Look at the files; return what is to be said of them, and whether something is wrong."""
         with self._lock:
-            now = self._digest()
-            if now == self._seen:
+            before, now = self._seen, self._digests()
+            if now == before:
                 return self._problem, bool(self._problem)
-            self._seen, file = now, self._file
+            files = [file for file in {**before, **now} if before.get(file) != now.get(file)]
+            self._forget_modules()
             try:
-                tree = Tree(self.tree.spec)
+                tree = Tree(evolve(self.tree.spec))  # a spec keeps its system
                 tree.path(())
             except InputError as error:
-                self._problem = f"{file} has changed, and this is still what it was before: {error}"
+                self._seen = now
+                before_it = f"{_changed(files)}, and this is still what it was before"
+                self._problem = f"{before_it}: {error}"
                 return self._problem, True
             self.tree, self._problem = tree, ""
-            return f"{file} has changed; this is what it says now.", False
+            self._reached = self._from_tree()
+            self._seen = self._digests()
+            return f"{_changed(files)}; this is what it says now.", False
 
     @property
     def _file(self) -> Path | None:
@@ -54,9 +66,34 @@ class Renewed:
         name, ending, _ = self.tree.spec.protocol.partition(".py")
         return Path(name + ending) if ending else None
 
-    def _digest(self) -> bytes | None:
-        """Return what tells the file's contents apart; None if there is none to read."""
-        try:
-            return None if self._file is None else blake2b(self._file.read_bytes()).digest()
-        except OSError:
-            return b""
+    def _files(self) -> Files:
+        """Return what the protocol depends on, by module, as far as it can change."""
+        if self._file is None:
+            return {}
+        name, file = f"user_protocol_{self._file.stem}", self._file.resolve()
+        imported = imported_by(name, file) if file.is_file() else {name: file}
+        files = {**self._reached, **imported}
+        return {name: file for name, file in files.items() if not name.startswith("antecede.")}
+
+    def _digests(self) -> dict[Path, str]:
+        """Return a digest per file; an empty one for a file that cannot be read."""
+        return {file: _digest(file) for file in self._files().values()}
+
+    def _forget_modules(self) -> None:
+        """Let what the protocol imports be imported anew."""
+        for name in self._files():
+            if name != "__main__":
+                sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+
+
+def _digest(file: Path) -> str:
+    try:
+        return digest_of(file.read_bytes())
+    except OSError:
+        return ""
+
+
+def _changed(files: list[Path]) -> str:
+    have = "has" if len(files) == 1 else "have"
+    return f"{' and '.join(file.name for file in files)} {have} changed"

@@ -66,8 +66,8 @@ class Mark:
     """An event on an actor's line.
 
     Attributes:
-        kind: causal-send, network-send, receive, wait, deliver, timeout, internal, arm, or missing:
-            a delivery that never happens.
+        kind: causal-send, network-send, receive, wait, deliver, timeout, internal, arm, failure of
+            the protocol, or missing: a delivery that never happens.
         x: how far it is from the left.
         y: how far it is from the top.
         step: the number of its transition.

@@ -11,8 +11,9 @@ from typing import Any
 import networkx as nx
 
 from antecede.checker.errors import InputError
-from antecede.checker.formats.graph_svg import drawing
-from antecede.checker.formats.markup import Markup, joined, plain, tag
+from antecede.checker.formats import check_writable, dot, write_whole
+from antecede.checker.formats.markup import Markup, plain
+from antecede.checker.formats.pages import page
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -121,12 +122,12 @@ class _Numbered(Mapping[Message, str]):
 
 
 def short_words(system: System) -> Wording:
-    """Return words for a graph, in which messages are named by their senders."""
+    """Return words that name messages by their senders: A1 is Alice's first."""
     return Wording(_Numbered(system), system.names)
 
 
 def _differences(system: System, state: State) -> Iterator[str]:
-    """Yield how a state differs from the start: fields of actors, and what is in flight."""
+    """Yield the differences of a state from the start: fields of actors, packets in flight."""
     words, start = short_words(system), initial_state(system)
     for actor, (was, now) in enumerate(zip(start.actors, state.actors, strict=True)):
         changed = [
@@ -184,30 +185,6 @@ def plain_lines(text: str) -> str:
 # Formats
 
 
-def dot(graph: nx.MultiDiGraph) -> str:
-    """Return the graph for Graphviz."""
-    lines = ["digraph states {", '  node [shape=circle, label=""];']
-    for number, data in graph.nodes(data=True):
-        looks = {"tooltip": data["text"], "label": str(number)}
-        if data["initial"]:
-            looks["penwidth"] = "3"
-        if data["final"]:
-            looks["shape"] = "doublecircle"
-        if data["violates"]:
-            looks |= {"style": "filled", "fillcolor": "#d55e00", "xlabel": data["violates"]}
-        lines.append(f"  {number} [{_attributes(looks)}];")
-    for source, target, data in graph.edges(data=True):
-        lines.append(f"  {source} -> {target} [{_attributes({'label': data['text']})}];")
-    return "\n".join([*lines, "}", ""])
-
-
-def _attributes(looks: Mapping[str, str]) -> str:
-    def quoted(text: str) -> str:
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-    return ", ".join(f"{name}={quoted(value)}" for name, value in looks.items())
-
-
 def graphml(graph: nx.MultiDiGraph) -> str:
     """Return the graph as GraphML, for yEd, Gephi and networkx."""
     out = io.BytesIO()
@@ -215,77 +192,56 @@ def graphml(graph: nx.MultiDiGraph) -> str:
     return out.getvalue().decode("utf-8") + "\n"
 
 
-def svg(graph: nx.MultiDiGraph) -> str:
-    """Return a picture, with a caption: a row of states per depth, or as Graphviz places them."""
-    return str(_picture(graph)) + "\n"
-
-
-def _picture(graph: nx.MultiDiGraph) -> Markup:
-    told = graph.graph
-    return drawing(
-        dict(graph.nodes(data=True)), list(graph.edges(data=True)), told["title"], told["question"]
-    )
-
-
 def html(graph: nx.MultiDiGraph) -> str:
     """Return a page with the picture, in a frame that scrolls and zooms."""
-    page = tag(
-        "html",
-        tag(
-            "head",
-            tag("meta", charset="utf-8"),
-            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            tag("title", graph.graph["title"]),
-            tag("style", Markup(_PAGE)),
-        ),
-        tag(
-            "body",
-            tag(
-                "p",
-                "Zoom ",
-                tag("input", type="range", min="20", max="300", value="100", aria_label="zoom"),
-            ),
-            tag("div", _picture(graph), class_="scene"),
-            tag("script", Markup(_ZOOM)),
-        ),
-        lang="en",
-    )
-    return str(joined(Markup("<!DOCTYPE html>"), page)) + "\n"
+    return page("graph.html", title=graph.graph["title"], drawing=Markup(dot.svg(graph)))
 
-
-_PAGE = """
-:root { color-scheme: light dark; }
-body { margin: .6rem; font: 14px system-ui, sans-serif; background: #fff; color: #1f2328; }
-.scene { overflow: auto; max-height: 88vh; }
-@media screen and (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } }
-@media print { p { display: none; } .scene { overflow: visible; max-height: none; }
-  svg { max-width: 100%; max-height: 96vh; width: auto; height: auto; } }
-"""
-
-_ZOOM = """
-const picture = document.querySelector("svg");
-const [wide, high] = [picture.width.baseVal.value, picture.height.baseVal.value];
-document.querySelector("input").addEventListener("input", (event) => {
-  picture.setAttribute("width", wide * event.target.value / 100);
-  picture.setAttribute("height", high * event.target.value / 100);
-});
-"""
 
 GRAPH_FORMATS: Mapping[str, Callable[[nx.MultiDiGraph], str]] = MappingProxyType(
-    {".dot": dot, ".graphml": graphml, ".svg": svg, ".html": html}
+    {".dot": dot.source, ".graphml": graphml, ".svg": dot.svg, ".html": html}
 )
+DRAWN = (".svg", ".html")
+"""Endings of pictures, which need Graphviz."""
 
 
-def graph_writer(file: str) -> Callable[[nx.MultiDiGraph], str]:
-    """Return what writes a graph as the ending of `file` says.
+def check_drawable(file: str) -> None:
+    """Make sure that a graph can be written as the ending of `file` says.
 
     Raises:
-        InputError: the ending names no known format.
+        InputError: the ending names no known format, or the file cannot be written.
     """
-    ending = FilePath(file).suffix.lower()
-    if ending not in GRAPH_FORMATS:
+    if _ending(file) not in GRAPH_FORMATS:
         raise InputError(
-            f"the ending of {file!r} tells no graph format; known endings: "
-            f"{', '.join(GRAPH_FORMATS)}"
+            f"{file!r}: unsupported graph format. Use one of: {', '.join(GRAPH_FORMATS)}"
         )
-    return GRAPH_FORMATS[ending]
+    check_writable(_written(file))
+
+
+def draw(file: str, graph: nx.MultiDiGraph) -> str:
+    """Write a graph as the ending of `file` says; return what a person should know, or ''.
+
+    Without Graphviz a picture becomes a file in DOT beside it.
+
+    Raises:
+        InputError: the file cannot be written, or Graphviz failed.
+    """
+    target = _written(file)
+    write_whole(target, GRAPH_FORMATS[_ending(target)](graph))
+    if target == file:
+        return ""
+    return (
+        "--graph needs Graphviz to draw pictures, and its program dot is not installed. The state "
+        f"space was written to {target} instead; where Graphviz is installed, "
+        f"dot -Tsvg -O {target} draws it."
+    )
+
+
+def _ending(file: str) -> str:
+    return FilePath(file).suffix.lower()
+
+
+def _written(file: str) -> str:
+    """Return the file that is written: without Graphviz a .dot file in place of a picture."""
+    if _ending(file) in DRAWN and not dot.is_installed():
+        return str(FilePath(file).with_suffix(".dot"))
+    return file

@@ -1,8 +1,8 @@
 """A counterexample as one HTML page that needs nothing else: no network, no server.
 
-Everything is in the page as markup; the script only selects what is shown. Names and payloads are
-escaped, and a content security policy lets only this page's own style and script run, known by
-their hashes, in case one should slip through.
+The template `trace.html` has everything as markup; the script only selects what is shown. Names and
+payloads are escaped. In case one should slip through, a content security policy lets only this
+page's own style and script run, known by their hashes.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from importlib import resources
+from collections.abc import Iterator
 from typing import Any
+
+from attrs import frozen
 
 from antecede.checker.check import CheckReport
 from antecede.checker.formats.geometry import Layout
-from antecede.checker.formats.json import own_version
-from antecede.checker.formats.markup import Markup, joined, number, tag
+from antecede.checker.formats.markup import Markup, number
+from antecede.checker.formats.pages import asset, page
 from antecede.checker.formats.spacetime import layout_of
 from antecede.checker.formats.svg import drawing
 from antecede.checker.formats.svg_style import style
@@ -41,32 +42,24 @@ WHOLE = "state"
 def text(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as an HTML file of its own."""
     said = about(path, report)
-    looks, script = Markup(_asset("page.css") + style()), Markup(_asset("page.js"))
+    looks = Markup(asset(__package__, "page.css") + style())
+    script = Markup(asset(__package__, "page.js"))
     policy = (
         f"default-src 'none'; style-src {_hash(looks)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{said.headline} – antecede"),
-        tag("style", looks),
+    return page(
+        "trace.html",
+        policy=policy,
+        style=looks,
+        script=script,
+        said=said,
+        length=path.length,
+        whole=WHOLE_ID,
+        drawing=drawing(path, said, inside=True),
+        pieces=list(_pieces(layout_of(path))),
+        steps=list(_steps(path, said)),
     )
-    body = tag(
-        "body",
-        _header(said),
-        _bar(path),
-        tag("main", _diagram(path, said), _side(path, said)),
-        tag("footer", f"Made by antecede {own_version()}."),
-        tag("script", script),
-    )
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def _asset(name: str) -> str:
-    return resources.files("antecede.checker.formats").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(content: str) -> str:
@@ -74,70 +67,10 @@ def _hash(content: str) -> str:
     return f"'sha256-{b64encode(digest).decode()}'"
 
 
-# Header and bar
+def _pieces(layout: Layout) -> Iterator[str]:
+    """Yield the view boxes of the pieces of a tall diagram on paper, cut between rows.
 
-
-def _header(said: About) -> Markup:
-    word, look = ("VIOLATED", "badge") if said.violates else ("RUN", "badge run")
-    after = f" {said.violates}, after {said.length}" if said.violates else f" of {said.length}"
-    lines = [
-        tag("h1", said.headline),
-        tag("p", tag("span", word, class_=look), after),
-        tag("p", said.explanation.text) if said.explanation.text else "",
-        tag("ul", *(tag("li", d) for d in said.explanation.details), class_="details")
-        if said.explanation.details
-        else "",
-        tag("p", said.question, class_="question"),
-    ]
-    if said.figures:
-        pairs = [joined(tag("dt", name), tag("dd", value)) for name, value in said.figures]
-        lines.append(tag("details", tag("summary", "What was explored"), tag("dl", *pairs)))
-    return tag("header", *lines)
-
-
-def _bar(path: Path) -> Markup:
-    buttons = [
-        tag("button", sign, id=name, type="button", aria_label=label)
-        for name, sign, label in (
-            ("first", "«", "to the start"),
-            ("back", "‹", "one step back"),
-            ("forth", "›", "one step forward"),
-            ("last", "»", "to the end"),
-        )
-    ]
-    place = tag("output", f"Step {path.length} of {path.length}", id="place", aria_live="polite")
-    boxes = [
-        _box("control", "control packets", "c", checked=True),
-        _box("changed", "only what changed", "o", checked=False),
-    ]
-    keys = [tag("kbd", key) for key in ("j", "k", "←", "→")]
-    hint = tag("span", joined(*keys, by=" "), " step", class_="muted")
-    return tag(
-        "nav", tag("span", joined(*buttons, by=" ")), place, *boxes, hint, class_="bar",
-        aria_label="steps",
-    )  # fmt: skip
-
-
-def _box(name: str, words: str, key: str, *, checked: bool) -> Markup:
-    box = tag("input", type="checkbox", id=name, checked=checked)
-    return tag("label", box, f"{words} ", tag("kbd", key))
-
-
-def _diagram(path: Path, said: About) -> Markup:
-    drawn = tag("div", drawing(path, said, inside=True), id=WHOLE_ID)
-    pieces = list(_pieces(layout_of(path)))
-    return tag(
-        "section",
-        drawn,
-        tag("div", *pieces, class_="pieces", aria_hidden="true") if pieces else "",
-        class_="diagram tall" if pieces else "diagram",
-        tabindex=0,
-        aria_label="Space-time diagram: time runs downwards, one line per actor",
-    )
-
-
-def _pieces(layout: Layout) -> Iterator[Markup]:
-    """Yield a tall diagram in pieces for paper, cut between rows; nothing of one that fits a page.
+    A diagram that fits a page is not cut, so nothing is yielded.
 
     A browser prints a picture on one page or slices it anywhere, and leaves pages empty.
     """
@@ -148,48 +81,41 @@ def _pieces(layout: Layout) -> Iterator[Markup]:
     while top < bottom:
         ends = [row.bottom for row in layout.rows if top < row.bottom <= top + room]
         end = bottom if bottom <= top + room else max(ends, default=top + room)
-        yield tag(
-            "svg",
-            tag("use", href=f"#{WHOLE_ID}-drawing"),
-            viewBox=f"0 {number(top)} {number(wide)} {number(end - top)}",
-        )
+        yield f"0 {number(top)} {number(wide)} {number(end - top)}"
         top, room = end, wide * PAGE
 
 
 # Steps and states
 
 
-def _side(path: Path, said: About) -> Markup:
-    words, texts = Wording.of(path), ["At the start"]
-    texts += [words.step(step, said.explanation.remarks) for step in path.steps]
-    items = [_item(path, said, number, said_of) for number, said_of in enumerate(texts)]
+@frozen
+class Shown:
+    """The start, or a step with the state after it, compared with the state before it."""
+
+    number: int
+    words: str
+    looks: str
+    table: Table
+    network: list[Carried]
+
+
+def _steps(path: Path, said: About) -> Iterator[Shown]:
+    """Yield the start and all steps."""
+    words, remarks = Wording.of(path), said.explanation.remarks
     states = [path.initial, *(step.state for step in path.steps)]
-    articles = [
-        _article(path, words, number, said_of, states) for number, said_of in enumerate(texts)
-    ]
-    return tag(
-        "div",
-        tag("section", tag("h2", "Steps"), tag("ol", *items, class_="steps", tabindex=0)),
-        tag("section", tag("h2", "State"), *articles),
-        class_="side",
-        tabindex=0,
-        role="region",
-        aria_label="Steps and states",
-    )
-
-
-def _item(path: Path, said: About, number: int, words: str) -> Markup:
-    looks = []
-    if number:
-        step = path.steps[number - 1]
-        if any((number, d.message) in said.explanation.remarks for d in step.deliveries):
-            looks.append("wrong")
-        if _is_control(path, step):
-            looks.append("control")
-    link = tag(
-        "a", tag("span", f"{number}", class_="number"), tag("span", words), href=f"#step-{number}"
-    )
-    return tag("li", link, class_=" ".join(looks) or None, data_step=number)
+    yield Shown(0, "At the start", "", *compared(path, words, states[0], states[0], None))
+    for step in path.steps:
+        looks = [
+            "wrong" * any((step.number, d.message) in remarks for d in step.deliveries),
+            "control" * _is_control(path, step),
+        ]
+        before, after = states[step.number - 1], states[step.number]
+        yield Shown(
+            step.number,
+            words.step(step, remarks),
+            " ".join(filter(None, looks)),
+            *compared(path, words, before, after, step.actor),
+        )
 
 
 def _is_control(path: Path, step: PathStep) -> bool:
@@ -200,52 +126,53 @@ def _is_control(path: Path, step: PathStep) -> bool:
     return all(f.control for f in flights.sent[step.number])
 
 
-def _article(
-    path: Path, words: Wording, number: int, said_of: str, states: Sequence[State]
-) -> Markup:
-    """Return the state after a step, compared with the state before it."""
-    after, before = states[number], states[max(number - 1, 0)]
-    heading = said_of if not number else f"After step {number}: {said_of}"
-    acts = path.steps[number - 1].actor if number else None
-    return tag(
-        "article",
-        tag("h3", heading),
-        actors_table(path, words, before, after, acts),
-        tag("h4", "In flight"),
-        network_list(path, words, before, after),
-        id=f"step-{number}",
-        data_step=number,
-    )
+@frozen
+class Cell:
+    """The value of an actor's field, before and after a step."""
+
+    was: str
+    now: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether both values differ."""
+        return self.was != self.now
 
 
-def actors_table(
+@frozen
+class Table:
+    """The actors' fields and clocks.
+
+    Attributes:
+        actors: their names.
+        acts: the actor that took the step, or None.
+        rows: field -> a cell per actor.
+    """
+
+    actors: list[str]
+    acts: int | None
+    rows: dict[str, list[Cell]]
+
+
+@frozen
+class Carried:
+    """A packet in the network; its fate in the step is `same`, `new` or `gone`."""
+
+    words: str
+    fate: str
+
+
+def compared(
     path: Path, words: Wording, before: State, after: State, acts: int | None
-) -> Markup:
-    """Return the actors' fields and clocks in `after`, compared with `before`; one actor `acts`."""
-    names = [
-        tag("th", words.actor(i), scope="col", class_="acts" if i == acts else None)
-        for i in range(path.system.actors)
-    ]
+) -> tuple[Table, list[Carried]]:
+    """Return the state after a step, compared with the one before it; one actor `acts`."""
     was, now = _fields(words, before), _fields(words, after)
-    keys = dict.fromkeys(key for row in (*was, *now) for key in row)
-    lines = []
-    for key in keys:
-        cells = [(w.get(key, ""), n.get(key, "")) for w, n in zip(was, now, strict=True)]
-        same = all(w == n for w, n in cells)
-        line = [tag("th", key, scope="row"), *(_cell(w, n) for w, n in cells)]
-        lines.append(tag("tr", *line, class_="same" if same else None))
-    return tag(
-        "table",
-        tag("caption", "Actors"),
-        tag("thead", tag("tr", tag("th", "field", scope="col"), *names)),
-        tag("tbody", *lines),
-    )
-
-
-def _cell(was: str, now: str) -> Markup:
-    if was == now:
-        return tag("td", now)
-    return tag("td", tag("del", was), tag("ins", now), class_="changed")
+    rows = {
+        key: [Cell(w.get(key, ""), n.get(key, "")) for w, n in zip(was, now, strict=True)]
+        for key in dict.fromkeys(key for row in (*was, *now) for key in row)
+    }
+    actors = [words.actor(actor) for actor in range(path.system.actors)]
+    return Table(actors, acts, rows), _network(path, words, before, after)
 
 
 def _fields(words: Wording, state: State) -> list[dict[str, str]]:
@@ -265,18 +192,16 @@ def _local(words: Wording, local: Any) -> dict[str, str]:
     return {name: words.value(getattr(local, name)) for name in names}
 
 
-def network_list(path: Path, words: Wording, before: State, after: State) -> Markup:
+def _network(path: Path, words: Wording, before: State, after: State) -> list[Carried]:
     """Return what is in flight in `after`, compared with `before`."""
     was, now = Counter(_envelopes(path, words, before)), Counter(_envelopes(path, words, after))
-    lines = []
+    packets = []
     for text in {**was, **now}:
         kept = min(was[text], now[text])
-        lines += [tag("li", text, class_="same")] * kept
-        lines += [tag("li", tag("ins", text))] * (now[text] - kept)
-        lines += [tag("li", tag("del", text), " has left the network")] * (was[text] - kept)
-    if not lines:
-        return tag("p", "nothing", class_="muted")
-    return tag("ul", *lines, class_="network")
+        packets += [Carried(text, "same")] * kept
+        packets += [Carried(text, "new")] * (now[text] - kept)
+        packets += [Carried(text, "gone")] * (was[text] - kept)
+    return packets
 
 
 def _envelopes(path: Path, words: Wording, state: State) -> Iterator[str]:

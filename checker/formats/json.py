@@ -20,6 +20,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.check import Checked, CheckReport, Refused, exit_code_of
 from antecede.checker.errors import InputError, ReplayError, unknown
+from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import (
@@ -34,8 +35,7 @@ from antecede.checker.reading import json_in, text_in
 from antecede.checker.registry import PIPE, protocol_names
 from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Wording
-from antecede.checker.search import costs as measures
-from antecede.checker.search.fairness import ENDINGS
+from antecede.checker.search import measures
 from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.transition import System
@@ -78,6 +78,7 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "peak_memory_bytes": result.peak_memory_bytes,
         "stopped_by": result.stopped_by,
         "error": result.error,
+        "conditions": list(result.conditions),
         "never_seen": list(result.never),
         "witnesses": {name: counterexample_object(p) for name, p in result.shown.items()},
         "growth": [_growth(growth) for growth in result.grown],

@@ -10,6 +10,10 @@ class Markup(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Return the text, for templates."""
+        return str(self)
+
 
 def plain(text: str) -> str:
     """Return `text` in one line, without what is invisible: names come from strangers' protocols.

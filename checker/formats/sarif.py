@@ -24,7 +24,7 @@ from antecede.checker.check import Checked, CheckReport, Refused, decides, exit_
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of
-from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout, What
+from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import about, explanation_of, question
 from antecede.checker.report.prose import Wording
@@ -262,7 +262,7 @@ def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
     steps = () if path is None else path.steps
     handlers = [source_of(_handler(report.system.protocol, step)) for step in reversed(steps)]
     prop = next((p for p in report.system.properties if p.name == rule), None)
-    if not handlers and prop is not None and prop.what in (What.STATE, What.STATES):
+    if not handlers and prop is not None and prop.of_states:
         handlers.append(source_of(prop.predicate))
     handlers.append(source_of(report.system.protocol.causal_send))
     sources = [source for source in handlers if source is not None]

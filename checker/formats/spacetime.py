@@ -43,6 +43,7 @@ from antecede.checker.model import (
     Arm,
     CausalSend,
     Internal,
+    LocalState,
     Lose,
     Message,
     Predicate,
@@ -62,7 +63,11 @@ from antecede.checker.report.prose import (
     pending,
     waiting,
 )
+from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.values import contains, message_in
+
+_FAILS = "fails"
+"""What stands beside a step in which the protocol fails."""
 
 
 def layout_of(path: Path) -> Layout:
@@ -213,6 +218,8 @@ class _Planner:
     def _labels_beside(self, step: PathStep) -> Iterator[str]:
         if (held := waiting(step)) is not None:
             yield self._waits(held)
+        if failing(step):
+            yield _FAILS
         for delivery in step.deliveries:
             yield self._delivered(step, delivery.message)
 
@@ -248,6 +255,10 @@ class _Planner:
             yield from self._deliveries(step)
             yield from self._network_sends(step)
             held = waiting(step)
+            if failing(step):
+                x, y = self._at(step)
+                label = self._free_beside(_FAILS, step, x, y)
+                yield Mark("failure", x, y, step.number, label, wrong=True)
             if held is not None:
                 x, y = self._at(step)
                 side = self._side(step)
@@ -337,7 +348,7 @@ class _Planner:
                 yield Span(BUFFER, x, top, bottom)
             for name, predicate in self._modes().items():
                 shown = [
-                    predicate(state.actors[actor])
+                    _shows(predicate, state.actors[actor])
                     for state in (self.path.initial, *(s.state for s in self.path.steps))
                 ]
                 for top, bottom in self._runs(shown):
@@ -555,3 +566,15 @@ def _spread(low: float, high: float) -> Iterator[float]:
     middle, half = (low + high) / 2, max((high - low) / 2, 0.0)
     for part in (0.0, -0.5, 0.5, -1.0, 1.0):
         yield middle + part * half
+
+
+def _shows(witness: Predicate, state: LocalState) -> bool:
+    """Return whether a state shows a witness; not where the protocol or the witness fails."""
+    if isinstance(state, Raised):
+        return False
+    try:
+        return bool(witness(state))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return False

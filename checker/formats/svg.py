@@ -261,6 +261,7 @@ _MARKS = {
     "timeout": "timeout",
     "internal": "internal action",
     "arm": "decides to send",
+    "failure": "the protocol fails",
     "missing": "delivery that never happens",
 }
 

@@ -113,6 +113,8 @@ def draw_shape(kind: str, x: float, y: float, *, wrong: bool = False) -> Iterato
     elif kind == "arm":
         corners = [(x - 5, y - 5), (x + 5, y - 5), (x + 5, y + 5), (x - 5, y + 5)]
         yield tag("polygon", class_="glass", points=_points(corners))
+    elif kind == "failure":
+        yield _cross((x, y), 9, "turn")
     elif kind == "missing":
         corners = [(x, y - 8), (x + 8, y), (x, y + 8), (x - 8, y)]
         yield tag("polygon", class_="gap", points=_points(corners))

@@ -1,9 +1,8 @@
-"""What a shell offers when the Tab key is pressed: names, and files that fit."""
+"""Names and files that a shell offers at the Tab key; click asks for them."""
 
 from __future__ import annotations
 
 import ast
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -46,9 +45,10 @@ def candidates(kind: str, typed: str, given: Sequence[str] = ()) -> list[str]:
 
 
 def files(typed: str, endings: Sequence[str]) -> list[str]:
-    """Return the files with these endings, and the folders, that begin with what was typed.
+    """Return the files with these endings, and the folders, that begin with `typed`.
 
-    The only folder that fits is looked into, for a shell puts a space after the only word.
+    A shell puts a space after the only candidate. So if the only one is a folder, its entries
+    are candidates, too.
     """
     found = list(_entries(typed, endings))
     if len(found) == 1 and found[0].endswith("/") and found[0] != typed:
@@ -123,14 +123,14 @@ _DECLARES = {
 
 
 def _listed(typed: str, names: Sequence[str]) -> list[str]:
-    """Return the names that go on what was typed after the last comma."""
+    """Return the names that continue `typed` after its last comma."""
     before, comma, last = typed.rpartition(",")
     used = before.split(",")
     return [f"{before}{comma}{n}" for n in names if n.startswith(last) and n not in used]
 
 
 def _properties(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of properties, and what the protocols given declare besides."""
+    """Return the names of properties, and of those that the given protocols declare."""
     found = list(property_names())
     for name in given:
         if name.endswith(".py") or ".py:" in name:
@@ -168,65 +168,3 @@ KINDS: Mapping[str, tuple[Callable[[], Sequence[str]], Sequence[str] | None]] = 
     }
 )
 """What is typed -> the names that are offered, and the endings of files, None for no files."""
-
-
-# bash
-
-BASH = """\
-%(complete_func)s() {
-    local response kind value IFS=$'\\n'
-    response=$(env COMP_LINE="${COMP_LINE:0:COMP_POINT}" COMP_WORD="${COMP_WORDS[COMP_CWORD]}" \\
-        %(complete_var)s=bash_complete "$1")
-    COMPREPLY=()
-    while IFS=, read -r kind value; do
-        case $kind in
-            dir) compopt -o dirnames ;;
-            file) compopt -o default ;;
-            plain) COMPREPLY+=("$value") ;;
-        esac
-    done <<< "$response"
-    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[:/] ]]; then compopt -o nospace; fi
-}
-complete -o nosort -F %(complete_func)s %(prog_name)s
-"""
-"""What bash is told to do at the Tab key.
-
-Bash takes a colon, or an equals sign, for the end of a word, so that it hands over `witness`, `:`
-and `wai` for what is one word here, and replaces the last of them alone. The whole line says what
-the words are.
-"""
-
-
-def bash_words(line: str) -> tuple[list[str], str]:
-    """Return the words before the one that is typed, without the command, and that one.
-
-    Args:
-        line: the command line up to the cursor.
-    """
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
-    lexer.whitespace_split, lexer.commenters = True, ""
-    words: list[str] = []
-    try:
-        words.extend(lexer)
-    except ValueError:  # a quote that is not closed yet
-        words.append(lexer.token)
-        return words[1:-1], words[-1]
-    if line[-1:].isspace():
-        words.append("")
-    return words[1:-1], words[-1] if len(words) > 1 else ""
-
-
-def bash_rest(typed: str, word: str, offered: str) -> str:
-    """Return what of an offered word replaces the part of the typed one that bash takes for a word.
-
-    Args:
-        typed: the word up to the cursor.
-        word: what bash takes for the word at the cursor, with the quotes it begins with.
-        offered: the whole word, or of --option=value the value.
-    """
-    option, equals, value = typed.partition("=")
-    if equals and option.startswith("--") and not offered.startswith(typed):
-        offered, typed = f"{option}={offered}", f"{option}={value}"
-    own = "" if word in (":", "=") else word.lstrip("\"'")
-    common = next(k for k in range(len(own), -1, -1) if typed.endswith(own[:k]))
-    return offered[len(typed) - common :]

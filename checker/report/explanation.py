@@ -47,7 +47,7 @@ _ENDINGS = {
     "waiting": "It is not delivered either when the application stops; only when it sends again.",
     "undecided": "Whether it is delivered when the application stops, or sends again, is open.",
 }
-"""What becomes of a message that is never delivered; see `checker.search.fairness.ENDINGS`."""
+"""What becomes of a message that is never delivered; see `checker.liveness.fairness.ENDINGS`."""
 
 
 def _for_ever(path: Path, _prop: Property) -> Explanation | None:

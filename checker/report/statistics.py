@@ -96,7 +96,7 @@ def statistics_text(result: Result) -> str:
         parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
     depths = found.pop("states_per_depth", [])
     rounds = found.pop("rounds", [])
-    for told_before in ("symmetry", "explored_plainly", "cycles"):
+    for told_before in ("symmetry", "explored_plainly", "cycles", "compared_with_forms"):
         found.pop(told_before, None)
     if "python_seconds" in found and result.seconds:
         spent = found["python_seconds"]

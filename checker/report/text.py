@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 
-from antecede.checker import starvation
 from antecede.checker.amounts import counted
 from antecede.checker.check import Checked, CheckReport, Refused, decides
 from antecede.checker.interrupts import is_interruption
-from antecede.checker.model import Property, What, Where
+from antecede.checker.liveness import starvation
+from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
@@ -28,8 +28,9 @@ from antecede.checker.report.statistics import (
     symmetry_text,
 )
 from antecede.checker.report.terminal import elapsed, memory, rate, wrapped
-from antecede.checker.search import costs as measures
-from antecede.checker.search.distinct import Collection
+from antecede.checker.search import measures
+from antecede.checker.search.counterexample_kinds import Collection
+from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES
 from antecede.checker.semantics.transition import System
@@ -61,7 +62,7 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     if report.sample is not None:
         parts.append(run_text("A run of", report.sample))
     parts += never_text(report.result)
-    parts += _advice(report.result)
+    parts += _advice(report)
     if (measured := measures_text(report)) is not None:
         parts.append(measured)
     if statistics and (text := statistics_text(report.result)):
@@ -75,13 +76,7 @@ def endless_text(report: CheckReport) -> str | None:
     if (buffer := system.workload.buffer) is None:
         return None
     bound = f"at most {counted(buffer, 'message')} of each actor undelivered"
-    lines = []
-    known = {prop.name for prop in system.properties}
-    asked = report.spec.properties or default_properties(system.protocol, endless=True)
-    if left := [name for name in asked if name not in known]:
-        verb = "looks" if len(left) == 1 else "look"
-        why = f"  Not judged: {listed(left)}, which {verb} at the numbers of messages."
-        lines.append(wrapped(f"{why} Where nobody stops, all but one have none.", "  "))
+    lines = [wrapped(f"  {said}", "  ") for said in _form_texts(report)]
     if result.verdict is Verdict.HOLDS:
         bounded = f"  This holds for every number of messages, with {bound} at any time."
         lines.append(wrapped(bounded, "  "))
@@ -90,6 +85,40 @@ def endless_text(report: CheckReport) -> str | None:
         lines.append(wrapped(f"  Assumed of the network and of timers: {assumed}.", "  "))
         lines.append("  Nothing is assumed of the application.")
     return "\n".join(lines) or None
+
+
+def _form_texts(report: CheckReport) -> Iterator[str]:
+    """Yield what a normal form keeps from being judged, or the other way round."""
+    result, system = report.result, report.system
+    known = {prop.name for prop in system.properties}
+    asked = report.spec.properties or default_properties(system.protocol, endless=True)
+    if left := [name for name in asked if name not in known]:
+        verb = "looks" if len(left) == 1 else "look"
+        if system.normal is None:
+            yield (
+                f"Not judged: {listed(left)}, which {verb} at the numbers of messages. Where "
+                "nobody stops, all but one have none."
+            )
+        else:
+            yield (
+                f"Not judged: {listed(left)}, which {verb} at actors' states. A normal form keeps "
+                "of them what handlers go by, and no more. Ask for them (--property), and states "
+                "are explored as they are."
+            )
+    if system.protocol.normal is not None and system.normal is None:
+        looks = [*(f"--bound {limit.text}" for limit in system.limits)]
+        looks += [prop.name for prop in system.properties if prop.of_states]
+        verb = "looks" if len(looks) == 1 else "look"
+        yield (
+            f"The normal form of {system.protocol.name} is not used, because {listed(looks)} "
+            f"{verb} at actors' states."
+        )
+    if result.conditions:
+        compared = counted(result.statistics["compared_with_forms"], "state")
+        yield (
+            f"The normal form was compared with {compared} for which the search used it. The "
+            "handlers do the same in both, which proves nothing about other states."
+        )
 
 
 def measures_text(report: CheckReport) -> str | None:
@@ -101,8 +130,7 @@ def measures_text(report: CheckReport) -> str | None:
 
 def headline(report: CheckReport) -> str:
     """Return the verdict on one check in a line, followed by what was not as expected."""
-    verdict = report.result.verdict
-    start = f"{report.spec.label}: {verdict}"
+    start = f"{report.spec.label}: {report.result.verdict}{_conditions(report.result)}"
     if report.spec.file is None and report.spec.expect == Expectation():
         return start if report.exit_code < 2 else _troubled(start, report.result)
     if decides(report.spec, report.result):
@@ -111,6 +139,11 @@ def headline(report: CheckReport) -> str:
             + [f"  {difference}" for difference in report.differences]
         )
     return _troubled(start, report.result)
+
+
+def _conditions(result: Result) -> str:
+    """Return under which conditions the verdict is true, as the end of a sentence."""
+    return f" if {listed(result.conditions)}" if result.conditions else ""
 
 
 def _troubled(start: str, result: Result) -> str:
@@ -128,10 +161,7 @@ def _properties(report: CheckReport) -> str:
     apart = [
         p
         for p in report.system.properties
-        if p.what not in (What.STATE, What.STATES)
-        or p.sought
-        or p.name in asked
-        or verdicts[p.name] is Verdict.VIOLATED
+        if not p.of_states or p.sought or p.name in asked or verdicts[p.name] is Verdict.VIOLATED
     ]
     rows = [(p.name, verdicts[p.name], _about(report.result, p)) for p in apart]
     others = [p.name for p in report.system.properties if p not in apart]
@@ -155,10 +185,8 @@ def _about(result: Result, prop: Property) -> str:
         return "no reachable state shows it"
     if verdict is Verdict.HOLDS and prop.name in result.shown:
         return f"shown below: {length_text(result.shown[prop.name])}"
-    if verdict is Verdict.VACUOUS and prop.final and not result.counts.final_states:
-        return "of nothing: no final state can be reached"
     if verdict is Verdict.VACUOUS:
-        return "of nothing: nothing can happen"
+        return f"of nothing: {why_vacuous(prop, result.counts, result.statistics)}"
     if verdict is Verdict.INCOMPLETE and path is not None:
         if result.failed:
             return "not decided: the search ended where the protocol failed"
@@ -226,17 +254,25 @@ def _search(report: CheckReport) -> str:
     return f"{options.search}-first, engine {options.engine}"
 
 
-def _advice(result: Result) -> list[str]:
-    """Say what an unfinished search means, and what to do about it."""
+_REMEDIES = {
+    "no final state can be reached": "Check can-deliver, which needs no final state.",
+    "nothing is delivered": "Check all-delivered or can-deliver to see what is not delivered.",
+}
+"""Why a property holds of nothing -> what to do about it, if not to check another workload."""
+
+
+def _advice(report: CheckReport) -> list[str]:
+    """Say what a verdict means that decides nothing, and what to do about it."""
+    result = report.result
     if result.verdict is Verdict.VACUOUS:
-        remedy = (
-            "Check can-deliver, which needs no final state, or a workload in which more happens."
+        found = dict.fromkeys(
+            why_vacuous(prop, result.counts, result.statistics) or ""
+            for prop in report.system.properties
+            if result.properties[prop.name] is Verdict.VACUOUS
         )
-        if not result.counts.final_states:
-            why = "runs never come to an end, so what is said of final states is said of nothing."
-        else:
-            why = "the initial state is the only one, so every property is one of nothing."
-        return [wrapped(f"VACUOUS: {why} {remedy}")]
+        remedies = [_REMEDIES.get(why, "Check a workload in which more happens.") for why in found]
+        why = f"VACUOUS: nothing was violated, but {listed(list(found))}."
+        return [wrapped(" ".join([why, *dict.fromkeys(remedies)]))]
     if result.verdict is not Verdict.INCOMPLETE:
         return []
     stopped = result.stopped_by or ""
@@ -412,7 +448,7 @@ def spec_line(report: Checked) -> str:
     states = counted(counts.unique_states, "state").split()[1]
     return (
         f"{verdict:<10}  {report.result.verdict:<10}  {counts.unique_states:>13,} {states:<6}  "
-        f"{elapsed(report.result.seconds):>8}  {report.spec.label}"
+        f"{elapsed(report.result.seconds):>8}  {report.spec.label}{_conditions(report.result)}"
     )
 
 

@@ -58,3 +58,22 @@ def test_a_registered_protocol_is_in_no_file_that_changes() -> None:
     tree = renewed.tree
     assert ("", False) == renewed.look()
     assert tree is renewed.tree
+
+
+def test_a_changed_file_that_the_protocol_imports_is_shown_too(mine: Path) -> None:
+    beside = mine.with_name("names_of_mine.py")
+    beside.write_text('NAME = "first"\n')
+    imports = "from names_of_mine import NAME\nfrom attrs import frozen"
+    source = SOURCE.replace("from attrs import frozen", imports)
+    mine.write_text(source.replace('name="unordered"', "name=NAME"))
+    with serving(tree_of(f"{mine}:UNORDERED")) as server:
+        assert "Exploring first" in fetch(server, "/").body
+        for name in ("second name", "the third name"):
+            beside.write_text(f'NAME = "{name}"\n')
+            page = fetch(server, "/").body
+            assert "names_of_mine.py has changed; this is what it says now." in page
+            assert f"Exploring {name}" in page
+        beside.write_text("NAME = \n")
+        assert "Exploring the third name" in fetch(server, "/").body
+        beside.write_text('NAME = "mended"\n')
+        assert "Exploring mended" in fetch(server, "/").body

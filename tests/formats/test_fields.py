@@ -13,7 +13,7 @@ from antecede.checker.formats.itf import encoded
 from antecede.checker.formats.registry import trace_text
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.report.prose import Wording
-from antecede.checker.search.costs import size_of
+from antecede.checker.search.measures import size_of
 from tests.conftest import counterexample
 
 

@@ -9,12 +9,13 @@ from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any
 
+import jinja2
 import pytest
 from attrs import evolve, frozen
 
 from antecede.checker.check import check
 from antecede.checker.errors import InputError
-from antecede.checker.formats import html
+from antecede.checker.formats import html, pages
 from antecede.checker.formats import json as own
 from antecede.checker.formats.itf import encoded
 from antecede.checker.formats.markup import Markup, escaped, number, plain, tag
@@ -435,6 +436,19 @@ def test_text_is_escaped_once_and_markup_is_not() -> None:
     assert "&lt;b&gt;&amp;" == escaped("<b>&")
     assert "<b>" == escaped(Markup("<b>"))
     assert '<i a-b="&quot;&lt;"><b>&lt;</b></i>' == tag("i", tag("b", "<"), a_b='"<')
+
+
+def test_a_template_escapes_what_is_no_markup_and_hides_what_is_invisible() -> None:
+    values = {"name": "<b>&\u202e", "sentence": Markup("<i>x</i>"), "before": '"\x00', "where": ""}
+    page = pages.page("refusal.html", title="", **values)
+    assert "Exploring &lt;b&gt;&amp; </h1>" in page
+    assert "<p><i>x</i></p>" in page
+    assert 'href="/?path=&#34; "' in page
+
+
+def test_a_template_refuses_to_leave_a_hole() -> None:
+    with pytest.raises(jinja2.UndefinedError, match="'sentence' is undefined"):
+        pages.page("refusal.html", title="", name="", before="", where="")
 
 
 def test_invisible_characters_become_spaces() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from itertools import combinations
+import shutil
+import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,10 +13,8 @@ import networkx as nx
 import pytest
 
 from antecede.checker.errors import InputError
-from antecede.checker.formats import placing
-from antecede.checker.formats.geometry import overlap
-from antecede.checker.formats.graph import dot, graph_writer, graphml, html, state_graph, svg
-from antecede.checker.formats.placing import in_rows, spread
+from antecede.checker.formats import dot
+from antecede.checker.formats.graph import graphml, html, state_graph
 from antecede.checker.registry import protocol_named
 from tests.conftest import Command, search
 from tests.semantics.test_transition import system_for
@@ -54,96 +53,96 @@ def test_graphml_is_read_back_by_networkx() -> None:
     }
 
 
-def test_dot_names_every_state_and_transition_once() -> None:
+needs_graphviz = pytest.mark.skipif(
+    not dot.is_installed(), reason="Graphviz is not installed: apt-get install graphviz"
+)
+
+STRING = r'"(?:\\.|[^"\\])*"'
+
+
+def test_dot_names_every_state_once_and_every_way_between_two_once() -> None:
     graph = graph_of("unordered", 2)
-    lines = dot(graph).splitlines()
+    lines = dot.source(graph).splitlines()
     assert ("digraph states {", "}") == (lines[0], lines[-1])
-    statement = r'  \d+( -> \d+)? \[\w+="(\\.|[^"\\])*"(, \w+="(\\.|[^"\\])*")*\];'
-    assert all(re.fullmatch(statement, line) for line in lines[2:-1])
-    assert graph.number_of_edges() == sum(" -> " in line for line in lines)
-    assert graph.number_of_nodes() == len(lines) - 3 - graph.number_of_edges()
+    statement = rf"  \d+( -> \d+)? \[\w+={STRING}(, \w+={STRING})*\];"
+    assert all(re.fullmatch(statement, line) for line in lines[4:-1])
+    ways = [(int(a), int(b)) for a, b in re.findall(r"^  (\d+) -> (\d+) ", "\n".join(lines), re.M)]
+    assert sorted(set(graph.edges())) == sorted(ways)
+    assert graph.number_of_nodes() == len(lines) - 5 - len(ways)
 
 
-def frames(text: str) -> list[tuple[float, float, float, float]]:
-    """Return the boxes of the states of a picture, as left, top, right, bottom."""
-    rects = list(ElementTree.fromstring(text).iter(f"{NAMESPACE}rect"))
-    return [
-        (x, y, x + float(r.get("width", "0")), y + float(r.get("height", "0")))
-        for r in rects
-        if r.get("class") == "frame"
-        for x, y in [(float(r.get("x", "0")), float(r.get("y", "0")))]
-    ]
+def test_what_means_something_in_dot_is_written_as_itself() -> None:
+    graph = nx.MultiDiGraph(title="<b>&", question='"\\N"')
+    looks = {"final": True, "initial": True, "violates": "", "depth": 1}
+    graph.add_node(0, text='\\N "&lt;"', label='\\G "]; &amp;', **looks)
+    graph.add_edge(0, 0, text="\\E", label='"]')
+    text = dot.source(graph)
+    assert r'label="0\l\\G \"]; &amp;amp;\l"' in text
+    assert r'tooltip="0: \\N \"&amp;lt;\""' in text
+    assert "&lt;b&gt;&amp;" in text
+    if dot.is_installed():
+        words = shown_words(dot.svg(graph))
+        assert {'\\G "]; &amp;', "<b>&", '"\\N"', '"]'} <= set(words)
 
 
-@pytest.fixture(params=["Graphviz", "our own"])
-def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Whose layout the pictures have."""
-    if request.param == "our own":
-        monkeypatch.setattr(placing, "_graphviz", lambda: None)
-    elif placing._graphviz() is None:
-        pytest.skip("Graphviz and its package are not installed")
-    return str(request.param)
+def shown_words(text: str) -> list[str]:
+    texts = ElementTree.fromstring(text).iter(f"{NAMESPACE}text")
+    return ["".join(each.itertext()) for each in texts]
 
 
+@needs_graphviz
 @pytest.mark.parametrize(("protocol", "messages"), [("unordered", 1), ("mfss", 2), ("cykas", 2)])
-def test_every_state_has_a_place_of_its_own_inside_the_picture(
-    protocol: str, messages: int, layout: str
-) -> None:
+def test_graphviz_draws_every_state_and_every_way_between_two(protocol: str, messages: int) -> None:
     graph = graph_of(protocol, messages)
-    text = svg(graph)
-    root, boxes = ElementTree.fromstring(text), frames(text)
-    assert graph.number_of_nodes() == len(boxes)
-    assert not any(overlap(one, other) for one, other in combinations(boxes, 2)), layout
-    for left, top, right, bottom in boxes:
-        assert 0 <= left < right <= float(root.get("width", "0"))
-        assert 0 <= top < bottom <= float(root.get("height", "0"))
+    groups = [g.get("class") for g in ElementTree.fromstring(dot.svg(graph)).iter(f"{NAMESPACE}g")]
+    assert graph.number_of_nodes() == groups.count("node")
+    assert len(set(graph.edges())) == groups.count("edge")
 
 
-def test_a_small_space_says_what_states_and_transitions_are(layout: str) -> None:
-    shown = svg(graph_of("unordered", 1))
-    words = [text.text for text in ElementTree.fromstring(shown).iter(f"{NAMESPACE}text")]
+@needs_graphviz
+def test_a_small_space_says_what_states_and_transitions_are() -> None:
+    words = shown_words(dot.svg(graph_of("unordered", 1)))
     for said in ("Alice sends to Bob", "Bob gets Data(A1)", "→ Bob: Data(A1)"):
-        assert said in words, layout
+        assert said in words
     assert "State space of unordered" in words
 
 
 def test_the_caption_counts_and_the_signs_need_no_colour() -> None:
-    graph = graph_of("cykas-as-printed", 1)
-    shown = svg(graph)
-    assert f"{graph.number_of_nodes()} states, {graph.number_of_edges()} transitions, " in shown
-    assert "in violation" in shown
-    assert 'class="inner"' in shown
-    assert 1 == shown.count('class="state initial')
-    assert "prefers-color-scheme: dark" in shown
+    graph = graph_of("cykas-as-printed", 2)
+    text = dot.source(graph)
+    assert f"{graph.number_of_nodes()} states, {graph.number_of_edges()} transitions, " in text
+    assert "in violation" in text
+    wrong = sum(bool(data) for _, data in graph.nodes(data="violates"))
+    final = sum(data for _, data in graph.nodes(data="final"))
+    assert wrong > 0
+    assert wrong == text.count('label="✗')
+    assert final == text.count('peripheries="2"')
+    assert 1 == text.count("penwidth")
 
 
-def test_a_large_space_is_drawn_with_numbers_and_fewer_crossings() -> None:
-    graph = graph_of("mfss", 2)
-    shown = svg(graph)
-    assert "Point at a state" in shown
-    assert "gets Data" not in re.sub("<title>[^<]*</title>", "", shown)
+@needs_graphviz
+def test_no_colour_of_a_graph_is_left_light_for_a_reader_in_the_dark() -> None:
+    for text in (dot.svg(graph_of("unordered", 1)), dot.svg(graph_of("cykas-as-printed", 2))):
+        style, rest = text.partition("<style>")[2].split("</style>")
+        used = set(re.findall('(?:fill|stroke)="(#[0-9a-f]+|[a-z]+)"', rest)) - {
+            "none",
+            "transparent",
+        }
+        assert used
+        for colour in used:
+            assert f'[fill="{colour}"]' in style
+            assert f'[stroke="{colour}"]' in style
+        assert "prefers-color-scheme: dark" in style
+        assert all("fill=" in element for element in re.findall("<text[^>]*>", rest))
 
 
-def test_neighbours_stand_as_near_as_possible_to_where_they_are_pulled() -> None:
-    assert [0.0, 10.0, 20.0] == spread([0.0, 10.0, 20.0], [10.0] * 3)
-    assert [-5.0, 5.0] == spread([0.0, 0.0], [10.0, 10.0])
-    assert [0.0, 5.0, 15.0] == spread([0.0, 10.0, 10.0], [2.0, 8.0, 12.0])
+def test_a_large_space_is_drawn_with_numbers() -> None:
+    text = dot.source(graph_of("mfss", 2))
+    assert "Point at a state" in text
+    assert "gets Data" not in re.sub(f"tooltip={STRING}", "", text)
 
 
-def test_our_own_layout_has_few_crossings() -> None:
-    edges = [(0, 1), (0, 2), (0, 3), (1, 6), (2, 5), (3, 4)]
-    depths = {0: 1, 1: 2, 2: 2, 3: 2, 4: 3, 5: 3, 6: 3}
-    where = in_rows(dict.fromkeys(depths, (20.0, 20.0)), depths, edges, 40.0).centers
-    assert [6, 5, 4] == sorted((4, 5, 6), key=lambda state: where[state][0])
-
-
-def test_an_edge_back_or_to_itself_goes_around() -> None:
-    sizes = {0: (20.0, 20.0), 1: (20.0, 20.0)}
-    found = in_rows(sizes, {0: 1, 1: 2}, [(0, 1), (1, 0), (1, 1)], 40.0)
-    assert [2, 4, 4] == [len(route) for route in found.routes]
-    assert all(x < found.size[0] for route in found.routes for x, _ in route)
-
-
+@needs_graphviz
 def test_the_page_needs_nothing_from_elsewhere() -> None:
     page = html(graph_of("mfss"))
     assert page.startswith("<!DOCTYPE html>")
@@ -167,11 +166,44 @@ def test_a_large_space_is_refused_politely(antecede: Command, tmp_path: Path) ->
     assert not file.exists()
 
 
-def test_the_command_draws_what_the_ending_says(antecede: Command, tmp_path: Path) -> None:
-    asked = ("check", "mfss", "--actors", "2", "--messages", "1", "--engine", "plain")
-    for ending, start in ((".dot", "digraph"), (".graphml", "<?xml"), (".svg", "<svg")):
+ASKED = ("check", "mfss", "--actors", "2", "--messages", "1", "--engine", "plain")
+
+
+def test_the_command_writes_what_the_ending_says(antecede: Command, tmp_path: Path) -> None:
+    for ending, start in ((".dot", "digraph"), (".graphml", "<?xml")):
         file = tmp_path / f"g{ending}"
-        assert 0 == antecede(*asked, "--graph", file).code
+        assert 0 == antecede(*ASKED, "--graph", file).code
         assert file.read_text().startswith(start)
-    with pytest.raises(InputError, match=r"known endings: \.dot, \.graphml, \.svg, \.html"):
-        graph_writer("g.png")
+    ran = antecede(*ASKED, "--graph", tmp_path / "g.png")
+    assert 2 == ran.code
+    assert "unsupported graph format. Use one of: .dot, .graphml, .svg, .html" in ran.err
+
+
+@needs_graphviz
+def test_the_command_lets_graphviz_draw(antecede: Command, tmp_path: Path) -> None:
+    for ending, start in ((".svg", "<svg"), (".html", "<!DOCTYPE html>")):
+        file = tmp_path / f"g{ending}"
+        ran = antecede(*ASKED, "--graph", file)
+        assert 0 == ran.code
+        assert file.read_text().startswith(start)
+        assert "Graphviz" not in ran.err
+
+
+def test_without_graphviz_the_command_says_so_and_writes_dot(
+    antecede: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    ran = antecede(*ASKED, "--graph", tmp_path / "g.svg")
+    assert 0 == ran.code
+    assert f"{tmp_path / 'g.dot'} instead" in " ".join(ran.err.split())
+    assert ["g.dot"] == [file.name for file in tmp_path.iterdir()]
+    assert (tmp_path / "g.dot").read_text().startswith("digraph")
+
+
+def test_what_graphviz_complains_about_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = subprocess.CompletedProcess([], 1, "", "Error: out of ink\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: failed)
+    with pytest.raises(InputError, match="Graphviz's dot failed: Error: out of ink"):
+        dot.svg(graph_of("unordered"))

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 import pytest
+from attrs import evolve
 
 from antecede.checker.check import check
 from antecede.checker.formats import svg, svg_style
@@ -25,6 +26,7 @@ from antecede.checker.formats.geometry import (
 from antecede.checker.formats.spacetime import layout_of
 from antecede.checker.model import CausalSend, Lose, Receive, Timeout
 from antecede.checker.paths.path import Path
+from antecede.checker.registry import protocol_named
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import Wording, waiting
 from antecede.checker.search.options import Options
@@ -400,3 +402,25 @@ def test_a_long_word_is_cut_after_a_comma() -> None:
     assert word == "".join(lines[1:])
     assert all(line.endswith(",") for line in lines[1:-1])
     assert ["x" * 8, "x" * 4] == list(svg.wrapped_lines("x" * 12, 8 * TEXT * 0.6, TEXT))
+
+
+def test_a_protocol_that_fails_is_drawn_up_to_where_it_fails() -> None:
+    """Its witnesses are spans, and cannot be asked about what stands in for the failed state."""
+    asked = Spec(protocol="cykas", workload="broadcast", messages=1)
+    path = check(asked).result.counterexample
+    assert path is not None
+    (mark,) = of_class(picture(path), "mark", "failure")
+    assert "1" == mark.get("data-step")
+    texts = ["".join(each.itertext()) for each in picture(path).iter(f"{NAMESPACE}text")]
+    assert {"fails", "the protocol fails"} <= set(texts)
+
+
+def test_a_witness_that_fails_is_no_span() -> None:
+    def fails(_state: object) -> bool:
+        raise SystemExit(3)
+
+    protocol = evolve(protocol_named("unordered"), witnesses={"broken": fails})
+    asked = Spec(protocol="unordered", actors=3, messages=2, properties=("causal-delivery",))
+    path = check(asked, protocol=protocol).result.counterexample
+    assert path is not None
+    assert [] == list(layout_of(path).spans)

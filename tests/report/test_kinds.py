@@ -23,7 +23,7 @@ from antecede.checker.paths.path import Path, replay
 from antecede.checker.paths.violation import Violation, lost, wrong_order
 from antecede.checker.report.about import about
 from antecede.checker.report.explanation import explain
-from antecede.checker.search.distinct import shape
+from antecede.checker.search.counterexample_kinds import shape
 from antecede.checker.spec import Spec, system_of
 from antecede.protocols.unordered import Data
 from tests import runs
