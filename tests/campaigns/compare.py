@@ -6,9 +6,10 @@ import random
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from attrs import astuple, frozen
+from attrs import astuple, define, evolve, frozen
 
 from antecede.checker.check import check
+from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from tests.campaigns.draw import SAFETY, Case
@@ -100,10 +101,47 @@ def searched(
     return figures(report.result)
 
 
+@define
+class Happened:
+    """What the handlers of a protocol did while something explored it."""
+
+    sends: bool = False
+    delivers: bool = False
+
+    def noting(self, protocol: Protocol) -> Protocol:
+        """Return the protocol with handlers that say so here."""
+
+        def causal_send(state: Any, message: Message) -> Step:
+            self.sends = True
+            return self._noted(protocol.causal_send(state, message))
+
+        def receive(state: Any, src: int, packet: Any) -> Step:
+            return self._noted(protocol.receive(state, src, packet))
+
+        return evolve(protocol, causal_send=causal_send, receive=receive)
+
+    def _noted(self, step: Step) -> Step:
+        self.delivers |= bool(step.deliveries)
+        return step
+
+    def empty(self, properties: tuple[str, ...], states: int, finals: int) -> list[str]:
+        """Return which properties are about nothing that ever happens; none of them is sought."""
+        nothing = {
+            "causal-delivery": not self.delivers,
+            "integrity": not self.delivers,
+            "fifo-delivery": not self.delivers,
+            "all-delivered": not self.sends or not finals,
+            "no-starvation": not self.sends,
+            "finishes": not finals,
+        }
+        return sorted(name for name in properties if states == 1 or nothing.get(name))
+
+
 def naive_figures(case: Case, history: str) -> Figures:
     """Return what the reference checker of the tests finds."""
+    happened = Happened()
     counts = naive_counts(
-        case.protocol,
+        happened.noting(case.protocol),
         case.actors,
         case.messages,
         workload=case.workload,
@@ -111,11 +149,18 @@ def naive_figures(case: Case, history: str) -> Figures:
         history=history,
         properties=case.properties,
     )
+    empty = happened.empty(case.properties, counts.unique, counts.finals)
     return {
         "violated": sorted(counts.violation),
+        "vacuous": [] if counts.violation else empty,
         "counts": tuple(counts[:4]),
         "length": min(counts.violation.values(), default=None),
     }
+
+
+def is_sought(prop: str) -> bool:
+    """Return whether a property is violated where nothing shows it."""
+    return prop.startswith("witness:") or prop == "can-finish"
 
 
 def naive_knows(case: Case) -> bool:
@@ -123,7 +168,7 @@ def naive_knows(case: Case) -> bool:
     return (
         case.network in ("unordered", "fifo")
         and (case.sends, case.clock_at, case.resends) == ("joint", "causal-send", False)
-        and set(case.properties) <= set(SAFETY)
+        and set(case.properties) <= {*SAFETY, "finishes"}
     )
 
 
@@ -161,8 +206,13 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
 def _against_naive(case: Case, history: str, name: str, found: Figures) -> Iterator[Comparison]:
     if name != "--engine plain" or not naive_knows(case) or "verdicts" not in found:
         return
+    given = {
+        said: sorted(p for p, verdict in found["verdicts"].items() if verdict == said)
+        for said in ("VIOLATED", "VACUOUS")
+    }
     actual = {
-        "violated": sorted(p for p, verdict in found["verdicts"].items() if verdict == "VIOLATED"),
+        "violated": given["VIOLATED"],
+        "vacuous": [] if given["VIOLATED"] else given["VACUOUS"],
         "counts": found["counts"],
         "length": found["shortest"] and found["shortest"][1],
     }
@@ -213,6 +263,6 @@ def between(case: Case, history: str, name: str, first: Figures, second: Figures
             found["verdicts"] = [
                 name
                 for name, verdict in found["verdicts"].items()
-                if verdict == "VIOLATED" and not name.startswith("witness:")
+                if verdict == "VIOLATED" and not is_sought(name)
             ]
     return Comparison(case, history, "--history knowledge", name, expected, actual)

@@ -15,7 +15,12 @@ from tests.campaigns import machine
 from tests.random_systems import ACTIONS, table_protocol
 
 SAFETY = ("causal-delivery", "integrity", "all-delivered", "fifo-delivery")
-EXTRA = ("invariant:holds-at-most-one", "witness:marked", "can-deliver")
+EXTRA = ("can-deliver", "finishes", "can-finish")
+DECLARED = (
+    *("invariant:holds-at-most-one", "invariant:hold-at-most-two"),
+    *("witness:marked", "witness:all-hold"),
+)
+"""What a machine declares: of one actor's state, and of all actors' states."""
 NETWORKS = (
     "unordered",
     "fifo",
@@ -72,7 +77,7 @@ def drawn(seed: str) -> Case:
     kind = "machine" if chance.random() < 0.7 else "table"
     resends = kind == "machine" and chance.random() < 0.1
     actors, messages = chance.choice(((2, 1), (2, 2), (3, 1), (3, 1), (3, 2)))
-    extra = [name for name in EXTRA if chance.random() < 0.1 and kind == "machine"]
+    extra = _extra(random.Random(f"extra {seed}"), kind)
     if actors * messages > 2 and "can-deliver" in extra:
         extra.remove("can-deliver")  # it takes long
     return Case(
@@ -88,6 +93,12 @@ def drawn(seed: str) -> Case:
         clock_at=chance.choice(("causal-send", "network-send")),
         properties=(*SAFETY[: chance.randint(1, 4)], *extra) if extra else SAFETY,
     )
+
+
+def _extra(chance: random.Random, kind: str) -> list[str]:
+    """Draw further properties; most systems have none."""
+    choices = (*EXTRA, *DECLARED) if kind == "machine" else EXTRA
+    return [name for name in choices if chance.random() < 0.1]
 
 
 def _modes(chance: random.Random) -> list[list[list[list[Any]]]]:

@@ -25,6 +25,7 @@ from attrs import Factory, define, frozen
 
 from antecede import cli
 from antecede.checker.check import INCOMPLETE, INTERNAL_ERROR
+from tests.campaigns import raising
 from tests.campaigns.nasty import NUMBERS, TEXTS, WORKLOADS, changed, damaged, dumped, toml
 from tests.conftest import ROOT
 
@@ -295,6 +296,15 @@ LOG = """\
 {"actor": "carol", "event": "deliver", "message": "m1"}
 """
 
+
+def failing_protocols(chance: random.Random, folder: Path) -> list[str]:
+    """Return a check of a protocol that fails somewhere, or how its run is replayed."""
+    line = raising.checks(chance, folder)
+    if chance.random() < 0.5 or ran(line, folder).fault:
+        return line
+    return raising.replays(chance, folder)
+
+
 SEEDS = Seeds()
 READERS: dict[str, Callable[[random.Random, Path], list[str]]] = {
     "command lines": lambda chance, _folder: next(command_lines(chance)),
@@ -303,8 +313,9 @@ READERS: dict[str, Callable[[random.Random, Path], list[str]]] = {
     "logs": log_files,
     "rows of a sweep": rows,
     "checkpoints": checkpoints,
+    "protocols that fail": failing_protocols,
 }
-WEIGHTS = (40, 20, 15, 15, 5, 5)
+WEIGHTS = (40, 20, 15, 15, 5, 5, 10)
 
 
 def fuzzed(seed: int, numbers: Iterator[int], home: Path) -> Iterator[tuple[str, Fault | None]]:

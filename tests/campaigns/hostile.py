@@ -1,4 +1,4 @@
-"""Hostile days, one at a time: kills, interruptions, full disks, little memory.
+"""Hostile days, one at a time: kills, interruptions, full disks, little memory, bad programs.
 
 Each function runs commands in processes of their own and returns what went wrong, in sentences. A
 check may end without a verdict then; it may never end with a wrong one, in an internal error, or
@@ -12,8 +12,10 @@ import json
 import os
 import random
 import resource
+import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +26,7 @@ from typing import Any
 
 from attrs import frozen
 
+from tests.campaigns import child
 from tests.conftest import COMMAND, default_interrupts
 
 PATIENCE = 300.0
@@ -127,13 +130,18 @@ def _json(file: Path) -> dict[str, Any]:
 
 def left_behind(folder: Path, session: str) -> list[str]:
     """Return temporary files, and processes whose environment names the folder."""
-    faults = [f"{session} left {each.name}" for each in (folder / "tmp").iterdir()]
-    mark = f"TMPDIR={folder / 'tmp'}".encode()
+    files = [f"{session} left {each.name}" for each in (folder / "tmp").iterdir()]
+    return files + [f"{session} left process {pid} running" for pid in processes_of(folder)]
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Return the processes whose environment names the folder."""
+    mark, found = f"TMPDIR={folder / 'tmp'}".encode(), []
     for each in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             if each.name.isdigit() and mark in (each / "environ").read_bytes().split(b"\0"):
-                faults.append(f"{session} left process {each.name} running")
-    return faults
+                found.append(int(each.name))
+    return found
 
 
 @lru_cache
@@ -147,9 +155,11 @@ def expected(line: tuple[str, ...]) -> dict[str, Any]:
 
 def killed(chance: random.Random, folder: Path, *, spark: bool = False) -> list[str]:
     """Kill a search at random instants, resume it as often, and compare what it finds."""
-    variant = (*LASTING, *chance.choice(((), ("--no-symmetry",), ("--threads", "1"))))
+    how = SPARK if spark else chance.choice(((), ("--no-symmetry",), ("--threads", "1")))
+    asked, untraced = LASTING[:-2] if spark else LASTING, (*BROKEN, "--no-traces", *how)
     if spark:
-        variant = (*LASTING[:-2], *SPARK)
+        untraced = (*untraced, "--spark-threshold", "300")  # its levels are small
+    variant = chance.choice(((*asked, *how), (*asked, *how), untraced))
     save = ("--checkpoint-seconds", "0.05", "--json", "found.json", "--quiet")
     faults: list[str] = []
     kills = chance.choice((1, 2, 3))
@@ -160,7 +170,9 @@ def killed(chance: random.Random, folder: Path, *, spark: bool = False) -> list[
         seconds = None if attempt == kills else 0.5 + chance.random() * (20 if spark else 5)
         done = run(line, folder, after=seconds)
         faults += done.faults(line)
-        if saved and done.code == 2:  # killed while the first checkpoint was being written
+        said = " ".join(done.text.split())
+        # It was killed while the first checkpoint was being written.
+        if saved and done.code == 2 and "there is no complete checkpoint" in said:
             for each in (folder / "saved").iterdir():
                 each.unlink() if each.is_file() else _remove(each)
             done = run((*variant, *save), folder)
@@ -337,3 +349,77 @@ def control_group(megabytes: int) -> Iterator[Callable[[], None]]:
                 group.rmdir()
                 break
             time.sleep(0.1)
+
+
+MARGIN = 10.0
+"""Seconds after --max-seconds within which a test of a program ends."""
+
+ENDING = 10.0
+"""Seconds within which everything has ended after the checker was killed."""
+
+WRAPPERS = ("{}", "sh -c {quoted}", "timeout 600 {}", "sh -c {quoted_with_another}")
+
+
+def bad_program(chance: random.Random, folder: Path) -> list[str]:
+    """Test a program with a bad habit, perhaps with a signal meanwhile; no process is left."""
+    habit, since = chance.choice(tuple(child.HABITS)), chance.choice((1, 2, 3, 7, 20))
+    return tested(folder, habit, since, chance.choice(WRAPPERS), *_ending(chance))
+
+
+def _ending(chance: random.Random) -> tuple[float | None, int, float | None]:
+    """Draw what ends the test: --max-seconds, or a signal after some seconds."""
+    if chance.random() < 0.5:
+        return chance.choice((3.0, 6.0, 9.0)), signal.SIGTERM, None
+    signs = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+    return None, chance.choice(signs), 1.5 + chance.random() * 4
+
+
+def tested(
+    folder: Path,
+    habit: str,
+    since: int,
+    wrapper: str,
+    seconds: float | None,
+    sign: int,
+    after: float | None,
+) -> list[str]:
+    """Test a program with a habit; return what went wrong."""
+    command = shlex.join([sys.executable, child.__file__, habit, str(since)])
+    wrapped = wrapper.format(
+        command,
+        quoted=shlex.quote(command),
+        quoted_with_another=shlex.quote(f"sleep 600 & {command}"),
+    )
+    line: tuple[str, ...] = (
+        "test",
+        f"pipe:{wrapped}",
+        "--actors",
+        "2",
+        "--engine",
+        "plain",
+        "--quiet",
+    )
+    line += () if seconds is None else ("--max-seconds", f"{seconds:g}")
+    done = run(line, folder, after=after, sign=sign)
+    ended = time.monotonic()
+    shown = f"{' '.join(line)} after {sign!r} in {after} s"
+    # A signal may come before the command itself begins.
+    early = after is not None and (done.code == -sign or "KeyboardInterrupt" in done.text)
+    faults = [] if early else [*done.faults(line)]
+    if not early and done.code not in (0, 1, 2, 3):
+        faults.append(f"{shown}: exit {done.code}: {done.text[-300:]}")
+    if done.code in (0, 1) and habit != "is slow":
+        faults.append(f"{shown}: a verdict on a program that {habit}: {done.text[:300]}")
+    asked = folder / "asked"
+    if seconds is not None and asked.exists():
+        late = ended - float(asked.read_text()) - seconds
+        if late > MARGIN:
+            faults.append(f"{shown}: it ended {late:.1f} seconds after --max-seconds")
+    if done.code == -signal.SIGKILL:
+        while processes_of(folder) and time.monotonic() < ended + ENDING:
+            time.sleep(0.1)
+    faults += left_behind(folder, shown)
+    for pid in processes_of(folder):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    return faults

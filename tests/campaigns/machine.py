@@ -301,5 +301,7 @@ def machine(modes: Sequence[Sequence[Sequence[Rule]]], credit: int, resends: boo
         receive=receive,
         timeout=timeout if resends else None,
         invariants={"holds-at-most-one": lambda cell: len(cell.held) < 2},
+        joint_invariants={"hold-at-most-two": lambda cells: sum(len(c.held) for c in cells) < 3},
         witnesses={"marked": lambda cell: bool(cell.mark)},
+        joint_witnesses={"all-hold": lambda cells: all(cell.held for cell in cells)},
     )

@@ -4,7 +4,7 @@ Runs for as long as asked, and writes what disagrees as a protocol file and a sp
 
     python -m tests.campaigns.random --seconds 3600 --seed 7 --out /tmp/found
 
-The same seed draws the same systems; `--only N` runs the N-th of them alone.
+The same seed draws the same cases; `--only N` runs the N-th of them alone.
 """
 
 from __future__ import annotations
@@ -14,10 +14,17 @@ import random
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 
+from tests.campaigns.adapters import compare_adapters
+from tests.campaigns.audits import compare_audits
 from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.draw import Case, as_json, drawn, smaller
+from tests.campaigns.packets import compare_packets
+from tests.campaigns.proofs import compare_proofs
 
 SHRINK_SECONDS = 30.0
 
@@ -97,28 +104,46 @@ def spec_file(found: Comparison, protocol: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def compare_systems(seed: str, folder: Path, tally: Counter[str], *, spark: bool) -> list[str]:
+    """Compare all ways to explore one random system; shrink and write the first disagreement."""
+    descriptions = []
+    for wrong in disagreements(drawn(seed), seed, spark=spark, tally=tally)[:1]:
+        least = shrunk(wrong, seed, spark=spark)
+        described = written(least, folder, f"random-{seed.replace('/', '-')}")
+        descriptions.append(f"{as_json(least.case)}\n{described}")
+    return descriptions
+
+
+Kind = Callable[[str, Path, Counter[str]], list[str]]
+"""Compares one random case of a seed, adds its comparisons to the tally, writes files that
+reproduce each disagreement into the folder, and returns a description of each."""
+
+KINDS: dict[str, tuple[int, Kind]] = {
+    "systems": (10, partial(compare_systems, spark=False)),
+    "proofs": (1, compare_proofs),
+    "adapters": (2, compare_adapters),
+    "packets": (2, compare_packets),
+    "audits": (3, compare_audits),
+}
+"""The kinds of random cases with their weights. A campaign draws a kind for every number."""
+
+
 def campaign(
-    seconds: float, seed: int, folder: Path, *, only: int | None = None, spark: bool = False
-) -> tuple[Counter[str], int, int]:
-    """Compare for some time; return the comparisons by kind, the systems and the disagreements."""
-    tally, systems, wrong = Counter[str](), 0, 0
-    until, number, said = time.monotonic() + seconds, only or 0, time.monotonic()
-    while time.monotonic() < until:
-        own, case = f"{seed}/{number}", drawn(f"{seed}/{number}")
-        before = tally.total()
-        for found in disagreements(case, own, spark=spark, tally=tally)[:1]:
-            wrong += 1
-            least = shrunk(found, own, spark=spark)
-            print(f"system {number}: {as_json(least.case)}")
-            print(written(least, folder, f"random-{seed}-{number}"), flush=True)
-        systems += tally.total() > before
-        if only is not None:
-            break
-        number += 1
-        if time.monotonic() - said > 60:
-            said = time.monotonic()
-            print(f"{tally.total():,} comparisons of {number:,} systems", flush=True)
-    return tally, systems, wrong
+    seconds: float, seed: int, folder: Path, kinds: dict[str, tuple[int, Kind]], first: int = 0
+) -> Iterator[tuple[Counter[str], int, list[str]]]:
+    """Compare random cases for some time.
+
+    Yields, after every case, the comparisons so far by kind, the number of the case and the
+    descriptions of its disagreements.
+    """
+    tally, until = Counter[str](), time.monotonic() + seconds
+    names, weights = list(kinds), [weight for weight, _ in kinds.values()]
+    for number in count(first):
+        own = f"{seed}/{number}"
+        (name,) = random.Random(f"kind {own}").choices(names, weights)
+        yield tally, number, kinds[name][1](own, folder, tally)
+        if time.monotonic() > until:
+            return
 
 
 def main() -> int:
@@ -127,20 +152,34 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--out", type=Path, default=Path("found"))
-    parser.add_argument("--only", type=int, help="the number of one system")
+    parser.add_argument("--only", type=int, help="the number of one case")
+    parser.add_argument("--kinds", default=",".join(KINDS), help=", ".join(KINDS))
     parser.add_argument("--spark", action="store_true", help="compare Spark, too (slow)")
     asked = parser.parse_args()
-    began = time.monotonic()
-    tally, systems, wrong = campaign(
-        asked.seconds, asked.seed, asked.out, only=asked.only, spark=asked.spark
-    )
+    if unknown := set(asked.kinds.split(",")) - set(KINDS):
+        parser.error(f"unknown kinds: {', '.join(unknown)}; use {', '.join(KINDS)}")
+    kinds = {name: KINDS[name] for name in asked.kinds.split(",")}
+    if asked.spark and "systems" in kinds:
+        kinds["systems"] = (kinds["systems"][0], partial(compare_systems, spark=True))
+    began = said = time.monotonic()
+    tally, cases, wrong = Counter[str](), 0, 0
+    numbers = campaign(asked.seconds, asked.seed, asked.out, kinds, asked.only or 0)
+    for tally, number, descriptions in numbers:
+        cases, wrong = cases + 1, wrong + len(descriptions)
+        for description in descriptions:
+            print(f"case {number}: {description}", flush=True)
+        if time.monotonic() - said > 60:
+            said = time.monotonic()
+            print(f"{tally.total():,} comparisons of {cases:,} cases", flush=True)
+        if asked.only is not None:
+            break
     seconds = time.monotonic() - began
-    for kind, count in tally.most_common():
-        print(f"{count:>9,}  {kind}")
+    for name, times in tally.most_common():
+        print(f"{times:>9,}  {name}")
     rate = tally.total() / seconds
     print(
-        f"seed {asked.seed}: {tally.total():,} comparisons of {systems:,} systems in "
-        f"{seconds:,.0f} s ({rate:,.1f} a second); {wrong} systems disagreed"
+        f"seed {asked.seed}: {tally.total():,} comparisons of {cases:,} cases in "
+        f"{seconds:,.0f} s ({rate:,.1f} a second); {wrong} disagreements"
     )
     return int(wrong > 0)
 

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from tests.campaigns import fuzz, hostile
+from tests.campaigns import fuzz, hostile, hostile_logs, raising, stored
 
 BATCH = 200
 """Inputs of the fuzzer between two other days."""
@@ -30,6 +30,10 @@ DAYS: dict[str, Day] = {
     "interruptions": hostile.interrupted,
     "disks": hostile.full_disk,
     "memory": hostile.little_memory,
+    "programs": hostile.bad_program,
+    "constants": stored.changed_constants,
+    "pages": raising.explored,
+    "logs": hostile_logs.hostile_log,
 }
 ON_SPARK: dict[str, Day] = {
     "kills on Spark": partial(hostile.killed, spark=True),

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from antecede.checker.model import Property
+from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.network import Channel, Network, network_named
 from antecede.checker.spec import load_spec
 from tests.campaigns import compare
-from tests.campaigns.draw import Case, as_json, drawn, smaller
-from tests.campaigns.random import campaign, disagreements, shrunk, written
+from tests.campaigns.draw import DECLARED, EXTRA, SAFETY, Case, as_json, drawn, smaller
+from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written
 from tests.conftest import ROOT, Command
 
 SEED = "ci"
@@ -68,6 +70,33 @@ def test_a_wrong_network_is_found_shrunk_and_written_down(tmp_path: Path) -> Non
     assert load_spec(tmp_path / "found.antecede.toml").actors == 2
 
 
+DROPS_ALL = evolve(
+    SENDS_TWO,
+    rules=[[[["always", ["send"], 0]], [["always", ["drop"], 0]], []]],
+    messages=1,
+    network="unordered",
+)
+
+
+def only_without_final_states(prop: Property, counts: Counts, _statistics: object) -> Verdict:
+    """Judge as was done before deliveries were looked at."""
+    empty = counts.unique_states == 1 or (prop.final and not counts.final_states)
+    return Verdict.VACUOUS if empty else Verdict.HOLDS
+
+
+def test_a_protocol_that_holds_of_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [] == disagreements(DROPS_ALL, "any", spark=False, tally=Counter())
+    monkeypatch.setattr("antecede.checker.search.loop.judged", only_without_final_states)
+    found = disagreements(DROPS_ALL, "any", spark=False, tally=Counter())
+    assert {"tests/naive.py"} == {each.reference for each in found}
+    assert ["causal-delivery", "fifo-delivery", "integrity"] == found[0].expected["vacuous"]
+
+
+def test_every_kind_of_predicate_is_drawn() -> None:
+    asked = {name for number in range(200) for name in drawn(f"kinds/{number}").properties}
+    assert {*SAFETY, *EXTRA, *DECLARED} == asked
+
+
 @pytest.mark.parametrize("number", range(5))
 def test_what_is_written_down_is_the_system_itself(
     number: int, antecede: Command, tmp_path: Path
@@ -92,8 +121,8 @@ def test_smaller_systems_are_smaller() -> None:
 
 
 def test_a_campaign_counts_what_it_compared(tmp_path: Path) -> None:
-    tally, systems, wrong = campaign(60, 7, tmp_path, only=1)
-    assert (1, 0) == (systems, wrong)
+    tally, number, wrong = next(campaign(60, 7, tmp_path, KINDS, first=1))
+    assert (1, []) == (number, wrong)
     assert tally.total() > 3
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import random
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from antecede import cli
+from antecede.checker.adapters import link
+from antecede.checker.formats import spacetime
 from antecede.checker.semantics.network import Network, network_named
-from tests.campaigns import fuzz, hostile
+from tests.campaigns import fuzz, hostile, raising, stored
 
 SEED = 1
 
@@ -61,8 +66,110 @@ def test_little_memory_ends_a_check_in_good_order(tmp_path: Path) -> None:
     assert [] == hostile.little_memory(random.Random("1/0"), tmp_path)
 
 
+@pytest.mark.parametrize("wrapper", hostile.WRAPPERS)
+def test_a_program_that_hangs_leaves_nothing_behind(
+    wrapper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hostile, "MARGIN", math.inf)  # no test depends on the machine's speed
+    assert [] == hostile.tested(tmp_path, "starts a job", 4, wrapper, 1.0, signal.SIGTERM, None)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_signal_during_a_hang_leaves_nothing_behind(sign: int, tmp_path: Path) -> None:
+    assert [] == hostile.tested(tmp_path, "starts a daemon", 1, "{}", None, sign, 4.0)
+
+
+def seeded(bug: str) -> tuple[str, ...]:
+    """Return the command with a bug."""
+    return (sys.executable, "-c", f"{bug}\nimport sys, antecede.cli as c\nsys.exit(c.main())")
+
+
+def test_a_program_that_is_left_behind_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: nobody ends a program that does not end by itself."""
+    guard = tmp_path / "guard.py"
+    guard.write_text(
+        "import sys\n"
+        "from importlib.util import module_from_spec, spec_from_file_location\n"
+        f"spec = spec_from_file_location('guard', {link.GUARD!r})\n"
+        "guard = module_from_spec(spec)\n"
+        "spec.loader.exec_module(guard)\n"
+        "guard.end = lambda group, mark: sys.exit()\n"
+        "guard.main(int(sys.argv[1]), sys.argv[2], sys.argv[3:])\n"
+    )
+    bug = f"import antecede.checker.adapters.link as link\nlink.GUARD = {str(guard)!r}"
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    faults = hostile.tested(tmp_path, "hangs", 1, "{}", 1.0, signal.SIGTERM, None)
+    assert any("running" in fault for fault in faults)
+
+
+def test_a_verdict_on_answers_that_are_not_understood_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: unknown keys were left out."""
+    asked = ("misspells a key", 1, "{}", None, signal.SIGTERM, None)
+    assert [] == hostile.tested(tmp_path, *asked)
+    bug = "import antecede.checker.adapters.pipe as pipe\npipe.ANSWER += ('deliverys',)"
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    (fault,) = hostile.tested(tmp_path, *asked)
+    assert "a verdict on a program that misspells a key" in fault
+
+
+def test_a_test_that_takes_twice_its_time_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: the search and the walks had all of the time, each."""
+    bug = (
+        "import attrs, types, antecede.checker.adapters.run as run\n"
+        "check = run.check\n"
+        "def twice(spec, options, bounds, **more):\n"
+        "    return check(spec, options, attrs.evolve(bounds, max_seconds=1.0), **more)\n"
+        "run.check = twice\n"
+        "run.time = types.SimpleNamespace(monotonic=lambda: 0.0)"
+    )
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    monkeypatch.setattr(hostile, "MARGIN", 2.0)
+    faults = hostile.tested(tmp_path, "hangs", 4, "{}", 1.0, signal.SIGTERM, None)
+    assert any("seconds after --max-seconds" in fault for fault in faults)
+
+
 def test_a_wrong_end_would_be_seen() -> None:
     ended = hostile.Ended(0, {"verdict": "INCOMPLETE"}, "")
     assert ["check: exit 0 and verdict INCOMPLETE"] == list(ended.faults(("check",)))
     assert [] != list(hostile.Ended(4, {}, "").faults(("check",)))
     assert [] == list(hostile.Ended(0, {"verdict": "HOLDS"}, "").faults(("check",)))
+
+
+def test_a_search_is_not_resumed_after_a_constant_changed(tmp_path: Path) -> None:
+    assert [] == stored.changed_constants(random.Random("1/0"), tmp_path)
+
+
+def test_a_search_that_was_resumed_wrongly_would_be_seen() -> None:
+    resumed = hostile.Ended(0, {}, "own: HOLDS")
+    assert [] != stored._wrong("from", resumed, changes=True)
+    assert [] == stored._wrong("from", resumed, changes=False)
+    refused = hostile.Ended(2, {}, "it was written before limits changed")
+    assert [] == stored._wrong("from", refused, changes=True)
+    assert [] != stored._wrong("from", refused, changes=False)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_a_protocol_that_fails_is_drawn_saved_replayed_and_explored(
+    number: int, tmp_path: Path
+) -> None:
+    chance = random.Random(f"failing/{number}")
+    assert "" == fuzz.ran(raising.checks(chance, tmp_path), tmp_path).fault
+    assert "" == fuzz.ran(raising.replays(chance, tmp_path), tmp_path).fault
+    assert [] == raising.explored(chance, tmp_path)
+
+
+def test_a_picture_that_asks_what_failed_would_be_seen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(spacetime, "_shows", lambda witness, state: witness(state))
+    faults = []
+    for number in range(12):
+        chance = random.Random(f"failing/{number}")
+        faults.append(fuzz.ran(raising.checks(chance, tmp_path), tmp_path).fault)
+    assert any("'Raised' object has no attribute" in fault for fault in faults)

@@ -1,0 +1,104 @@
+"""Hostile days for what a check stores and reads again: checkpoints of something that has changed.
+
+Each function runs commands in processes of their own and returns what went wrong, in sentences.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from tests.campaigns.hostile import Ended, run
+
+PROTOCOL = """\
+from attrs import evolve
+from antecede.checker.registry import protocol_named
+{limit}
+def limited(states):
+    return sum(sum(map(sum, state.SENT)) for state in states) != {use}
+OWN = evolve(
+    protocol_named("rst"), name="own", normal=None, witnesses={{}}, invariants={{}},
+    joint_invariants={{"limit": limited}},
+)
+"""
+"""The protocol rst with an invariant that holds or not, depending on a constant."""
+
+WAYS: dict[str, tuple[dict[str, str], str, str]] = {
+    "from": ({"limits.py": "LIMIT = {0}"}, "from limits import LIMIT", "LIMIT"),
+    "module": ({"limits.py": "LIMIT = {0}"}, "import limits", "limits.LIMIT"),
+    "package": (
+        {"p/__init__.py": "", "p/near.py": "from .far import LIMIT", "p/far.py": "LIMIT = {0}"},
+        "from p.near import LIMIT as MOST",
+        "MOST",
+    ),
+    "computed": (
+        {"limits.py": "from others import HALF\nLIMIT = 2 * HALF", "others.py": "HALF = {0} / 2"},
+        "from limits import LIMIT",
+        "LIMIT",
+    ),
+    "function": (
+        {"limits.py": "LIMIT = {0}"},
+        "def limit():\n    from limits import LIMIT\n    return LIMIT",
+        "limit()",
+    ),
+    "file": (
+        {"limits.json": '{{"limit": {0}}}'},
+        "import json\nfrom pathlib import Path\n"
+        "LIMIT = json.loads(Path(__file__).with_name('limits.json').read_text())['limit']",
+        "LIMIT",
+    ),
+    "class": (
+        {"limits.py": "class Limits:\n    least = {0}"},
+        "from limits import Limits",
+        "Limits.least",
+    ),
+    "default": (
+        {"limits.txt": "{0}"},
+        "from pathlib import Path\n"
+        "def limit(given=int(Path(__file__).with_name('limits.txt').read_text())): return given",
+        "limit()",
+    ),
+}
+"""How a constant comes to a predicate: the files, what the protocol's file has, the expression."""
+
+HOLDS, VIOLATED = 100, 1
+"""The constant for which the invariant holds, and the one for which it is violated."""
+
+QUESTION = (
+    *("check", "own_protocol.py:OWN", "--actors", "3", "--messages", "1", "--no-symmetry"),
+    *("--property", "invariant:limit,causal-delivery", "--quiet"),
+)
+
+
+def changed_constants(chance: random.Random, folder: Path) -> list[str]:
+    """Save a search, change what its protocol takes from elsewhere, or nothing, and resume it."""
+    way = chance.choice(list(WAYS))
+    _write(folder, way, HOLDS)
+    save = ("--checkpoint-seconds", "0.000001", "--max-states", "200")
+    first = run((*QUESTION, "--checkpoint", "saved", *save), folder)
+    faults = list(first.faults(QUESTION))
+    if first.code != 3:
+        return [*faults, f"a constant by {way}: exit {first.code} for a search with a bound"]
+    changes = chance.random() < 0.7
+    if changes:
+        _write(folder, way, VIOLATED)
+    again = run((*QUESTION, "--resume", "saved"), folder)
+    return [*faults, *again.faults(QUESTION), *_wrong(way, again, changes=changes)]
+
+
+def _write(folder: Path, way: str, constant: int) -> None:
+    files, limit, use = WAYS[way]
+    (folder / "own_protocol.py").write_text(PROTOCOL.format(limit=limit, use=use))
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text.format(constant))
+
+
+def _wrong(way: str, again: Ended, *, changes: bool) -> list[str]:
+    """Return what is wrong with the end of a search that was to go on."""
+    said = " ".join(again.text.split())
+    if changes and (again.code != 2 or "was written before" not in said):
+        return [f"a constant by {way} was changed, and exit {again.code}: {said[-300:]}"]
+    if not changes and again.code != 0:
+        return [f"a constant by {way} was left alone, and exit {again.code}: {said[-300:]}"]
+    return []

@@ -1,0 +1,91 @@
+"""The campaign of random objects: a short one, and that it would notice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from antecede.checker.adapters import calls, objects, packets
+from tests.campaigns import adapters
+from tests.campaigns.adapters import CHOICES, Habits, compare_adapters, difference
+from tests.campaigns.test_random import SENDS_TWO
+
+NETWORK_SENT = evolve(SENDS_TWO, clock_at="network-send")
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_random_objects_do_what_their_protocol_does(number: int, tmp_path: Path) -> None:
+    assert [] == compare_adapters(f"ci/{number}", tmp_path, Counter())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name, values in CHOICES.items() for value in dict.fromkeys(values)],
+)
+def test_each_habit_is_followed_or_refused(name: str, value: Any) -> None:
+    habits = evolve(Habits(), **{name: value})
+    if value == "deepcopy":
+        habits = evolve(habits, keyed=True)
+    assert difference(SENDS_TWO, habits) is None
+
+
+class OldOut(calls.Out):
+    """As `Out` was: it takes deliveries after its call, and a copy of it does."""
+
+    def close(self) -> None:
+        pass
+
+    def __reduce__(self) -> Any:
+        return OldOut, (self._sends, self._deliveries)
+
+
+@pytest.mark.parametrize("out", ["first", "caught", "bound"])
+@pytest.mark.parametrize("copies", ["pickle", "replay"])
+def test_deliveries_that_are_lost_in_an_old_out_would_be_found(
+    out: str, copies: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "Out", OldOut)
+    assert "expected Outcome(end='refused'" in str(
+        difference(SENDS_TWO, Habits(out=out, copies=copies))
+    )
+
+
+def test_the_campaign_draws_what_finds_a_lost_delivery_and_writes_it_down(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(objects, "Out", OldOut)
+    monkeypatch.setattr(adapters, "SHRINK_SECONDS", 0.0)
+    seeds = (f"ci/{number}" for number in range(100))
+    found = next(filter(None, (compare_adapters(s, tmp_path, Counter()) for s in seeds)))
+    (file,) = tmp_path.iterdir()
+    assert str(file) in found[0]
+    assert "difference(Case(" in file.read_text()
+
+
+@pytest.mark.parametrize("runs", adapters.LEFT)
+def test_work_that_is_lost_when_it_is_left_behind_would_be_found(
+    runs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls._Watch, "left", lambda _watch: [])
+    assert difference(SENDS_TWO, Habits(runs=runs)) is not None
+
+
+def test_messages_that_are_not_seen_in_a_packet_would_be_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert difference(NETWORK_SENT, Habits(packets="slots")) is None
+    monkeypatch.setattr(packets._Pickler, "persistent_id", lambda _pickler, _value: None)
+    assert difference(NETWORK_SENT, Habits(packets="slots")) is not None
+
+
+def test_an_object_that_is_refused_for_what_it_kept_would_be_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = Habits(packets="pair", changes=("kept",))
+    assert difference(SENDS_TWO, kept) is None
+    monkeypatch.setattr(objects, "copied", lambda value: value)
+    assert "depends on the identity of objects" in str(difference(SENDS_TWO, kept))
