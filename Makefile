@@ -8,7 +8,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test ready slow bench mutants random soak lint types site chromium plantuml clean
+.PHONY: demo test ready slow bench mutants random soak lint types site chromium plantuml graphviz clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/antecede check mfss --actors 3 --messages 2
@@ -23,7 +23,7 @@ test: ready ## side by side on all cores; a file's tests stay together
 slow: ready
 	$(BIN)/python -m pytest -m slow --timeout 7200
 
-ready: $(VENV)/installed-dev chromium plantuml ## all that the tests need
+ready: $(VENV)/installed-dev chromium plantuml graphviz ## all that the tests need
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/run.py
@@ -40,6 +40,11 @@ plantuml: ## for the tests that let PlantUML draw; where it cannot be installed,
 	@command -v plantuml >/dev/null || { \
 	  echo 'PlantUML is not installed; it is being installed now.'; $(call INSTALL,plantuml); \
 	} || echo 'PlantUML could not be installed, so the tests that let it draw will be skipped.'
+
+graphviz: ## for the tests that let Graphviz draw; where it cannot be installed, they are skipped
+	@command -v dot >/dev/null || { \
+	  echo 'Graphviz is not installed; it is being installed now.'; $(call INSTALL,graphviz); \
+	} || echo 'Graphviz could not be installed, so the tests that let it draw will be skipped.'
 
 random: $(VENV)/installed-dev ## do all ways to explore agree? SECONDS=600 by default, and a SEED
 	$(BIN)/python -m tests.campaigns.random --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import attrs
 import click
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+from click.shell_completion import CompletionItem
 
 from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
@@ -35,11 +35,12 @@ from antecede.checker.check import (
     check_all,
     exit_code_of,
 )
-from antecede.checker.claims import SOURCES
+from antecede.checker.claims import sources as papers
 from antecede.checker.claims import table as tables
 from antecede.checker.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore.stepper import Stepper, interact
+from antecede.checker.extras import check_installed
 from antecede.checker.formats import check_writable, junit, sarif, write_whole
 from antecede.checker.formats import github as github_marks
 from antecede.checker.formats import json as formats
@@ -50,7 +51,7 @@ from antecede.checker.report import catalogue, completion
 from antecede.checker.report import text as reports
 from antecede.checker.report.progress import Ticker
 from antecede.checker.report.terminal import COLOURS, VERDICTS, fitted, for_stream
-from antecede.checker.search import distinct as kinds
+from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.history import HISTORIES
@@ -157,22 +158,6 @@ class Named(click.ParamType[str]):
 
 
 A_FILE = Named("file")
-
-
-@add_completion_class
-class Bash(BashComplete):
-    """Completes words with a colon in them, which bash takes for several."""
-
-    source_template = completion.BASH
-
-    def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one that is typed, and that one."""
-        return completion.bash_words(os.environ["COMP_LINE"])
-
-    def format_completion(self, item: CompletionItem) -> str:
-        """Return a line for the script."""
-        typed, word = self.get_completion_args()[1], os.environ["COMP_WORD"]
-        return f"{item.type},{completion.bash_rest(typed, word, item.value)}"
 
 
 class Given(click.ParamType[Any]):
@@ -333,7 +318,7 @@ OUTPUT = options(
         "graph_file",
         type=A_FILE,
         metavar="FILE",
-        help="Draw the state space, if it is small: .dot, .graphml, .svg, .html.",
+        help="Draw the state space, if it is small: .dot, .graphml; with Graphviz .svg, .html.",
     ),
     click.option(
         "--minimise",
@@ -645,8 +630,8 @@ def test_command(
 
     CLASS is made with (actor, actors) and has the methods causal_send(out, message) and
     receive(out, src, packet); a program in another language answers in JSON lines. Breadth-first up
-    to the bounds (20,000 states if none is given), then --walks random walks, whose counterexample
-    is shortened.
+    to the bounds (20,000 states if none is given) and half of --max-seconds, then --walks random
+    walks, whose counterexample is shortened.
 
     Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or code that fails, 3
     nothing was found, and a bound was hit.
@@ -654,7 +639,8 @@ def test_command(
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     _check_traces([] if trace_file is None else [trace_file], trace_format)
     _check_outputs(("json", json_file), ("trace", trace_file))
-    spec, *others = targets_of((adapter,), _spec_values(values)).strictly()
+    with adapters.starting(bounds):
+        spec, *others = targets_of((adapter,), _spec_values(values)).strictly()
     if others:
         raise InputError(f"{adapter!r} names several specs; give one class or program")
     ticker = Ticker(quiet=quiet, many=False)
@@ -691,11 +677,12 @@ def _spec_values(values: dict[str, Any]) -> dict[str, Any]:
 def _draw(file: str, spec: Spec) -> None:
     """Draw the state space of a spec."""
     # networkx takes a while to import, and few ask for a picture.
-    from antecede.checker.formats.graph import graph_writer, state_graph
+    from antecede.checker.formats import graph
 
-    write = graph_writer(file)
-    check_writable(file)
-    write_whole(file, write(state_graph(spec.system)))
+    graph.check_drawable(file)
+    note = graph.draw(file, graph.state_graph(spec.system))
+    if note:
+        _complain(note)
 
 
 def _taken(values: dict[str, Any], kind: type) -> dict[str, Any]:
@@ -854,7 +841,7 @@ def table_command(
 
 @commands.command("claims")
 @click.option(
-    "--source", metavar="NAME", help=f"One of {', '.join(SOURCES)}.  [default: all of them]"
+    "--source", metavar="NAME", help=f"One of {', '.join(papers.NAMES)}.  [default: all of them]"
 )
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the report as JSON."
@@ -892,12 +879,12 @@ def claims_command(
     """
     # The report needs the claims of all papers, and few ask for it.
     from antecede.checker.claims import report as claims_report
+    from antecede.checker.claims.claim import Ruling
     from antecede.checker.claims.judge import Judge
     from antecede.checker.simulate import claims as times
-    from antecede.checker.simulate.decided import decided_by
 
     sources = claims_report.chosen(source)
-    timed = decided_by(rows) if rows else []
+    timed = times.decided_by(rows) if rows else []
     claims_report.checked_output(output, json_file)
     _check_outputs(("json", json_file), ("output", output))
     folder = None if output is None else claims_report.folder_beside(output)
@@ -924,7 +911,7 @@ def claims_command(
     if timed:
         say(times.lines(timed))
     undecided = judge.interrupted or any(judged.reason for judged in found)
-    undecided = undecided or any(claim.ruling is times.Ruling.UNDECIDED for claim in timed)
+    undecided = undecided or any(claim.ruling is Ruling.UNDECIDED for claim in timed)
     return INCOMPLETE if undecided else 0
 
 
@@ -998,7 +985,7 @@ def sweep_command(
     if place == "spark":
         if processes is not None:
             raise InputError("--processes is for --on here; on Spark it is a check per core")
-        run = partial(sweeps.on_spark, master=master, log=spark_log)
+        run = partial(sweeps.in_executors, master=master, log=spark_log)
     else:
         if master is not None or spark_log:
             raise InputError("--master and --spark-log are for --on spark")
@@ -1026,7 +1013,7 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
     check_writable(output)
     if parquet_file is None:
         return
-    parquet.check_available()
+    check_installed("parquet", "--parquet")
     check_writable(parquet_file)
     if Path(parquet_file).resolve() == Path(output).resolve():
         raise InputError(f"--output and --parquet both name {output!r}; give two files")
@@ -1077,7 +1064,7 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
     "folder",
     type=Named("dir"),
     metavar="FOLDER",
-    help="With --figure: draw it there, in light and in dark.",
+    help="With --figure: draw it there (needs Matplotlib: pip install 'antecede[plot]').",
 )
 @click.option("--quiet", is_flag=True, help="No progress.")
 def simulate_command(
@@ -1111,10 +1098,10 @@ def simulate_command(
         names_in(protocols), figures, values, seeds, quick=quick, drawn=folder is not None
     )
     _check_rows(output, parquet_file)
-    where = simulations.place_of(place, workers, master, log=spark_log)
+    runner = simulations.runner_of(place, workers, master, log=spark_log)
     rows, code = [], 0
     for grid in grids:
-        found = simulations.run(grid, Path(output), where, twins=not own_handlers, quiet=quiet)
+        found = simulations.run(grid, Path(output), runner, twins=not own_handlers, quiet=quiet)
         rows += found.rows
         code = max(code, found.exit_code)
         if folder is not None:
@@ -1244,8 +1231,7 @@ def _audit_on_spark(
     "--mutants",
     "mutated",
     is_flag=True,
-    help="Show that no action is impossible, and what the proof needs: it is tried without each "
-    "conjunct and each guard.",
+    help="Show what the proof needs: it is tried without each conjunct and each guard.",
 )
 @click.option(
     "--suggest",
@@ -1310,25 +1296,31 @@ def prove_command(
     Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 UNKNOWN, 4 internal
     error.
     """
-    proving = _proving()
     _check_outputs(("json", json_file), ("junit", junit_file))
-    model = proving.model_named(target, expect)
-    if smt2_folder is not None:
-        _complain(f"{counted(proving.write_smt2(model, smt2_folder), 'file')} in {smt2_folder}")
-    ticker = proving.Ticker(quiet=quiet)
-    if suggests:
-        found = proving.suggestion(model, actors, messages, timeout, ticker)
-        _say(proving.suggest.text(found))
-        return int(proving.exit_code(found.proof))
-    proof = proving.prove(model, timeout, ticker)
-    tried = proving.strength(proof, timeout, ticker) if mutated else None
-    found = proving.linked(model, actors, messages, history, max_states) if links else None
-    if json_file != "-":
-        _say(proving.whole_text(proof, found, tried, quiet=quiet))
-    _write_object(json_file, proving.whole_object(proof, found, tried))
-    if junit_file is not None:
-        write_whole(junit_file, proving.junit(proof))
-    return int(proving.exit_code(proof, found, tried))
+    # An exception of a signal's handler would be lost in z3's import or in one of its finalizers.
+    with interrupts.looking():
+        proving = _proving()
+        model = proving.model_named(target, expect)
+        if smt2_folder is not None:
+            _complain(f"{counted(proving.write_smt2(model, smt2_folder), 'file')} in {smt2_folder}")
+        ticker = proving.Ticker(quiet=quiet)
+        if suggests:
+            found = proving.suggestion(model, actors, messages, timeout, ticker)
+            _say(proving.suggest.text(found))
+            return int(proving.exit_code(found.proof))
+        proof = proving.prove(model, timeout, ticker)
+        tried = found = None
+        if mutated and proof.stopped_by is None:
+            tried = proving.strength(proof, timeout, ticker)
+        if links and proof.stopped_by is None:
+            found = proving.linked(model, actors, messages, history, max_states)
+        ticker.clear()
+        if json_file != "-":
+            _say(proving.whole_text(proof, found, tried, quiet=quiet))
+        _write_object(json_file, proving.whole_object(proof, found, tried))
+        if junit_file is not None:
+            write_whole(junit_file, proving.junit(proof))
+        return int(proving.exit_code(proof, found, tried))
 
 
 def _proving() -> Any:

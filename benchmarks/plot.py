@@ -7,19 +7,14 @@ python benchmarks/plot.py --max-seconds 60   # larger bounds are left out
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from run import FIXED_BYTES, HERE, QUICK, machine, run
 
-mpl.use("svg")
-from matplotlib import pyplot
-
-from antecede.checker.formats.scheme import plotted
+from antecede.checker.formats import write_whole
+from antecede.checker.simulate.chart import Panel, Point, chart
 
 FIGURES = HERE / "figures"
 SERIES = {
@@ -57,7 +52,7 @@ def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
     """Write both figures."""
     speed = {
         name: [
-            (p["unique_states"], p["total_states"] / p["seconds"] / 1e6, p["bounds"])
+            Point(p["unique_states"], p["total_states"] / p["seconds"] / 1e6, label=p["bounds"])
             for p in points
             if p["seconds"] >= LEAST
         ]
@@ -65,10 +60,10 @@ def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
     }
     memory = {
         name: [
-            (
+            Point(
                 p["unique_states"],
                 max(p["peak_memory_bytes"] - FIXED_BYTES, 0) / p["unique_states"],
-                p["bounds"],
+                label=p["bounds"],
             )
             for p in points
             if p["peak_memory_bytes"] > 2 * FIXED_BYTES
@@ -79,39 +74,11 @@ def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
     figure(memory, "bytes per unique state, beyond 300 MB", "memory", about)
 
 
-def figure(
-    series: dict[str, list[tuple[int, float, str]]], label: str, name: str, about: str
-) -> None:
+def figure(series: dict[str, list[Point]], label: str, name: str, about: str) -> None:
     """Write one figure: a line per series, its points labelled with the bounds."""
-    mpl.rcParams["svg.hashsalt"] = "antecede"
-    plot, axes = pyplot.subplots(figsize=(9, 5.5))
-    marks = iter("osD^vPX*")
-    for title, points in series.items():
-        mark = next(marks)
-        if not points:
-            continue
-        points = sorted(points)
-        style = "-" if "2 threads" in title else "--"
-        axes.plot([p[0] for p in points], [p[1] for p in points], style, marker=mark, label=title)
-        for x, y, bounds in points:
-            axes.annotate(bounds, (x, y), (3, 4), textcoords="offset points", fontsize=8)
-    axes.set_xscale("log")
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("unique states")
-    axes.set_ylabel(label)
-    axes.set_title(about, fontsize=9)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
-    plot.tight_layout()
-    save(plot, FIGURES / f"{name}.svg")
-    pyplot.close(plot)
-
-
-def save(plot: Any, file: Path) -> None:
-    """Write a figure that follows its reader's scheme, light or dark."""
-    drawn = io.StringIO()
-    plot.savefig(drawn, format="svg", metadata={"Date": None})
-    file.write_text(plotted(drawn.getvalue()), encoding="utf-8")
+    ordered = {title: sorted(points, key=lambda point: point.x) for title, points in series.items()}
+    panel = Panel("", "unique states", label, ordered, log="x", from_zero=True)
+    write_whole(str(FIGURES / f"{name}.svg"), chart(about, [panel], inches=(9, 5.5)))
 
 
 def main() -> None:

@@ -12,30 +12,27 @@ import subprocess
 import sys
 from typing import Any
 
-import matplotlib as mpl
-from plot import save
 from run import HERE, machine
 
-mpl.use("svg")
-from matplotlib import pyplot
+from antecede.checker.formats import write_whole
+from antecede.checker.simulate.chart import Panel, Point, chart
 
 ROOT = HERE.parent
 IMAGES = ROOT / "docs" / "images"
 ENGINES = ("local", "spark")
 MESSAGES = (1, 2, 3, 4)
-STYLES = {"mfss": "o", "cykas-secret-mode": "s", "cykas": "^"}
-LINES = {"local": "-", "spark": "--"}
+PROTOCOLS = ("mfss", "cykas-secret-mode", "cykas")
 
-Point = dict[str, Any]
+Result = dict[str, Any]
 
 
-def measured(history: str, max_seconds: float) -> list[Point]:
+def measured(history: str, max_seconds: float) -> list[Result]:
     """Return the rows that came to a verdict in time."""
-    found: list[Point] = []
+    found: list[Result] = []
     given_up: set[tuple[str, str]] = set()
     for engine in ENGINES:
         for messages in MESSAGES:
-            if all((engine, protocol) in given_up for protocol in STYLES):
+            if all((engine, protocol) in given_up for protocol in PROTOCOLS):
                 break
             options = ["--engine", engine, "--history", history, "--max-seconds", str(max_seconds)]
             command = ["table", "--bounds", f"3x{messages}", *options, "--format", "json"]
@@ -54,29 +51,21 @@ def measured(history: str, max_seconds: float) -> list[Point]:
     return found
 
 
-def figure(found: list[Point], value: str, label: str, about: str) -> None:
+def figure(found: list[Result], value: str, label: str, about: str) -> None:
     """Write one figure: a line per protocol and engine."""
-    mpl.rcParams["svg.hashsalt"] = "antecede"
-    plot, axes = pyplot.subplots(figsize=(7, 4.5))
-    for protocol, mark in STYLES.items():
-        for engine, line in LINES.items():
-            points = [p for p in found if (p["protocol"], p["engine"]) == (protocol, engine)]
-            axes.plot(
-                [p["messages"] for p in points],
-                [p[value] for p in points],
-                line + mark,
-                label=f"{protocol}, {engine}",
-            )
-    axes.set_yscale("log")
-    axes.set_xticks(MESSAGES)
-    axes.set_xlabel("messages per actor, three actors")
-    axes.set_ylabel(label)
-    axes.set_title(about, fontsize=8)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
-    plot.tight_layout()
-    save(plot, IMAGES / f"table1-{value.partition('_')[0]}.svg")
-    pyplot.close(plot)
+    series = {
+        f"{protocol}, {engine}": [
+            Point(row["messages"], row[value])
+            for row in found
+            if (row["protocol"], row["engine"]) == (protocol, engine)
+        ]
+        for protocol in PROTOCOLS
+        for engine in ENGINES
+    }
+    across = "messages per actor, three actors"
+    panel = Panel("", across, label, series, log="y", ticks=MESSAGES)
+    file = IMAGES / f"table1-{value.partition('_')[0]}.svg"
+    write_whole(str(file), chart(about, [panel], inches=(7, 5)))
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from antecede.checker.paths.path import Path as Run
 from antecede.checker.paths.path import replay
 from antecede.checker.registry import default_properties, protocol_named, protocol_names
 from antecede.checker.report.prose import waiting
-from antecede.checker.search.costs import Measures, measure
+from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.judge import undelivered

@@ -12,8 +12,7 @@ from pathlib import Path
 from attrs import evolve
 
 from antecede.checker.formats import write_whole
-from antecede.checker.simulate.claims import decide, markdown
-from antecede.checker.simulate.decided import CLAIMS
+from antecede.checker.simulate.claims import decide, markdown, timed_claims
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
 from antecede.checker.simulate.plots import drawn
@@ -135,7 +134,7 @@ def main() -> None:
     chosen = list(used.values())
     codes = sorted({f"{row['protocol']} {row['sources']}" for row in chosen})
     page = PAGE.read_text(encoding="utf-8")
-    page = put(page, "claims", markdown([decide(claim, chosen) for claim in CLAIMS]))
+    page = put(page, "claims", markdown([decide(claim, chosen) for claim in timed_claims()]))
     page = put(page, "which", which_when(chosen))
     page = put(page, "assumptions", assumptions())
     about = (

@@ -500,3 +500,53 @@ UNRELIABLE = (
     ),
 )
 """Systems on networks that lose or duplicate, or with timeouts: not for `tests.naive`."""
+
+
+@frozen
+class Paired:
+    """The state of `pairs`: what an actor kept, and how far it is."""
+
+    me: int
+    phase: int = 0
+    kept: tuple[Message, ...] = ()
+
+
+def pairs(*, timeout: bool) -> Protocol:
+    """Return a protocol in which actor 1 sends, and actor 2 delivers, two messages at once.
+
+    Actor 0 sends one message to 2 and then one to 1, whereupon 1 begins. On FIFO channels causal
+    delivery is violated after 8 transitions: 2 delivers two messages of 1 before that of 0. Both
+    are needed for that, and no handler looks at the number of a message.
+
+    Args:
+        timeout: whether it has a timeout, which is never enabled.
+    """
+
+    def causal_send(state: Paired, message: Message) -> Step:
+        (to,) = message.destinations
+        if state.me == 0:
+            goes = (state.phase, to) in ((0, 2), (1, 1))
+            after = evolve(state, phase=state.phase + goes)
+            return Step(after, ((to, Data(message)),) if goes else ())
+        if not state.phase:
+            return Step(state)
+        if not state.kept:
+            return Step(evolve(state, kept=(message,)))
+        return Step(evolve(state, kept=()), tuple((to, Data(m)) for m in (*state.kept, message)))
+
+    def receive(state: Paired, src: int, packet: Data) -> Step:
+        if state.me == 1 or src == 0:
+            return Step(evolve(state, phase=1), deliveries=(packet.message,))
+        if not state.kept:
+            return Step(evolve(state, kept=(packet.message,)))
+        return Step(evolve(state, kept=()), deliveries=(*state.kept, packet.message))
+
+    return Protocol(
+        name="pairs",
+        summary="a toy",
+        source="tests",
+        initial=lambda actor, _actors: Paired(actor),
+        causal_send=causal_send,
+        receive=receive,
+        timeout=(lambda _state: None) if timeout else None,
+    )

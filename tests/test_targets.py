@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from antecede.checker.check import Refused
 from antecede.checker.errors import CapacityError
 from antecede.checker.targets import targets_of
 from tests.conftest import Command
@@ -143,3 +144,36 @@ def test_a_file_without_its_ending_is_guessed(
     ran = antecede("check", given, cwd=folder)
     assert 2 == ran.code
     assert f"there is no protocol {given!r}; did you mean {meant!r}?" in ran.err
+
+
+def test_a_shipped_spec_is_named_without_its_path(antecede: Command, tmp_path: Path) -> None:
+    ran = antecede("check", "museum/partisan-unordered", "--engine", "plain", cwd=tmp_path)
+    assert 0 == ran.code
+    assert ran.out.startswith("museum/partisan-unordered: VIOLATED, as expected")
+
+
+def test_a_shipped_folder_is_named_without_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    labels = [spec.label for spec in targets_of(["museum"]).specs]
+    assert "museum/partisan-unordered" in labels
+    assert all(label.startswith("museum/") for label in labels)
+
+
+def test_a_file_of_the_user_comes_before_a_shipped_spec(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "museum").mkdir()
+    (tmp_path / "museum" / "mine.toml").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    assert ["museum/mine.toml"] == [spec.label for spec in targets_of(["museum"]).specs]
+
+
+@pytest.mark.parametrize("name", ["museum/../museum", "/museum", "museum/partisan", "museum/.."])
+def test_other_names_stand_for_no_shipped_spec(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (refused,) = targets_of([name]).specs
+    assert isinstance(refused, Refused)

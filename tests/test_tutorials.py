@@ -1,4 +1,4 @@
-"""The tutorials: what they tell to type is typed, in their order, and prints what they show."""
+"""The tutorials: every command is run, in order, and prints what the page shows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
+from antecede.checker.explore import start
+from antecede.checker.explore.server import Server
 from tests.conftest import ROOT, Command
 
-PAGES = ("tutorial", "teaching", "ci")
-BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = ("tutorial", "teaching", "ci", "writing")
+BLOCK = re.compile(
+    r"^```(\w+)([^\n]*)\n(.*?)^```|`(antecede \w+\s[^`…]+)`", re.MULTILINE | re.DOTALL
+)
+FILE = re.compile(r"\s([\w./-]+\.\w+)(?![\w.])")
 NAMED = re.compile(r'title="([^"]+)"')
 REPLACED = re.compile(r'replaces="(\w+)"')
 EXITS = re.compile(r"#\s*exits with (\d)")
@@ -21,7 +26,7 @@ EXITS = re.compile(r"#\s*exits with (\d)")
 
 @frozen
 class Block:
-    """A fenced part of a page: a file to save, commands to type, or what they print."""
+    """A part of a page: a file to save, commands to type, what they print, or a command inline."""
 
     kind: str
     about: str
@@ -29,9 +34,11 @@ class Block:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """Yield the blocks of a tutorial that are done or shown."""
-    for kind, about, text in BLOCK.findall(page):
-        if kind in ("sh", "text") or "title=" in about:
+    """Yield the parts of a tutorial that a reader follows, and inline commands, in order."""
+    for kind, about, text, inline in BLOCK.findall(page):
+        if inline:
+            yield Block("inline", "", " ".join(inline.split()))
+        elif kind in ("sh", "text") or "title=" in about:
             yield Block(kind, about, text)
 
 
@@ -60,12 +67,25 @@ def follow(page: str, folder: Path, antecede: Command) -> int:
                 expected = int((EXITS.findall(line) or ["0"])[0])
                 assert expected == ran.code, f"{line}\n{ran.out}{ran.err}"
                 printed, typed = printed + ran.out, typed + 1
+        elif block.kind == "inline":
+            if any(not (folder / name).exists() for name in FILE.findall(block.text)):
+                continue  # a file of the reader's own
+            ran = antecede(*shlex.split(block.text)[1:], cwd=folder)
+            assert ran.code in (0, 1), f"{block.text}\n{ran.out}{ran.err}"
+            typed += 1
         elif block.kind == "text":
             for line in block.text.splitlines():
                 assert line.strip() in printed, f"{line}\nis not in\n{printed}"
         else:
             save(block, folder)
     return typed
+
+
+@pytest.fixture(autouse=True)
+def explore_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `antecede explore` load what it is given and then end, as if by Ctrl-C."""
+    monkeypatch.setattr(Server, "serve_forever", lambda _server: None)
+    monkeypatch.setattr(start, "show", lambda _address: None)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -78,6 +98,7 @@ WRONG = {
     "another verdict": "```sh\nantecede check fifo --actors 2 --expect violated\n```\n",
     "other words": "```sh\nantecede list mfss\n```\n\n```text\nno such words\n```\n",
     "no such command": "```sh\nantecede chekc fifo\n```\n",
+    "a command inline": "Type `antecede check mfss --workload nothing` to see it.\n",
 }
 
 

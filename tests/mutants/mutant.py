@@ -258,7 +258,9 @@ def without_end(protocol: Protocol, spec: Spec, most: int) -> Outcome | None:
 def _outcome(spec: Spec, result: Result) -> Outcome:
     path = result.counterexample
     if result.verdict is Verdict.VACUOUS:
-        return Outcome(spec, "VACUOUS, for no run comes to an end", None)
+        ends = bool(result.counts.final_states)
+        why = " and ".join(result.never) if ends else "no run comes to an end"
+        return Outcome(spec, f"VACUOUS, for {why}", None)
     if path is None:
         # A handler's error is told with its call, which can be long; its kind is enough here.
         kind = (result.error or "").partition(" raised ")[2].partition(":")[0]
