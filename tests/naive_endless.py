@@ -59,13 +59,18 @@ def successors(s: State, protocol: Protocol, rows: Rows, buffer: int, fifo: bool
 
 
 def explore(
-    protocol: Protocol, rows: Rows, buffer: int, fifo: bool = False, most: int = 10**9
+    protocol: Protocol,
+    rows: Rows,
+    buffer: int,
+    fifo: bool = False,
+    most: int = 10**9,
+    deepest: int = 10**9,
 ) -> tuple[Counts, networkx.MultiDiGraph]:
     """Return counts, and the graph of the states in which the marked message is undelivered."""
     start = State(tuple(protocol.initial(i, len(rows)) for i in range(len(rows))))
     seen, level, total, depth, violation = {start}, [start], 1, 0, dict[str, int]()
     graph = networkx.MultiDiGraph()
-    while level and len(seen) < most and not violation:
+    while level and len(seen) < most and depth < deepest and not violation:
         depth, states, level = depth + 1, level, []
         for s in states:
             follows = any(m.number == MARKED for m, _ in s.left)

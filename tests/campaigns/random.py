@@ -23,6 +23,7 @@ from tests.campaigns.adapters import compare_adapters
 from tests.campaigns.audits import compare_audits
 from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.draw import Case, as_json, drawn, smaller
+from tests.campaigns.endless import compare_endless
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
 
@@ -124,6 +125,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "adapters": (2, compare_adapters),
     "packets": (2, compare_packets),
     "audits": (3, compare_audits),
+    "endless": (3, compare_endless),
 }
 """The kinds of random cases with their weights. A campaign draws a kind for every number."""
 
