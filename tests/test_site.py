@@ -44,7 +44,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
 
 
 def test_code_that_a_page_links_to_is_on_the_site(site: Path) -> None:
-    text = (site / "index.html").read_text(encoding="utf-8")
+    text = (site / "writing.html").read_text(encoding="utf-8")
     assert 'href="source/protocols/mfss.py.html"' in text
     assert "unacknowledged" in (site / "source/protocols/mfss.py.html").read_text(encoding="utf-8")
 

@@ -65,8 +65,8 @@ NOTICED = [
         Mutant(
             name="deliveries-counted",
             breaks="RCV: SR counts deliveries instead of noting clocks",
-            old="SR = (*state.SR[:k], packet.clock, *state.SR[k + 1 :])",
-            new="SR = (*state.SR[:k], state.SR[k] + 1, *state.SR[k + 1 :])",
+            old="SR = with_item(state.SR, k, packet.clock)",
+            new="SR = with_item(state.SR, k, state.SR[k] + 1)",
             file="ks.py",
         ),
         "ks-three-known",
