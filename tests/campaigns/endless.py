@@ -361,7 +361,7 @@ def _naive_knows(case: Counting) -> bool:
 def _naive_length(case: Counting, depth: int) -> int | None:
     """Return the length of the shortest violation that the naive checker finds up to a depth."""
     buffer, rows = case.workload.removeprefix("endless:").split(":", 1)
-    choices = [[(to,) for to in row] for row in json.loads(rows)]
+    choices: naive_endless.Rows = [[(to,) for to in row] for row in json.loads(rows)]
     counts, _ = naive_endless.explore(
         case.protocol(), choices, int(buffer), case.network == "fifo", deepest=depth
     )

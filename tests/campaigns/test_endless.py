@@ -12,6 +12,7 @@ from antecede.checker.purity.commutes import FormCheck
 from antecede.checker.semantics.transition import System
 from tests.campaigns import endless
 from tests.campaigns.endless import PREDICATES, Counting, compare_endless, comparisons, drawn
+from tests.campaigns.packets import WRONG
 
 COUNTS = Counting(
     table=((("deliver", 0), ("deliver", 0), ("deliver", 0)),),
@@ -62,7 +63,7 @@ def test_a_search_that_misjudges_deliveries_is_found(
     case = evolve(case, network="unordered")
     assert [] == differences(case)
     monkeypatch.setattr(endless, "drawn", lambda _seed: case)
-    monkeypatch.setitem(endless.WRONG, "causal-delivery", lambda _delivery: False)
+    monkeypatch.setitem(WRONG, "causal-delivery", lambda _delivery: False)
     (said,) = compare_endless("any", tmp_path, Counter())
     assert said.startswith("plain search and a check without a form: ")
     assert "MODULO = counting(" in (tmp_path / "endless-any.py").read_text(encoding="utf-8")
@@ -70,5 +71,5 @@ def test_a_search_that_misjudges_deliveries_is_found(
 
 def test_every_predicate_and_every_fault_is_drawn() -> None:
     cases = [drawn(f"kinds/{number}") for number in range(200)]
-    assert {*PREDICATES, *endless.WRONG} == {case.prop for case in cases}
+    assert {*PREDICATES, *WRONG} == {case.prop for case in cases}
     assert {None, "limit", *endless.FORGETS} == {case.fault for case in cases}
