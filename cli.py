@@ -25,19 +25,24 @@ from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
 from antecede.checker.audit.records import fields_from
-from antecede.checker.check import (
+from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
+from antecede.checker.check.pipeline import Extras, check_all
+from antecede.checker.check.report import (
     INCOMPLETE,
     INPUT_ERROR,
     INTERNAL_ERROR,
     Checked,
     CheckReport,
     Refused,
-    check_all,
     exit_code_of,
 )
+from antecede.checker.check.spec import (
+    Spec,
+    expected_verdict,
+)
+from antecede.checker.check.targets import targets_of
 from antecede.checker.claims import sources as papers
 from antecede.checker.claims import table as tables
-from antecede.checker.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.extras import check_installed
@@ -59,13 +64,8 @@ from antecede.checker.semantics.question import Question
 from antecede.checker.settings import Setting, check_text, names_in, read, settings_of, taken
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, written
-from antecede.checker.spec import (
-    Spec,
-    expected_verdict,
-)
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import sweep as sweeps
-from antecede.checker.targets import targets_of
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -508,9 +508,7 @@ def check_command(
         method,
         bounds,
         selfcheck=selfcheck,
-        minimised=minimise,
-        measured=measures,
-        sampled=sample_of,
+        extras=Extras(minimise, measures, sample_of),
         watch=ticker,
     ):
         ticker.clear()

@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import AntecedeError
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
@@ -28,7 +29,6 @@ from antecede.checker.registry import protocol_named
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.spec import Spec
 
 PROTOCOLS = (
     ("mfss", "unordered"),

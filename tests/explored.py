@@ -11,13 +11,13 @@ from typing import Any
 
 from attrs import Factory, define, frozen
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.explore.ahead import BOUNDS
 from antecede.checker.explore.server import HOST, Server
 from antecede.checker.explore.site import Site
 from antecede.checker.explore.tree import Tree
 from antecede.checker.model import Protocol
 from antecede.checker.search.options import Bounds
-from antecede.checker.spec import Spec, system_of
 
 
 def tree_of(protocol: Protocol | str, actors: int = 2, messages: int = 1, **values: Any) -> Tree:

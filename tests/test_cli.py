@@ -17,7 +17,7 @@ import click
 import pytest
 
 from antecede import cli
-from antecede.checker.engine import kernels_are_compiled
+from antecede.checker.check.engine import kernels_are_compiled
 from antecede.checker.errors import InputError
 from antecede.checker.formats import _beside, check_writable, write_whole
 from antecede.checker.registry import default_properties

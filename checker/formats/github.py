@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antecede.checker.check import Checked
+from antecede.checker.check.report import Checked
 from antecede.checker.formats import sarif
 
 

@@ -20,7 +20,8 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
-from antecede.checker.check import Checked, CheckReport, Refused, decides, exit_code_of
+from antecede.checker.check.expectation import decides
+from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of

@@ -24,7 +24,7 @@ import click
 from attrs import Factory, define, frozen
 
 from antecede import cli
-from antecede.checker.check import INCOMPLETE, INTERNAL_ERROR
+from antecede.checker.check.report import INCOMPLETE, INTERNAL_ERROR
 from tests.campaigns import raising
 from tests.campaigns.nasty import NUMBERS, TEXTS, WORKLOADS, changed, damaged, dumped, toml
 from tests.conftest import ROOT

@@ -34,7 +34,7 @@ def test_an_internal_error_would_be_seen(monkeypatch: pytest.MonkeyPatch, tmp_pa
     def broken(name: str, *, retransmits: bool = False) -> Network:
         raise KeyError(network_named(name, retransmits=retransmits).name)
 
-    monkeypatch.setattr("antecede.checker.spec.network_named", broken)
+    monkeypatch.setattr("antecede.checker.check.spec.network_named", broken)
     done = fuzz.ran(["check", "mfss"], tmp_path)
     assert "exit 4: Internal error: KeyError" in done.fault
 

@@ -14,14 +14,15 @@ import pytest
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec
 from antecede.checker.formats.json import replay_file
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.report.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, Raised
-from antecede.checker.spec import Spec
 from antecede.cli import main
 
 EVERYWHERE = [
@@ -294,7 +295,7 @@ def test_handler_that_does_not_return_is_ended_by_max_seconds_and_named(
             time.sleep(0.01)
 
     monkeypatch.setattr(interrupts, "GRACE", 0.1)
-    monkeypatch.setattr("antecede.checker.check.LATE", 0.1)
+    monkeypatch.setattr("antecede.checker.check.exploring.LATE", 0.1)
     monkeypatch.setattr("antecede.checker.semantics.handlers.LONG", 0.1)
     started = time.monotonic()
     report = checked(fails_at(2, failure), engine, search, bounds=Bounds(max_seconds=0.5))

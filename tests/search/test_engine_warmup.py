@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from antecede.checker import engine
-from antecede.checker.check import check
-from antecede.checker.engine import begins_plainly, explorer_at_once, explorer_for
+from antecede.checker.check import engine
+from antecede.checker.check.engine import begins_plainly, explorer_at_once, explorer_for
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.local import compiling
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.search.engine_warmup import EngineWarmup
@@ -21,7 +22,6 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
-from antecede.checker.spec import Spec
 from antecede.checker.tables import cache
 from tests.conftest import in_a_process, method
 from tests.local.test_local import found, plainly, small

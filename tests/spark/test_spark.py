@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark import RDD, SparkContext
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import InputError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Protocol, Step
@@ -29,7 +30,6 @@ from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.rows import Codec, widened
 from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spark.transport import SparkTransport
-from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import kernels
 from antecede.checker.tables.table_filler import wrapping
 from tests.conftest import ROOT, Command, in_a_process, method

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
@@ -30,7 +31,6 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import checkpoint, fingerprint
 from antecede.checker.tables.arena import Arena
 from tests.conftest import ROOT, method

@@ -15,10 +15,10 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.check import Refused
+from antecede.checker.check.report import Refused
+from antecede.checker.check.spec import KEYS, SHIPPED, Spec, load_spec, overridden
 from antecede.checker.errors import InputError
 from antecede.checker.registry import protocol_names
-from antecede.checker.spec import KEYS, SHIPPED, Spec, load_spec, overridden
 
 
 @frozen
