@@ -17,7 +17,7 @@ import attrs
 import click
 from click.shell_completion import CompletionItem
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, streams
 from antecede.checker.adapters import run as adapters
 from antecede.checker.amounts import counted
 from antecede.checker.audit import audit as audits
@@ -41,12 +41,12 @@ from antecede.checker.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.extras import check_installed
-from antecede.checker.formats import check_writable, junit, sarif, write_whole
+from antecede.checker.formats import check_writable, is_stream, junit, sarif, write_whole
 from antecede.checker.formats import github as github_marks
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.registry import FORMATS, format_of, write_trace
 from antecede.checker.purity.selfcheck import MODES
-from antecede.checker.reading import refuse_unprintable
+from antecede.checker.reading import refuse_lost_folder, refuse_unprintable
 from antecede.checker.report import catalogue, completion
 from antecede.checker.report import text as reports
 from antecede.checker.report.progress import Ticker
@@ -539,8 +539,9 @@ def _marks(
 
     def mark(done: Sequence[Checked]) -> None:
         text = github_marks.text(done)
-        if text and (github_marks.wanted(os.environ) if wanted is None else wanted):
-            say(text)
+        if text and (streams.in_github_job(os.environ) if wanted is None else wanted):
+            with streams.commands():
+                say(text)
 
     return mark
 
@@ -1011,6 +1012,8 @@ def sweep_command(
 def _check_rows(output: str, parquet_file: str | None) -> None:
     """Refuse files for the rows of a sweep that cannot be written before it starts."""
     check_writable(output)
+    if is_stream(Path(output)):
+        raise InputError(f"cannot keep rows in {output!r}: it is no file that can be read again")
     if parquet_file is None:
         return
     check_installed("parquet", "--parquet")
@@ -1470,12 +1473,8 @@ def _shown(text: str, stream: TextIO) -> str:
 
 
 def _print(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _discard(_text: str) -> None:
@@ -1490,6 +1489,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are those of the process if None."""
     try:
         refuse_unprintable(sys.argv[1:] if arguments is None else arguments)
+        refuse_lost_folder()
         with interrupts.handled():
             code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
     except click.ClickException as error:
@@ -1519,7 +1519,3 @@ def _internal(error: Exception) -> str:
         f"Internal error: {type(error).__name__}: {error}\nThis is a bug of antecede. Please "
         "report it with the command you ran and what it prints with ANTECEDE_DEBUG=1 set."
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

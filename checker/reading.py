@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -57,3 +58,17 @@ def refuse_unprintable(words: Iterable[str]) -> None:
             word.encode()
         except UnicodeEncodeError:
             raise InputError(f"the argument {shown} is not UTF-8; rename what it names") from None
+
+
+def refuse_lost_folder() -> None:
+    """Refuse to run in a folder that was deleted.
+
+    Raises:
+        InputError: it was.
+    """
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise InputError(
+            f"the current folder cannot be used: {error.strerror}; change to another one"
+        ) from None
