@@ -517,6 +517,8 @@ def check_command(
         done.append(result)
         if many and not quiet:
             say(reports.spec_line(result))
+    if wanted == 1:
+        interrupts.conclude()
     _write_for_ci(junit_file, sarif_file, done)
     if many:
         say(reports.checks_text(done, len(found.specs)))
@@ -525,6 +527,7 @@ def check_command(
         say(reports.single_text(only, quiet=quiet, statistics=statistics))
         if wanted > 1:
             _show_others(only, wanted, bounds, trace_files, trace_format, say)
+            interrupts.conclude()
         for file in trace_files:
             _write_trace(file, trace_format, only, say)
     _write_result(json_file, done, many=many)
@@ -654,6 +657,7 @@ def test_command(
         watch=partial(ticker, spec),
     )
     ticker.clear()
+    interrupts.conclude()
     say = _discard if json_file == "-" else _say
     say(adapters.text(done))
     _write_result(json_file, [done[-1]], many=False)
@@ -831,6 +835,7 @@ def table_command(
         found.append(row)
         if not quiet:
             _complain("  ".join(tables.cells(row)[:6]))
+    interrupts.conclude()
     text = tables.rendered(found, method, form)
     if output is not None:
         write_whole(output, text + "\n")
@@ -899,6 +904,7 @@ def claims_command(
         found.append(judged)
         if not quiet:
             say(claims_report.line(judged))
+    interrupts.conclude()
     files = {} if folder is None else claims_report.save(found, folder)
     if output is not None:
         asked = f" --source {source}" if source else ""
@@ -1000,6 +1006,7 @@ def sweep_command(
             gave_up |= row["verdict"] == sweeps.GAVE_UP
             if not quiet:
                 _complain(sweeps.line(row))
+    interrupts.conclude()
     rows = sweeps.asked_for(wanted, file, options, bounds)
     if parquet_file is not None:
         parquet.write(sweeps.kept_in(file).rows(), parquet_file)
@@ -1107,6 +1114,8 @@ def simulate_command(
         found = simulations.run(grid, Path(output), runner, twins=not own_handlers, quiet=quiet)
         rows += found.rows
         code = max(code, found.exit_code)
+        if grid is grids[-1]:
+            interrupts.conclude()
         if folder is not None:
             simulations.draw(grid, found.rows, folder)
         _say(found.text)
@@ -1186,6 +1195,7 @@ def audit_command(
         ticker = audit_report.Ticker()
         found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=ticker)
         ticker.clear()
+    interrupts.conclude()
     if json_file is not None:
         write = partial(write_whole, json_file) if json_file != "-" else _print
         write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
@@ -1309,6 +1319,7 @@ def prove_command(
         ticker = proving.Ticker(quiet=quiet)
         if suggests:
             found = proving.suggestion(model, actors, messages, timeout, ticker)
+            interrupts.conclude()
             _say(proving.suggest.text(found))
             return int(proving.exit_code(found.proof))
         proof = proving.prove(model, timeout, ticker)
@@ -1318,6 +1329,7 @@ def prove_command(
         if links and proof.stopped_by is None:
             found = proving.linked(model, actors, messages, history, max_states)
         ticker.clear()
+        interrupts.conclude()
         if json_file != "-":
             _say(proving.whole_text(proof, found, tried, quiet=quiet))
         _write_object(json_file, proving.whole_object(proof, found, tried))
@@ -1355,7 +1367,9 @@ def list_command(names: tuple[str, ...]) -> int:
 
     Exit codes: 0, 2 nothing has this name.
     """
-    _say("\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue())
+    text = "\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue()
+    interrupts.conclude()
+    _say(text)
     return 0
 
 
@@ -1400,6 +1414,7 @@ def replay_command(
     if interactive:
         interact(Stepper(path), _read, _say, shutil.get_terminal_size().columns - 1)
     else:
+        interrupts.conclude()
         _say(reports.replay_text(path, prop, trace))
     return 0 if path.violates is None else 1
 
@@ -1501,7 +1516,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CapacityError as error:
         _complain(f"Error: {error}")
         return INCOMPLETE
-    except click.Abort as abort:
+    except (click.Abort, KeyboardInterrupt) as abort:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
         _complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE

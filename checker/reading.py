@@ -17,8 +17,11 @@ def text_in(file: Path | str, what: str) -> str:
     Raises:
         InputError: it cannot be read, or is no text.
     """
+    path = Path(file)
     try:
-        return Path(file).read_text(encoding="utf-8")
+        if path.is_char_device() and not path.samefile(os.devnull):
+            raise InputError(f"cannot read {what} {str(file)!r}: it is a device")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read {what} {str(file)!r}: {error.strerror}") from None
     except UnicodeDecodeError:
