@@ -541,10 +541,10 @@ def _marks(
     """Return what prints annotations, if they are wanted, or this is a job of GitHub's."""
 
     def mark(done: Sequence[Checked]) -> None:
-        text = github_marks.text(done)
-        if text and (streams.in_github_job(os.environ) if wanted is None else wanted):
-            with streams.commands():
-                say(text)
+        if streams.in_github_job(os.environ) if wanted is None else wanted:
+            if text := github_marks.text(done):
+                with streams.commands():
+                    say(text)
 
     return mark
 

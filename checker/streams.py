@@ -17,6 +17,7 @@ import os
 import re
 import select
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
@@ -25,6 +26,9 @@ from antecede.checker.errors import InputError
 
 _COMMAND = re.compile(r"((?:\A|[\r\n])\s*:):|(##)\[")
 """The runner ignores white space before `::`, and finds `##[` anywhere in a line."""
+
+ENDING = 1.0
+"""Seconds that the last words of a program may take."""
 
 
 def in_github_job(environment: Mapping[str, str]) -> bool:
@@ -127,6 +131,40 @@ def commands() -> Iterator[None]:
         _flush()
     finally:
         Escaping.paused = False
+
+
+class Relay:
+    """Where a program writes its errors: to our standard error, or through us if it escapes.
+
+    Attributes:
+        descriptor: what the program has as standard error; None: ours.
+    """
+
+    def __init__(self) -> None:
+        """Open a pipe if one is needed."""
+        self.descriptor: int | None = None
+        raw = getattr(getattr(sys.stderr, "buffer", None), "raw", None)
+        if isinstance(raw, _Raw) and raw.escape is not None:
+            read, self.descriptor = os.pipe()
+            self._thread = threading.Thread(target=_relay, args=(read,), daemon=True)
+            self._thread.start()
+
+    def started(self) -> None:
+        """Leave the pipe to the program, or close it because there is none."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+    def wait(self) -> None:
+        """Wait a little until the last words of a program that has ended are there."""
+        if self.descriptor is not None:
+            self._thread.join(ENDING)
+
+
+def _relay(read: int) -> None:
+    with open(read, "rb", buffering=0) as pipe:
+        while data := pipe.read(1 << 16):
+            sys.stderr.buffer.write(data)
+            sys.stderr.flush()
 
 
 def _flush() -> None:

@@ -143,7 +143,8 @@ def test_a_row_for_which_there_is_no_space_ends_the_runs(
     kept = Kept(file, ("number",), "a test")
     rows = kept.run([1, 2], lambda n: {"number": n}, lambda items: ({"number": n} for n in items))
     next(rows)
-    monkeypatch.setattr(formats, "open", lambda *_: open("/dev/full", "ab"), raising=False)
+    full = Path("/dev/full").open("ab")  # noqa: SIM115
+    monkeypatch.setattr(formats, "open", lambda *_: full, raising=False)
     with pytest.raises(InputError, match="No space left on device"):
         next(rows)
     assert [{"number": 1}] == kept.rows()
@@ -210,7 +211,7 @@ LOG = """\
 PROGRAM = "import sys; print('::error::of a program', file=sys.stderr, flush=True)"
 
 IN_JOB: dict[str, tuple[str, ...]] = {
-    "check": ("check", "broken.py", "--actors", "2", "--engine", "plain"),
+    "check": ("check", "broken.py:PROTOCOL", "--actors", "2", "--engine", "plain"),
     "specs": ("check", "::error::.toml", "::warning::x.toml", "##[group]"),
     "audit": ("audit", "log.jsonl"),
     "audit as JSON": ("audit", "log.jsonl", "--json", "-"),
@@ -224,7 +225,9 @@ IN_JOB: dict[str, tuple[str, ...]] = {
 
 def files(folder: Path) -> None:
     (folder / "broken.py").write_text(PROTOCOL)
-    (folder / "broken.toml").write_text('protocol = "broken.py"\ntitle = "::error::title"\n')
+    (folder / "broken.toml").write_text(
+        'protocol = "broken.py:PROTOCOL"\ntitle = "::error::title"\n'
+    )
     (folder / "::error::.toml").write_text('protocol = "::error::\\n::error::"\n')
     (folder / "adapter.py").write_text(ADAPTER)
     (folder / "log.jsonl").write_text(LOG)
@@ -242,7 +245,6 @@ def test_no_text_from_outside_is_a_command_in_a_job_of_github(tmp_path: Path, na
     ran = in_a_process(*IN_JOB[name], cwd=tmp_path, GITHUB_ACTIONS="true")
     assert ran.out or ran.err
     assert [] == obeyed(ran)
-    assert "u003a" in ran.out + ran.err or "u005b" in ran.out + ran.err or name == "usage"
 
 
 def test_github_is_an_option_too_and_marks_are_commands(tmp_path: Path) -> None:
