@@ -20,7 +20,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any
 
 from antecede.checker.errors import InputError
 
@@ -110,15 +110,18 @@ def replace(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     escapes = in_github_job(environment) or "--github" in arguments
-    sys.stdout = _stream(_Output(1, Escaping() if escapes else None), sys.stdout)
-    sys.stderr = _stream(_Raw(2, Escaping() if escapes else None), sys.stderr)
+    output = _Output(1, Escaping() if escapes else None)
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(output), **_settings(sys.stdout))
+    # Without a buffer nothing is lost when the process ends.
+    errors: Any = _Raw(2, Escaping() if escapes else None)
+    sys.stderr = io.TextIOWrapper(errors, **{**_settings(sys.stderr), "write_through": True})
 
 
-def _stream(raw: _Raw, before: Any) -> TextIO:
-    """Return a stream of text like the one before, or a usual one if there was none."""
+def _settings(stream: Any) -> dict[str, Any]:
+    """Return the settings of a stream of text, or usual ones if there is none."""
     kept = ("encoding", "errors", "line_buffering", "write_through")
-    settings = {name: getattr(before, name) for name in kept if before is not None}
-    return io.TextIOWrapper(io.BufferedWriter(raw), **{"errors": "backslashreplace", **settings})
+    settings = {name: getattr(stream, name) for name in kept if stream is not None}
+    return {"errors": "backslashreplace", **settings}
 
 
 @contextmanager
@@ -143,7 +146,7 @@ class Relay:
     def __init__(self) -> None:
         """Open a pipe if one is needed."""
         self.descriptor: int | None = None
-        raw = getattr(getattr(sys.stderr, "buffer", None), "raw", None)
+        raw = getattr(sys.stderr, "buffer", None)
         if isinstance(raw, _Raw) and raw.escape is not None:
             read, self.descriptor = os.pipe()
             self._thread = threading.Thread(target=_relay, args=(read,), daemon=True)
@@ -164,7 +167,6 @@ def _relay(read: int) -> None:
     with open(read, "rb", buffering=0) as pipe:
         while data := pipe.read(1 << 16):
             sys.stderr.buffer.write(data)
-            sys.stderr.flush()
 
 
 def _flush() -> None:

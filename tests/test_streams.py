@@ -247,6 +247,12 @@ def test_no_text_from_outside_is_a_command_in_a_job_of_github(tmp_path: Path, na
     assert [] == obeyed(ran)
 
 
+def test_what_a_worker_prints_is_printed_and_escaped(tmp_path: Path) -> None:
+    files(tmp_path)
+    ran = in_a_process(*IN_JOB["sweep"], cwd=tmp_path, GITHUB_ACTIONS="true")
+    assert r":\u003awarning::printed" in ran.err
+
+
 def test_github_is_an_option_too_and_marks_are_commands(tmp_path: Path) -> None:
     files(tmp_path)
     ran = in_a_process(*IN_JOB["check"], "--github", cwd=tmp_path)
