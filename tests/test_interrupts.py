@@ -283,7 +283,7 @@ def test_a_handler_that_does_not_return_is_ended_by_the_bound(tmp_path: Path, en
 # Before the command handles signals, and after its report
 
 POINTS = """
-import atexit, os, runpy, sys
+import atexit, os, runpy, signal, sys
 
 number, point = int(sys.argv[1]), sys.argv[2]
 
@@ -293,8 +293,11 @@ def send(*_arguments, **_more):
 
 
 class Hook:
+    imports = 0
+
     def find_spec(self, name, *_):
-        if name == point.removeprefix("import "):
+        self.imports += signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        if point.removeprefix("import ") in (name, str(self.imports)):
             send()
 
 
