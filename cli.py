@@ -17,7 +17,7 @@ import attrs
 import click
 from click.shell_completion import CompletionItem
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, streams
 from antecede.checker.adapters import run as adapters
 from antecede.checker.amounts import counted
 from antecede.checker.audit import audit as audits
@@ -46,12 +46,12 @@ from antecede.checker.claims import table as tables
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.extras import check_installed
-from antecede.checker.formats import check_writable, junit, sarif, write_whole
+from antecede.checker.formats import check_writable, is_stream, junit, sarif, write_whole
 from antecede.checker.formats import github as github_marks
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.registry import FORMATS, format_of, write_trace
 from antecede.checker.purity.selfcheck import MODES
-from antecede.checker.reading import refuse_unprintable
+from antecede.checker.reading import refuse_lost_folder, refuse_unprintable
 from antecede.checker.report import catalogue, completion
 from antecede.checker.report import text as reports
 from antecede.checker.report.progress import Ticker
@@ -515,6 +515,8 @@ def check_command(
         done.append(result)
         if many and not quiet:
             say(reports.spec_line(result))
+    if wanted == 1:
+        interrupts.conclude()
     _write_for_ci(junit_file, sarif_file, done)
     if many:
         say(reports.checks_text(done, len(found.specs)))
@@ -523,6 +525,7 @@ def check_command(
         say(reports.single_text(only, quiet=quiet, statistics=statistics))
         if wanted > 1:
             _show_others(only, wanted, bounds, trace_files, trace_format, say)
+            interrupts.conclude()
         for file in trace_files:
             _write_trace(file, trace_format, only, say)
     _write_result(json_file, done, many=many)
@@ -536,9 +539,10 @@ def _marks(
     """Return what prints annotations, if they are wanted, or this is a job of GitHub's."""
 
     def mark(done: Sequence[Checked]) -> None:
-        text = github_marks.text(done)
-        if text and (github_marks.wanted(os.environ) if wanted is None else wanted):
-            say(text)
+        if streams.in_github_job(os.environ) if wanted is None else wanted:
+            if text := github_marks.text(done):
+                with streams.commands():
+                    say(text)
 
     return mark
 
@@ -651,6 +655,7 @@ def test_command(
         watch=partial(ticker, spec),
     )
     ticker.clear()
+    interrupts.conclude()
     say = _discard if json_file == "-" else _say
     say(adapters.text(done))
     _write_result(json_file, [done[-1]], many=False)
@@ -828,6 +833,7 @@ def table_command(
         found.append(row)
         if not quiet:
             _complain("  ".join(tables.cells(row)[:6]))
+    interrupts.conclude()
     text = tables.rendered(found, method, form)
     if output is not None:
         write_whole(output, text + "\n")
@@ -896,6 +902,7 @@ def claims_command(
         found.append(judged)
         if not quiet:
             say(claims_report.line(judged))
+    interrupts.conclude()
     files = {} if folder is None else claims_report.save(found, folder)
     if output is not None:
         asked = f" --source {source}" if source else ""
@@ -997,6 +1004,7 @@ def sweep_command(
             gave_up |= row["verdict"] == sweeps.GAVE_UP
             if not quiet:
                 _complain(sweeps.line(row))
+    interrupts.conclude()
     rows = sweeps.asked_for(wanted, file, options, bounds)
     if parquet_file is not None:
         parquet.write(sweeps.kept_in(file).rows(), parquet_file)
@@ -1009,6 +1017,8 @@ def sweep_command(
 def _check_rows(output: str, parquet_file: str | None) -> None:
     """Refuse files for the rows of a sweep that cannot be written before it starts."""
     check_writable(output)
+    if is_stream(Path(output)):
+        raise InputError(f"cannot keep rows in {output!r}: it is no file that can be read again")
     if parquet_file is None:
         return
     check_installed("parquet", "--parquet")
@@ -1102,6 +1112,8 @@ def simulate_command(
         found = simulations.run(grid, Path(output), runner, twins=not own_handlers, quiet=quiet)
         rows += found.rows
         code = max(code, found.exit_code)
+        if grid is grids[-1]:
+            interrupts.conclude()
         if folder is not None:
             simulations.draw(grid, found.rows, folder)
         _say(found.text)
@@ -1181,6 +1193,7 @@ def audit_command(
         ticker = audit_report.Ticker()
         found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=ticker)
         ticker.clear()
+    interrupts.conclude()
     if json_file is not None:
         write = partial(write_whole, json_file) if json_file != "-" else _print
         write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
@@ -1304,6 +1317,7 @@ def prove_command(
         ticker = proving.Ticker(quiet=quiet)
         if suggests:
             found = proving.suggestion(model, actors, messages, timeout, ticker)
+            interrupts.conclude()
             _say(proving.suggest.text(found))
             return int(proving.exit_code(found.proof))
         proof = proving.prove(model, timeout, ticker)
@@ -1313,6 +1327,7 @@ def prove_command(
         if links and proof.stopped_by is None:
             found = proving.linked(model, actors, messages, history, max_states)
         ticker.clear()
+        interrupts.conclude()
         if json_file != "-":
             _say(proving.whole_text(proof, found, tried, quiet=quiet))
         _write_object(json_file, proving.whole_object(proof, found, tried))
@@ -1350,7 +1365,9 @@ def list_command(names: tuple[str, ...]) -> int:
 
     Exit codes: 0, 2 nothing has this name.
     """
-    _say("\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue())
+    text = "\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue()
+    interrupts.conclude()
+    _say(text)
     return 0
 
 
@@ -1395,6 +1412,7 @@ def replay_command(
     if interactive:
         interact(Stepper(path), _read, _say, shutil.get_terminal_size().columns - 1)
     else:
+        interrupts.conclude()
         _say(reports.replay_text(path, prop, trace))
     return 0 if path.violates is None else 1
 
@@ -1468,12 +1486,8 @@ def _shown(text: str, stream: TextIO) -> str:
 
 
 def _print(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _discard(_text: str) -> None:
@@ -1488,6 +1502,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are those of the process if None."""
     try:
         refuse_unprintable(sys.argv[1:] if arguments is None else arguments)
+        refuse_lost_folder()
         with interrupts.handled():
             code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
     except click.ClickException as error:
@@ -1499,7 +1514,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CapacityError as error:
         _complain(f"Error: {error}")
         return INCOMPLETE
-    except click.Abort as abort:
+    except (click.Abort, KeyboardInterrupt) as abort:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
         _complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE
@@ -1517,7 +1532,3 @@ def _internal(error: Exception) -> str:
         f"Internal error: {type(error).__name__}: {error}\nThis is a bug of antecede. Please "
         "report it with the command you ran and what it prints with ANTECEDE_DEBUG=1 set."
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ def text_in(file: Path | str, what: str) -> str:
     Raises:
         InputError: it cannot be read, or is no text.
     """
+    path = Path(file)
     try:
-        return Path(file).read_text(encoding="utf-8")
+        if path.is_char_device() and not path.samefile(os.devnull):
+            raise InputError(f"cannot read {what} {str(file)!r}: it is a device")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read {what} {str(file)!r}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -57,3 +61,17 @@ def refuse_unprintable(words: Iterable[str]) -> None:
             word.encode()
         except UnicodeEncodeError:
             raise InputError(f"the argument {shown} is not UTF-8; rename what it names") from None
+
+
+def refuse_lost_folder() -> None:
+    """Refuse to run in a folder that was deleted.
+
+    Raises:
+        InputError: it was.
+    """
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise InputError(
+            f"the current folder cannot be used: {error.strerror}; change to another one"
+        ) from None

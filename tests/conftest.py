@@ -101,6 +101,12 @@ def in_a_process(*arguments: object, cwd: Path, **environment: str) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+def without_progress(err: str) -> str:
+    """Return standard error without lines of progress, which slow machines show."""
+    lines = err.splitlines(keepends=True)
+    return "".join(line for line in lines if " states/s  frontier " not in line)
+
+
 def method(**options: Any) -> Options:
     """Return the options of a search that reduces nothing unless they say so."""
     return Options(**{"symmetry": False, **options})

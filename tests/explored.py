@@ -145,7 +145,7 @@ def fetch(
     if headers is None:
         headers = (("Host", own.removeprefix("http://")), ("Origin", own))
     content = body.encode() if isinstance(body, str) else body
-    connection = HTTPConnection(HOST, server.server_port, timeout=60)
+    connection = HTTPConnection(HOST, server.server_port, timeout=600)
     try:
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in headers:

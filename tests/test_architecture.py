@@ -27,6 +27,7 @@ ROOMS = (
         "registry",
         "sources",
         "interrupts",
+        "streams",
         "memory",
     ),
     ("semantics",),

@@ -18,6 +18,7 @@ from attrs import frozen
 from antecede.checker.check.report import Refused
 from antecede.checker.check.spec import KEYS, SHIPPED, Spec, load_spec, overridden
 from antecede.checker.errors import InputError
+from antecede.checker.reading import text_in
 from antecede.checker.registry import protocol_names
 
 
@@ -114,7 +115,7 @@ def _toml_files(folder: Path) -> Iterator[Path]:
 def _looks_like_a_spec(file: Path) -> bool:
     """Return whether a file is meant as a spec; one that is not valid TOML may be one."""
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        table = tomllib.loads(text_in(file, "the spec"))
+    except (InputError, ValueError, RecursionError):
         return True
     return "protocol" in table or len(KEYS & table.keys()) > 1

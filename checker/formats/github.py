@@ -14,11 +14,6 @@ from antecede.checker.check.report import Checked
 from antecede.checker.formats import sarif
 
 
-def wanted(environment: Mapping[str, str]) -> bool:
-    """Return whether this is a job of GitHub Actions."""
-    return environment.get("GITHUB_ACTIONS") == "true"
-
-
 def text(done: Sequence[Checked]) -> str:
     """Return a line per result that is not as expected; empty if there is none."""
     return "\n".join(_line(found) for found in sarif.results(done))

@@ -22,11 +22,13 @@ from urllib.parse import quote, unquote
 
 from antecede.checker.check.expectation import decides
 from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.errors import InputError
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of
 from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.reading import text_in
 from antecede.checker.report.about import about, explanation_of, question
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.result import Verdict
@@ -278,8 +280,8 @@ def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
 def _spec_source(file: str) -> Source:
     """Return where a spec says what it expects."""
     try:
-        lines = FilePath(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+        lines = text_in(file, "the spec").splitlines()
+    except InputError:
         lines = []
     says = re.compile(r"\s*(\[\s*expect\b|expect\b.*=)")
     line = next((number for number, text in enumerate(lines, 1) if says.match(text)), 1)

@@ -29,7 +29,7 @@ from attrs import frozen
 from tests.campaigns import child
 from tests.conftest import COMMAND, default_interrupts
 
-PATIENCE = 300.0
+PATIENCE = 600.0
 """Seconds after which a command counts as one that hangs."""
 
 COUNTS = ("verdict", "unique_states", "total_states", "depth", "final_states", "unreduced")
@@ -354,7 +354,7 @@ def control_group(megabytes: int) -> Iterator[Callable[[], None]]:
 MARGIN = 10.0
 """Seconds after --max-seconds within which a test of a program ends."""
 
-ENDING = 10.0
+ENDING = 100.0
 """Seconds within which everything has ended after the checker was killed."""
 
 WRAPPERS = ("{}", "sh -c {quoted}", "timeout 600 {}", "sh -c {quoted_with_another}")

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from tests.campaigns import fuzz, hostile, hostile_logs, raising, stored
+from tests.campaigns import edges, fuzz, hostile, hostile_logs, raising, stored
 
 BATCH = 200
 """Inputs of the fuzzer between two other days."""
@@ -34,6 +34,9 @@ DAYS: dict[str, Day] = {
     "constants": stored.changed_constants,
     "pages": raising.explored,
     "logs": hostile_logs.hostile_log,
+    "streams": edges.unusable,
+    "signals": edges.signalled,
+    "GitHub": edges.ordered,
 }
 ON_SPARK: dict[str, Day] = {
     "kills on Spark": partial(hostile.killed, spark=True),

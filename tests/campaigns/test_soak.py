@@ -6,6 +6,7 @@ import math
 import random
 import signal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from antecede import cli
 from antecede.checker.adapters import link
 from antecede.checker.formats import spacetime
 from antecede.checker.semantics.network import Network, network_named
-from tests.campaigns import fuzz, hostile, raising, stored
+from tests.campaigns import edges, fuzz, hostile, raising, soak, stored
 
 SEED = 1
 
@@ -81,7 +82,7 @@ def test_a_signal_during_a_hang_leaves_nothing_behind(sign: int, tmp_path: Path)
 
 def seeded(bug: str) -> tuple[str, ...]:
     """Return the command with a bug."""
-    return (sys.executable, "-c", f"{bug}\nimport sys, antecede.cli as c\nsys.exit(c.main())")
+    return (sys.executable, "-c", f"{bug}\nimport sys, antecede.__main__ as c\nsys.exit(c.main())")
 
 
 def test_a_program_that_is_left_behind_would_be_seen(
@@ -173,3 +174,40 @@ def test_a_picture_that_asks_what_failed_would_be_seen(
         chance = random.Random(f"failing/{number}")
         faults.append(fuzz.ran(raising.checks(chance, tmp_path), tmp_path).fault)
     assert any("'Raised' object has no attribute" in fault for fault in faults)
+
+
+# The edges of a command
+
+
+def faults_of(day: soak.Day, name: str, numbers: Iterable[int], folder: Path) -> list[str]:
+    """Return what went wrong on some days."""
+    faults = []
+    for number in numbers:
+        (folder / str(number)).mkdir()
+        faults += day(random.Random(f"{name}/{number}"), folder / str(number))
+    return faults
+
+
+EDGES = pytest.mark.parametrize("name", ["streams", "signals", "GitHub"])
+
+
+@EDGES
+def test_the_edges_of_a_command_are_in_order(name: str, tmp_path: Path) -> None:
+    assert [] == faults_of(soak.DAYS[name], name, range(8), tmp_path)
+
+
+BUGS = {
+    "streams": "import antecede.checker.streams as s\ns.replace = lambda *_: None",
+    "signals": "import antecede.checker.interrupts as i\ni.at_start = lambda: None",
+    "GitHub": "import antecede.checker.streams as s\ns.in_github_job = lambda _: False",
+}
+"""As it was: streams as they are, signals as Python takes them, lines as they come."""
+
+
+@EDGES
+def test_a_bug_at_an_edge_would_be_seen(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edges, "COMMAND", seeded(BUGS[name]))
+    monkeypatch.setattr(edges, "BUG", BUGS[name])
+    assert [] != faults_of(soak.DAYS[name], name, range(8), tmp_path)

@@ -697,7 +697,7 @@ def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -
         )
         assert "Ctrl-C ends it.\n" == process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = process.communicate(timeout=600)
     assert (0, "", "") == (process.returncode, rest, errors)
 
 

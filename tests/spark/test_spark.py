@@ -32,7 +32,7 @@ from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spark.transport import SparkTransport
 from antecede.checker.tables import kernels
 from antecede.checker.tables.table_filler import wrapping
-from tests.conftest import ROOT, Command, in_a_process, method
+from tests.conftest import ROOT, Command, in_a_process, method, without_progress
 from tests.local.test_global_properties import (
     SUSPICIOUS,
     asked,
@@ -496,7 +496,7 @@ def test_the_command_is_quiet_and_says_what_it_did() -> None:
     assert 0 == ran.code
     assert "engine spark" in ran.out
     assert "rounds on spark: " in ran.out
-    assert "" == ran.err
+    assert "" == without_progress(ran.err)
 
 
 @pytest.mark.parametrize(
