@@ -367,7 +367,9 @@ SMALL = ("--actors", "2", "--messages", "1", "--engine", "plain", "--quiet")
 
 
 @EVERY_SIGNAL
-@pytest.mark.parametrize("point", ["attrs", "click", "antecede.cli", "antecede.checker.check.targets"])
+@pytest.mark.parametrize(
+    "point", ["attrs", "click", "antecede.cli", "antecede.checker.check.targets"]
+)
 def test_a_signal_during_the_imports_ends_without_a_result(
     tmp_path: Path, number: int, point: str
 ) -> None:
