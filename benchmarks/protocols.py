@@ -52,24 +52,35 @@ MOST_STATES = 3_000_000
 
 HEAD = """# The protocols
 
-What each protocol guarantees on which network, as `antecede` found it: causal delivery,
-integrity (nothing twice, nothing that was not sent) and, at final states, everything delivered.
-Each cell is up to three checks of every interleaving: three actors with one message each, two with
-two, three with two where that is at most 3 million states. HOLDS says how far it got, and the
-number of states of all of them; a violation names the property and the length of the shortest
-counterexample. The specs in [specs/protocols](../specs/protocols) go further. Made by
-`python benchmarks/protocols.py`, {date}.
+This page shows what each protocol of antecede guarantees on each network, and what it costs. Use
+it to choose a protocol, or to see how one fails. To repeat a check of a cell:
 
-`duplicating` delivers every packet any number of times, `lossy:1` loses one packet at most,
-`lossy` any number. A protocol that repeats its packets (it has a timeout) may never come to a
-final state there: see the property `can-deliver`.
+```sh
+antecede check mfss --actors 3 --messages 2 --network duplicating
+```
 
-What a protocol costs is measured over all states of three actors with two messages each; where
-those are too many, of three with one and of two with two, whichever is greater (see
-`check --measures`; "-" where it cannot be). The typical run of a protocol that holds is one in
-which Alice writes m1 to Carol, then m2 to Bob, who writes m3 to Carol: of many runs, one in which
-packets overtake each other and messages have to wait. Where it does not hold, the picture is of a
-shortest counterexample.
+**Cells.** A cell has the verdict on causal delivery, on integrity (no message is delivered twice,
+and none that was not sent), and on delivery of all messages at final states. Each cell is up to
+three checks of all interleavings: three actors with one message each, two with two, and three with
+two if that takes at most 3 million states. `HOLDS to 3×2 (7,156)` means that every check up to
+three actors with two messages each holds, and that they have 7,156 states together. A violation
+names the property and the length of a shortest counterexample. The specs in
+[specs/protocols](../specs/protocols) go further.
+
+**Networks.** `duplicating` delivers every packet any number of times. `lossy:1` loses one packet
+at most, and `lossy` loses any number. A protocol with a timeout repeats its packets, so it may
+never reach a final state on these networks. Its property is `can-deliver`.
+
+**Costs.** A cost is the maximum over all states of three actors with two messages each. If these
+are too many, it is the maximum over three actors with one message each and two actors with two.
+"-" means that it cannot be measured. `check --measures` measures the same quantities.
+
+**Pictures.** If a protocol holds on some network, the first picture shows a typical run: Alice
+sends m1 to Carol and m2 to Bob, who then sends m3 to Carol. It is chosen from many random runs, so
+that packets overtake each other and messages have to wait. If a protocol fails on some network,
+the last picture shows a shortest counterexample.
+
+`python benchmarks/protocols.py` wrote this page on {date}.
 """
 
 
@@ -125,9 +136,9 @@ def _cost(found: list[Measures]) -> str:
     return (
         f"at most {counted(max(each.packets_per_sender for each in found), 'packet')} in transit "
         f"per sender and {max(each.packets_per_pair for each in found)} per pair, "
-        f"{counted(carried, 'integer')} of control data beside a message, "
+        f"{counted(carried, 'integer')} of control data per message, "
         f"{'-' if control is None else control} control packet{'' if control == 1 else 's'} per "
-        f"message, {counted(max(each.buffered for each in found), 'message')} held by one actor."
+        f"message, {counted(max(each.buffered for each in found), 'message')} held by an actor."
     )
 
 

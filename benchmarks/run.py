@@ -128,8 +128,8 @@ def start_times() -> list[str]:
     warm = min(timed(check) for _ in range(3))
     return [
         f"`antecede list` {listed:.2f} s",
-        f"a check of a tiny system, kernels on disk {warm:.2f} s",
-        f"the same without kernels, which plain Python answers, {cold:.2f} s",
+        f"a check of a tiny system with kernels on disk {warm:.2f} s",
+        f"the same check without kernels, in plain Python, {cold:.2f} s",
     ]
 
 
@@ -171,7 +171,7 @@ def engine(rows: list[str], runs: int) -> str:
         cells.append(measure(row, 1 if slow else runs))
         show(cells[-1])
     starts = "; ".join(start_times())
-    return f"{machine()}.\n\n{table(cells)}\n\nStarting: {starts}."
+    return f"{machine()}.\n\n{table(cells)}\n\nStart times: {starts}."
 
 
 def beside_spin(rows: list[str], runs: int) -> str:

@@ -134,7 +134,7 @@ WITNESSES = {"waited": lambda state: bool(state.held_back)}
 
 NEWTOP = Protocol(
     name="newtop",
-    summary="receiver-side: Lamport clocks, waits to hear from everybody",
+    summary="receiver-side: Lamport clocks, waits for a clock from every process",
     source="Newtop, as in section 3.1 of the hybrid paper",
     initial=initial,
     causal_send=causal_send,
@@ -144,7 +144,7 @@ NEWTOP = Protocol(
 )
 NEWTOP_NULL = Protocol(
     name="newtop-null",
-    summary="newtop with null packets, so that everybody is heard",
+    summary="newtop with null packets, which carry only a clock",
     source="Newtop, as in section 3.1 and footnote 2 of Table 1 of the hybrid paper",
     initial=initial,
     causal_send=causal_send_to_all,

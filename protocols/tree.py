@@ -187,12 +187,12 @@ TREE_FIGURE_2_RIGHT = tree(
 RING = routed(
     shortest_way_round,
     "tree-ring",
-    "control: a cycle of FIFO links, each message the shorter way round",
+    "control: a cycle of FIFO links; each message takes the shorter way",
     source="none; what Definition 3.2 rules out",
 )
 ONE_WAY_RING = routed(
     one_way_round,
     "tree-one-way-ring",
-    "a cycle of FIFO links that all point one way round",
+    "a cycle of FIFO links, used in one direction",
     source="Blessing, Clebsch and Drossopoulou 2017, Figure 4 without Definition 3.2",
 )

@@ -260,7 +260,7 @@ def _outcome(spec: Spec, result: Result) -> Outcome:
     if result.verdict is Verdict.VACUOUS:
         ends = bool(result.counts.final_states)
         why = " and ".join(result.never) if ends else "no run comes to an end"
-        return Outcome(spec, f"VACUOUS, for {why}", None)
+        return Outcome(spec, f"VACUOUS, because {why}", None)
     if path is None:
         # A handler's error is told with its call, which can be long; its kind is enough here.
         kind = (result.error or "").partition(" raised ")[2].partition(":")[0]

@@ -35,18 +35,29 @@ from tests.mutants.mutant import (
 PAGE = ROOT / "docs" / "mutants.md"
 LEAST_SCORE = 0.95
 
-HEAD = """# Would the checks notice?
+HEAD = """# Mutants: which bugs do the checks detect?
 
-A check that holds says as much as it would notice. So the protocols are changed here, one small
-thing at a time (a guard dropped, an order swapped, one too many, an update forgotten), and checked
-within the bounds in which the real ones hold. A mutant is detected when a check is violated, a
-handler fails, or the check has no end. One that survives says why: *equivalent* means that no
-property can tell it from the real one, *needs* that it takes the larger check that is named, which
-then does detect it. The score is the part of the others that are detected, at least 95 %.
+A passing check is only as convincing as the bugs that it would catch. This page shows the bugs that
+our checks catch: each *mutant* is a protocol with one small deliberate change, such as a dropped
+guard, a swapped order or a forgotten update. Read it before you trust a verdict on one of these
+protocols, or to choose bounds for your own.
 
-`make mutants` runs them all and writes this page. It fails where the real protocol does not hold,
-where a mutant survives without an explanation, and where an explanation is no longer true. The
-mutants are data, in [tests/mutants](../tests/mutants).
+```sh
+python -m tests.mutants.run fifo   # the mutants of one protocol
+make mutants                       # all of them; writes this page
+```
+
+Every mutant is checked within bounds that the real protocol passes. A mutant is
+*detected* if a check is violated, a handler fails, or the check never ends. Each undetected mutant
+has an explanation:
+
+* *equivalent*: no property can distinguish it from the real protocol.
+* *needs*: only a larger check detects it. The row names that check and its result.
+
+The score is the share of detected mutants among those that are not equivalent. It must be at least
+95 %. `make mutants` fails if a real protocol is not correct, if a mutant survives without an
+explanation, or if an explanation is no longer true. The mutants are data in
+[tests/mutants](../tests/mutants).
 """
 
 
