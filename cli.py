@@ -65,6 +65,7 @@ from antecede.checker.spec import (
 )
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import sweep as sweeps
+from antecede.checker.tables.cache import lacking
 from antecede.checker.targets import targets_of
 
 
@@ -496,7 +497,7 @@ def check_command(
     if found.others and not quiet:
         _complain(reports.left_out_text(found.others))
     ticker = Ticker(quiet=quiet, many=many)
-    if not quiet and method.engine != "plain" and not kernels_are_compiled():
+    if not quiet and method.engine != "plain" and not kernels_are_compiled() and not lacking():
         _complain(
             "Compiling the kernels, which is done once; until then plain Python begins."
             if begins_plainly(method)
@@ -1500,6 +1501,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INPUT_ERROR
     except CapacityError as error:
         _complain(f"Error: {error}")
+        return INCOMPLETE
+    except MemoryError:
+        _complain("Error: out of memory; use smaller bounds, or a machine with more memory")
         return INCOMPLETE
     except click.Abort as abort:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])

@@ -15,8 +15,8 @@ from antecede.checker.amounts import counted
 from antecede.checker.engine import (
     explorer_at_once,
     kernels_are_compiled,
-    only_plainly,
     pausing_explorer,
+    plain_instead,
 )
 from antecede.checker.errors import (
     CapacityError,
@@ -189,7 +189,7 @@ def check(
         starvation.refuse(options)
         options = starvation.method(system, options)
     plainly: dict[str, Any] = {}
-    if options.engine == "local" and (reason := only_plainly(system, options)):
+    if reason := plain_instead(system, options):
         options = evolve(options, engine="plain")
         plainly = {"explored_plainly": reason}
     bounds = checked(bounds.over(spec.bounds))

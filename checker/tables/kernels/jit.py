@@ -21,7 +21,8 @@ from numba.core.datamodel.models import ArrayModel
 from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import load_item, make_array, store_item
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, memory
+from antecede.checker.errors import CapacityError
 from antecede.checker.tables import cache
 
 
@@ -98,12 +99,21 @@ class _Cache(FunctionCache):
         )
 
     def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return a kept kernel, or None: Numba then compiles it.
+
+        Raises:
+            CapacityError: there is too little memory for either. LLVM would abort the process.
+        """
+        _check_memory(cache.EACH)
         try:
-            return super().load_overload(signature, target)
+            kept = super().load_overload(signature, target)
         except Exception as error:
             cache.say(f"a compiled kernel cannot be read, and is compiled anew: {error}")
             self._forget()
-            return None
+            kept = None
+        if kept is None:
+            _check_memory(cache.EACH_COMPILED)
+        return kept
 
     def _forget(self) -> None:
         try:
@@ -123,6 +133,11 @@ class _Cache(FunctionCache):
             super().save_overload(signature, data)
         except OSError as error:
             cache.say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
+
+
+def _check_memory(needed: int) -> None:
+    if lacks := memory.lacking(needed, needed):
+        raise CapacityError(f"too little memory for another compiled kernel: {lacks}")
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
