@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from antecede.checker import memory
+from antecede.checker.reading import content_of
 
 KEPT_DAYS = 30
 """After this many days without use, kernels of other sources are removed."""
@@ -155,15 +156,30 @@ def _remove_old(place: Path, kept: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
 
 
-def sealed(data: bytes) -> bytes:
-    """Return data with a digest, by which `opened` knows whether it is as it was."""
-    return hashlib.blake2b(data, digest_size=16).digest() + data
+MOST_BYTES = 1 << 28
+"""A kept kernel has fewer bytes."""
 
 
-def opened(data: bytes) -> bytes | None:
-    """Return what was sealed, or None if it is damaged."""
+def sealed(data: bytes, file: str) -> bytes:
+    """Return data with a digest, by which `opened` knows that they are those of this file."""
+    return _seal(data, file) + data
+
+
+def opened(file: str) -> bytes | None:
+    """Return what was sealed for a file, or None if it is damaged or was written for another one.
+
+    Raises:
+        InputError: it cannot be read, or is no regular file.
+    """
+    data = content_of(file, "the kernel", MOST_BYTES)
     content = data[16:]
-    return content if hashlib.blake2b(content, digest_size=16).digest() == data[:16] else None
+    return content if _seal(content, file) == data[:16] else None
+
+
+def _seal(data: bytes, file: str) -> bytes:
+    """Return a digest of data and of the file's name, which says whose kernel it is."""
+    name = os.fsencode("/".join(Path(file).parts[-2:]))
+    return hashlib.blake2b(name + b"\0" + data, digest_size=16).digest()
 
 
 def unpickled(data: bytes) -> Any:

@@ -6,6 +6,7 @@ Kernels release the GIL; none of them writes to what another thread reads at the
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -55,34 +56,31 @@ class _Kept(CompileResultCacheImpl):
 
 
 class _Sealed(IndexDataCacheFile):
-    """Files that are known to be as they were written: damaged code must never run."""
+    """Files that are known to be as they were written, under this name: no other code must run."""
 
     def _load_index(self) -> Any:
-        try:
-            with open(self._index_path, "rb") as file:
-                content = cache.opened(file.read())
-        except FileNotFoundError:
+        if not os.path.lexists(self._index_path):
             return {}
+        content = cache.opened(self._index_path)
         if content is None:
-            raise OSError(f"{self._index_path} is damaged")
+            raise OSError(f"{self._index_path} is damaged or another kernel's")
         stamp, overloads = cache.unpickled(content)
         return overloads if stamp == [self._version, self._source_stamp] else {}
 
     def _save_index(self, overloads: Any) -> None:
         stamp = [self._version, self._source_stamp]
         with self._open_for_write(self._index_path) as file:
-            file.write(cache.sealed(self._dump((stamp, overloads))))
+            file.write(cache.sealed(self._dump((stamp, overloads)), self._index_path))
 
     def _load_data(self, name: str) -> Any:
-        with open(self._data_path(name), "rb") as file:
-            content = cache.opened(file.read())
+        content = cache.opened(self._data_path(name))
         if content is None:
-            raise ValueError(f"{self._data_path(name)} is damaged")
+            raise ValueError(f"{self._data_path(name)} is damaged or another kernel's")
         return cache.unpickled(content)
 
     def _save_data(self, name: str, data: Any) -> None:
         with self._open_for_write(self._data_path(name)) as file:
-            file.write(cache.sealed(self._dump(data)))
+            file.write(cache.sealed(self._dump(data), self._data_path(name)))
 
 
 class _Cache(FunctionCache):
