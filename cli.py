@@ -1089,8 +1089,8 @@ def simulate_command(
     Options that take a LIST take several values; every combination is run, every protocol on the
     same programs. Times are medians over the seeds, with 95 % intervals in brackets.
 
-    Exit codes: 0 all runs are right, 1 one violates what its protocol promises, 3 a cluster gave
-    up on one, 2 wrong usage or input.
+    Exit codes: 0 all runs are right, 1 one violates causality or delivers wrongly, 3 a cluster
+    gave up on one, 2 wrong usage or input. A figure's controls may violate causality.
     """
     # It needs NumPy, which takes as long to load as all the rest of the command.
     from antecede.checker.simulate import command as simulations

@@ -90,7 +90,8 @@ def _place(name: str) -> str:
     if not plain or os.path.lexists(name) or name in protocol_names():
         return name
     shipped = (SHIPPED / f"{name}.toml", SHIPPED / name)
-    return next((str(path) for path in shipped if path.exists()), name)
+    # os.path.exists does not raise where a name is too long to be any file's.
+    return next((str(path) for path in shipped if os.path.exists(path)), name)
 
 
 def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:
