@@ -30,8 +30,11 @@ DAYS: dict[str, Day] = {
     "interruptions": hostile.interrupted,
     "disks": hostile.full_disk,
     "memory": hostile.little_memory,
+    "address space": hostile.little_address_space,
     "programs": hostile.bad_program,
     "constants": stored.changed_constants,
+    "files": stored.odd_files,
+    "kernels": stored.odd_kernels,
     "pages": raising.explored,
     "logs": hostile_logs.hostile_log,
 }
