@@ -115,6 +115,11 @@ def _nested(file: Path) -> None:
     file.write_text(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
 
 
+def _large(file: Path) -> None:
+    file.touch()
+    os.truncate(file, 1 << 33)
+
+
 def _wrong_type(file: Path) -> None:
     file.write_text(f"[]\n{zlib.crc32(b'[]'):08x}\n")
 
@@ -123,7 +128,7 @@ ODD: dict[str, Callable[[Path], Any]] = {
     "a symbolic link": lambda file: file.symlink_to("/dev/zero"),
     "a directory": lambda file: file.mkdir(),
     "a pipe": os.mkfifo,
-    "a large file": lambda file: (file.touch(), os.truncate(file, 1 << 33)),
+    "a large file": _large,
     "a nested list": _nested,
     "a list": _wrong_type,
     "a long key": lambda file: file.write_text(".".join("a" * 50_000) + " = 1"),
