@@ -67,6 +67,7 @@ from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, written
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import sweep as sweeps
+from antecede.checker.tables.cache import lacking
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -529,7 +530,7 @@ def check_command(
     if found.others and not quiet:
         _complain(reports.left_out_text(found.others))
     ticker = Ticker(quiet=quiet, many=many)
-    if not quiet and method.engine != "plain" and not kernels_are_compiled():
+    if not quiet and method.engine != "plain" and not kernels_are_compiled() and not lacking():
         _complain(
             "Compiling the kernels, which is done once; until then plain Python begins."
             if begins_plainly(method)
@@ -1136,8 +1137,8 @@ def simulate_command(
     all protocols on the same programs. Times are medians over the seeds, with 95 % confidence
     intervals in brackets.
 
-    Exit codes: 0 all runs are right, 1 one violates what its protocol promises, 3 a cluster gave
-    up on one, 2 wrong usage or input.
+    Exit codes: 0 all runs are right, 1 one violates causality or delivers wrongly, 3 a cluster
+    gave up on one, 2 wrong usage or input. A figure's controls may violate causality.
     """
     # It needs NumPy, which takes as long to load as all the rest of the command.
     from antecede.checker.simulate import command as simulations
@@ -1577,6 +1578,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INPUT_ERROR
     except CapacityError as error:
         _complain(f"Error: {error}")
+        return INCOMPLETE
+    except MemoryError:
+        _complain("Error: out of memory; use smaller bounds, or a machine with more memory")
         return INCOMPLETE
     except (click.Abort, KeyboardInterrupt) as abort:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.check.engine import explorer_at_once, only_plainly
+from antecede.checker.check.engine import explorer_at_once, plain_instead
 from antecede.checker.check.expectation import differences
 from antecede.checker.check.exploring import Exploration, Watch, failed
 from antecede.checker.check.report import Checked, CheckReport, Refused
@@ -178,7 +178,7 @@ def with_engine(task: Task) -> Task:
     if isinstance(task.system, EndlessSystem):
         starvation.refuse(options)
         options = starvation.method(task.system, options)
-    if options.engine == "local" and (reason := only_plainly(task.system, options)):
+    if reason := plain_instead(task.system, options):
         options, statistics = evolve(options, engine="plain"), {"explored_plainly": reason}
     return evolve(task, options=options, statistics=statistics)
 

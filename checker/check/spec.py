@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from attrs import evolve, field, frozen
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
-from antecede.checker.reading import text_in
+from antecede.checker.reading import toml_in
 from antecede.checker.registry import (
     declared_names,
     default_properties,
@@ -264,12 +263,7 @@ SHIPPED = Path(__file__).parents[2] / "specs"
 
 def load_spec(path: Path) -> Spec:
     """Read one spec from a TOML file."""
-    try:
-        table = tomllib.loads(text_in(path, "the spec"))
-    except ValueError as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from None
-    except RecursionError:
-        raise InputError(f"{path} cannot be read: it is nested too deeply") from None
+    table = toml_in(path, "the spec")
     try:
         spec = _beside(spec_from(table, str(path)), path)
         _ = spec.system

@@ -28,7 +28,7 @@ from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of
 from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.reading import text_in
+from antecede.checker.reading import MOST_BYTES, content_of
 from antecede.checker.report.about import about, explanation_of, question
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.result import Verdict
@@ -280,8 +280,8 @@ def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
 def _spec_source(file: str) -> Source:
     """Return where a spec says what it expects."""
     try:
-        lines = text_in(file, "the spec").splitlines()
-    except InputError:
+        lines = content_of(file, "the spec", MOST_BYTES).decode().splitlines()
+    except (InputError, UnicodeDecodeError):
         lines = []
     says = re.compile(r"\s*(\[\s*expect\b|expect\b.*=)")
     line = next((number for number, text in enumerate(lines, 1) if says.match(text)), 1)

@@ -67,6 +67,56 @@ def test_little_memory_ends_a_check_in_good_order(tmp_path: Path) -> None:
     assert [] == hostile.little_memory(random.Random("1/0"), tmp_path)
 
 
+SCARCE = (("check", "mfss", "--actors", "2", "--messages", "1"), 500)
+
+
+def test_little_address_space_ends_a_check_in_good_order(tmp_path: Path) -> None:
+    assert [] == hostile.cramped(*SCARCE, tmp_path)
+
+
+def test_an_abort_for_little_address_space_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: kernels were loaded whatever was left."""
+    bug = "import antecede.checker.memory as memory\nmemory.lacking = lambda *needed: None"
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    assert [] != hostile.cramped(*SCARCE, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("a pipe", "manifest.json"), ("a symbolic link", "state.json"), ("a long key", "a.toml")],
+)
+def test_an_odd_file_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    assert [] == stored.odd_file(kind, name, tmp_path)
+
+
+def test_an_odd_file_that_is_not_refused_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: only ValueError was expected of a manifest."""
+    bug = "import antecede.checker.tables.checkpoint as c\nc._UNFIT = (ValueError,)"
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    faults = stored.odd_file("a nested list", "manifest.json", tmp_path)
+    assert any("RecursionError" in fault for fault in faults)
+
+
+def test_another_kernel_is_not_loaded(tmp_path: Path) -> None:
+    assert [] == stored.odd_kernel(random.Random(1), "another kernel", tmp_path)
+
+
+def test_a_kernel_that_is_loaded_under_another_name_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: the seal was of the content alone."""
+    bug = (
+        "import antecede.checker.tables.cache as cache, pathlib\n"
+        "cache.opened = lambda file: pathlib.Path(file).read_bytes()[16:]"
+    )
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    assert [] != stored.odd_kernel(random.Random(1), "another kernel", tmp_path)
+
+
 @pytest.mark.parametrize("wrapper", hostile.WRAPPERS)
 def test_a_program_that_hangs_leaves_nothing_behind(
     wrapper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
