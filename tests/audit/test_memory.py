@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker import memory
-from antecede.checker.audit import arrays, compiled
+from antecede.checker.audit import arrays, capacity, compiled
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import fresh, grown
@@ -233,6 +234,7 @@ def test_too_little_memory_is_said(
 
 def test_a_large_table_is_not_made_without_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "LARGE", 1 << 16)
-    monkeypatch.setattr(memory, "available_memory_bytes", lambda: 1 << 20)
+    little = SimpleNamespace(available_memory_bytes=lambda: 1 << 20, shortage=lambda: None)
+    monkeypatch.setattr(capacity, "memory", little)  # kernels may still be loaded
     with pytest.raises(CapacityError, match=r"asks for \d MB more, where 1 MB are left"):
         judged(send("a", f"m{number}", "b") for number in range(100_000))
