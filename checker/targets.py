@@ -91,7 +91,7 @@ def _place(name: str) -> str:
     if not plain or os.path.lexists(name) or name in protocol_names():
         return name
     shipped = (SHIPPED / f"{name}.toml", SHIPPED / name)
-    return next((str(path) for path in shipped if path.exists()), name)
+    return next((str(path) for path in shipped if os.path.exists(path)), name)
 
 
 def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:
