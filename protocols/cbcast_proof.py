@@ -69,12 +69,12 @@ RECEIVE = Action(
     words="{0} is received by {1}",
 )
 TO_ALL_OTHERS = (
-    "every message is for everybody but its sender",
+    "every message is for all actors except its sender",
     ForAll([m, a], to(m, a) == (a != src(m))),
 )
 LIFE_OF_A_COPY = Conjunct(
     "life-of-a-copy",
-    "delivered copies were received, received ones causal-sent and for this actor",
+    "delivered copies were received, and received copies were causal-sent to this actor",
     ForAll(
         [m, a],
         And(
@@ -115,7 +115,8 @@ CBCAST = Model(
         ORDER,
         Conjunct(
             "times-are-of-sent",
-            "times cover causal-sent messages only; a message's time covers itself",
+            "times cover only causal-sent messages; a message's time and its sender's clock cover"
+            " the message",
             And(
                 ForAll([a, x], Implies(VT(a, x), sent(x))),
                 ForAll([m, x], Implies(stamp(m, x), And(sent(m), sent(x)))),
@@ -124,7 +125,7 @@ CBCAST = Model(
         ),
         Conjunct(
             "times-are-prefixes",
-            "of each sender a time covers the first messages, so that a vector says which",
+            "a time covers the first messages of each sender, so a vector identifies them",
             And(
                 ForAll([a, x, y], Implies(And(before(x, y), VT(a, y)), VT(a, x))),
                 ForAll([m, x, y], Implies(And(before(x, y), stamp(m, y)), stamp(m, x))),
@@ -133,17 +134,17 @@ CBCAST = Model(
         ),
         Conjunct(
             "clock-is-deliveries",
-            "an actor's clock covers what it sent and what was delivered there",
+            "an actor's clock covers only messages that it sent or that were delivered there",
             ForAll([a, x], Implies(VT(a, x), Or(src(x) == a, delivered_at(x, a)))),
         ),
         Conjunct(
             "knowing-is-covering",
-            "the clock of whoever knows of R covers it",
+            "the clock of an actor that knows of R covers R",
             ForAll([a], Implies(knows(a), VT(a, R))),
         ),
         Conjunct(
             "taint-is-stamped",
-            "the time of what is causally after R covers R",
+            "a message that depends on R is not R, and its time covers R",
             ForAll([m], Implies(tainted(m), And(stamp(m, R), m != R))),
         ),
         Conjunct("causal-order", CAUSAL_DELIVERY_OF_MANY.says, CAUSAL_DELIVERY_OF_MANY.formula),

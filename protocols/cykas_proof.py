@@ -197,7 +197,7 @@ CYKAS = Model(
         *GHOST_IS_OF_SENT,
         Conjunct(
             "life-of-a-yct",
-            "received YCTs were sent, and those sent are of Eager Sends that were posted",
+            "received YCTs were sent, and a YCT is sent only for a posted Eager Send",
             ForAll(
                 [m],
                 And(
@@ -209,13 +209,13 @@ CYKAS = Model(
         ),
         Conjunct(
             "waits-for-posted",
-            "an Eager Send waits for messages that were posted",
+            "an Eager Send waits only for posted messages",
             ForAll([m, x], Implies(waits(m, x), posted(x))),
             lemma="Lemma 3.4",
         ),
         Conjunct(
             "told-after-acks",
-            "a YCT is sent when all that its Eager Send waits for is acknowledged",
+            "a YCT is sent only after all messages that its Eager Send waits for are acknowledged",
             ForAll([m, x], Implies(And(told(m), waits(m, x)), acknowledged(x))),
             lemma="Lemma 3.4",
         ),
@@ -228,12 +228,12 @@ CYKAS = Model(
         ),
         Conjunct(
             "own-taint-is-later",
-            "what R's sender sent knowing of R, it sent after R",
+            "a message of R's sender that depends on R comes after R",
             ForAll([m], Implies(And(tainted(m), src(m) == src(R)), before(R, m))),
         ),
         Conjunct(
             "others-keep-still",
-            "until R is delivered, nobody but its sender posts what is causally after it",
+            "until R is delivered, only its sender posts messages that depend on it",
             ForAll(
                 [m],
                 Implies(
@@ -245,8 +245,8 @@ CYKAS = Model(
         ),
         Conjunct(
             "sender-sends-eagerly",
-            "until R is delivered, what its sender posts after it are Eager Sends that wait for R, "
-            "to others than R's destination",
+            "until R is delivered, every posted message of its sender that depends on R is an "
+            "Eager Send that waits for R and has another destination",
             ForAll(
                 [m],
                 Implies(
@@ -258,8 +258,8 @@ CYKAS = Model(
         ),
         Conjunct(
             "knowers-keep-a-secret",
-            "until R is delivered, whoever else knows of it was sent an Eager Send that waits for "
-            "R",
+            "until R is delivered, every other actor that knows of it was told by an Eager Send "
+            "that waits for R",
             ForAll(
                 [a],
                 Implies(
@@ -271,7 +271,7 @@ CYKAS = Model(
         ),
         Conjunct(
             "who-sends-tainted-knows",
-            "who sent what is causally after R knows of R",
+            "the sender of a message that depends on R knows of R",
             ForAll([m], Implies(tainted(m), knows(src(m)))),
         ),
         ORDER_IS_OF_SENT,

@@ -64,7 +64,8 @@ FIFO = Model(
         ORDER,
         Conjunct(
             "delivered-are-prefixes",
-            "of each channel the first messages are delivered, so that a number says which",
+            "the delivered messages of each channel are its first ones, so a number identifies "
+            "them",
             ForAll(
                 [x, y],
                 Implies(And(before(x, y), dst(x) == dst(y), delivered(y)), delivered(x)),

@@ -132,7 +132,7 @@ HEAR = Action(
 )
 LIFE_OF_A_PERMIT = Conjunct(
     "life-of-a-permit",
-    "received permits were sent, and those sent are of flagged messages, which were posted",
+    "received permits were sent, and a permit is sent only for a posted, flagged message",
     ForAll(
         [m],
         And(
@@ -144,12 +144,12 @@ LIFE_OF_A_PERMIT = Conjunct(
 )
 OWN_TAINT_IS_LATER = Conjunct(
     "own-taint-is-later",
-    "what R's sender sent knowing of R, it sent after R",
+    "a message of R's sender that depends on R comes after R",
     ForAll([m], Implies(And(tainted(m), src(m) == src(R)), before(R, m))),
 )
 FIRST_OF_CHANNEL = Conjunct(
     "delivered-are-prefixes",
-    "of each channel the first messages are delivered",
+    "the delivered messages of each channel are its first ones",
     ForAll(
         [m, x],
         Implies(And(before(x, m), dst(x) == dst(m), delivered(m)), delivered(x)),
@@ -186,12 +186,12 @@ HYBRID_BASIC = Model(
         OWN_TAINT_IS_LATER,
         Conjunct(
             "permits-after-acks",
-            "a permit is sent when all that was sent before its message is acknowledged",
+            "a permit is sent only after all messages before its message are acknowledged",
             ForAll([m, x], Implies(And(permit(m), before(x, m)), acknowledged(x))),
         ),
         Conjunct(
             "sender-flags",
-            "until R is delivered, what its sender posts after it is flagged",
+            "until R is delivered, every message that its sender posts after it is flagged",
             ForAll(
                 [m],
                 Implies(And(Not(delivered(R)), before(R, m), posted(m)), flagged(m)),
@@ -199,8 +199,8 @@ HYBRID_BASIC = Model(
         ),
         Conjunct(
             "knowers-miss-a-permit",
-            "until R is delivered, whoever else knows of it was told by a flagged message of R's "
-            "sender after R, and is not R's destination",
+            "until R is delivered, every other actor that knows of it was told by a later, "
+            "flagged message of R's sender whose permit is missing, and is not R's destination",
             ForAll(
                 [a],
                 Implies(
@@ -211,7 +211,8 @@ HYBRID_BASIC = Model(
         ),
         Conjunct(
             "others-wait",
-            "until R is delivered, what others sent knowing of R waits for such a permit",
+            "until R is delivered, messages of other actors that depend on R wait for such a "
+            "permit and are not posted",
             ForAll(
                 [m],
                 Implies(
@@ -272,7 +273,8 @@ HYBRID_SPS = evolve(
         *HYBRID_BASIC.conjuncts[:7],
         Conjunct(
             "permits-after-acks",
-            "a permit is sent when all before its message that is for others is acknowledged",
+            "a permit is sent only after all messages before its message to other destinations "
+            "are acknowledged",
             ForAll(
                 [m, x],
                 Implies(And(permit(m), before(x, m), dst(x) != dst(m)), acknowledged(x)),
@@ -280,8 +282,8 @@ HYBRID_SPS = evolve(
         ),
         Conjunct(
             "sender-flags",
-            "until R is delivered, what its sender posts after it to others than R's destination "
-            "is flagged",
+            "until R is delivered, every message that its sender posts after it to another "
+            "destination is flagged",
             ForAll(
                 [m],
                 Implies(
@@ -292,8 +294,8 @@ HYBRID_SPS = evolve(
         HYBRID_BASIC.conjuncts[9],
         Conjunct(
             "others-tell-the-sender-only",
-            "until R is delivered, what others sent knowing of R waits for such a permit, or is "
-            "for R's sender",
+            "until R is delivered, messages of other actors that depend on R wait for such a "
+            "permit; only those for R's sender are posted",
             ForAll(
                 [m],
                 Implies(
@@ -445,7 +447,8 @@ HYBRID_MULTICAST = Model(
     conjuncts=(
         Conjunct(
             "life-of-a-copy",
-            "acknowledged copies were delivered, delivered ones posted, posted ones causal-sent",
+            "acknowledged copies were delivered, delivered copies were posted to this actor, and "
+            "posted messages were causal-sent",
             ForAll(
                 [m, a],
                 And(
@@ -459,7 +462,7 @@ HYBRID_MULTICAST = Model(
         *GHOST_IS_OF_SENT,
         Conjunct(
             "life-of-a-permit",
-            "received permits were sent, and those sent are of flagged messages, which were posted",
+            "received permits were sent, and a permit is sent only for a posted, flagged message",
             ForAll(
                 [m, a],
                 And(
@@ -471,7 +474,7 @@ HYBRID_MULTICAST = Model(
         ),
         Conjunct(
             "delivered-are-prefixes",
-            "of each channel the first messages are delivered",
+            "the delivered messages of each channel are its first ones",
             ForAll(
                 [m, x, a],
                 Implies(And(before(x, m), to(x, a), delivered_at(m, a)), delivered_at(x, a)),
@@ -480,7 +483,7 @@ HYBRID_MULTICAST = Model(
         OWN_TAINT_IS_LATER,
         Conjunct(
             "permits-after-acks",
-            "a permit is sent when its message and all before it are acknowledged",
+            "a permit is sent only after its message and all messages before it are acknowledged",
             ForAll(
                 [m, x, a],
                 Implies(And(permit(m), Or(x == m, before(x, m)), to(x, a)), acknowledged_by(x, a)),
@@ -488,18 +491,18 @@ HYBRID_MULTICAST = Model(
         ),
         Conjunct(
             "sender-flags",
-            "until R is delivered at D, what its sender posts after it is flagged",
+            "until R is delivered at D, every message that its sender posts after it is flagged",
             ForAll([m], Implies(And(OPEN, before(R, m), posted(m)), flagged(m))),
         ),
         Conjunct(
             "multicast-is-flagged",
-            "a posted message to D and to others is flagged",
+            "if R was posted to D and other actors, it is flagged",
             ForAll([a], Implies(And(posted(R), to(R, D), to(R, a), a != D), flagged(R))),
         ),
         Conjunct(
             "knowers-miss-a-permit",
-            "until R is delivered at D, whoever but its sender knows of it was told by a flagged "
-            "message whose permit is missing, and is not D",
+            "until R is delivered at D, every actor other than its sender that knows of it was "
+            "told by a flagged message whose permit is missing, and is not D",
             ForAll(
                 [a],
                 Implies(
@@ -510,7 +513,8 @@ HYBRID_MULTICAST = Model(
         ),
         Conjunct(
             "others-wait",
-            "until R is delivered at D, what others sent knowing of R waits for such a permit",
+            "until R is delivered at D, messages of other actors that depend on R wait for such a"
+            " permit and are not posted",
             ForAll(
                 [m],
                 Implies(

@@ -87,8 +87,8 @@ MFSS = Model(
         ),
         Conjunct(
             "tainted-waits-behind",
-            "until R is delivered, what is causally after it is in the same output buffer behind "
-            "it",
+            "until R is delivered, every message that depends on it is behind it in the same "
+            "output buffer",
             ForAll(
                 [m],
                 Implies(
@@ -135,8 +135,9 @@ MFSS_FIFO = Model(
         MFSS.conjuncts[3],
         Conjunct(
             "tainted-stays-behind",
-            "until R is delivered, what is causally after it is of the same sender and later; if "
-            "it was posted, R was, too, it is for R's destination and was not delivered",
+            "until R is delivered, every message that depends on it comes from R's sender after R"
+            " and is undelivered; if such a message was posted, then R was posted and both have "
+            "one destination",
             ForAll(
                 [m],
                 Implies(

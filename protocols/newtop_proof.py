@@ -63,7 +63,7 @@ stamp = Relation("stamp", (MESSAGE, TIME), "the clock on {0} is at least {1}")
 heard = Relation("heard", (ACTOR, ACTOR, TIME), "{0} has received {2} or more from {1}")
 
 LINEAR = (
-    "clock values are in a linear order",
+    "clock values are linearly ordered",
     And(
         ForAll([t], upto(t, t)),
         ForAll([t, s], Or(upto(t, s), upto(s, t))),
@@ -137,7 +137,8 @@ DELIVER = deliver(
 
 NEWTOP = Model(
     protocol="newtop",
-    title="Newtop: Lamport clocks, delivery in clock order once everybody was heard; FIFO links",
+    title="Newtop: Lamport clocks, delivery in clock order after a message from every actor; FIFO"
+    " links",
     source="Newtop, as in section 3.1 of the hybrid paper",
     relations=(*APPLICATION, received, upto, clock, stamp, heard),
     actions=(SEND, RECEIVE, DELIVER),
@@ -146,7 +147,7 @@ NEWTOP = Model(
         ORDER,
         Conjunct(
             "clocks-are-numbers",
-            "whatever has reached a value has reached all lesser ones",
+            "a clock that has reached a value has reached all lesser values",
             And(
                 ForAll([a, t, s], Implies(And(upto(s, t), clock(a, t)), clock(a, s))),
                 ForAll([m, t, s], Implies(And(upto(s, t), stamp(m, t)), stamp(m, s))),
@@ -156,22 +157,22 @@ NEWTOP = Model(
         ),
         Conjunct(
             "stamps-are-of-clocks",
-            "the clock on a message is at most that of its sender now",
+            "the clock on a message is at most its sender's present clock",
             ForAll([m, t], Implies(stamp(m, t), And(sent(m), clock(src(m), t)))),
         ),
         Conjunct(
             "receiving-advances-the-clock",
-            "the clock of whoever received a message is at least that on it",
+            "an actor's clock is at least the clock on every message that it received",
             ForAll([m, t], Implies(And(received(m), stamp(m, t)), clock(dst(m), t))),
         ),
         Conjunct(
             "later-is-greater",
-            "of two messages of one sender the later one has the greater clock",
+            "of two messages from one sender, the later one has the greater clock",
             ForAll([m, x], Implies(before(x, m), is_less(x, m))),
         ),
         Conjunct(
             "received-in-order",
-            "of each channel the first messages are received",
+            "the received messages of each channel are its first ones",
             ForAll(
                 [m, x],
                 Implies(And(before(x, m), dst(x) == dst(m), received(m)), received(x)),
@@ -179,7 +180,7 @@ NEWTOP = Model(
         ),
         Conjunct(
             "heard-is-received",
-            "a clock that was heard came with a message that was received",
+            "every clock that an actor heard came on a message that it received",
             ForAll(
                 [a, b, t],
                 Implies(
@@ -190,17 +191,17 @@ NEWTOP = Model(
         ),
         Conjunct(
             "knowing-advances-the-clock",
-            "the clock of whoever knows of R is at least that on R",
+            "the clock of an actor that knows of R is at least the clock on R",
             ForAll([a, t], Implies(And(knows(a), stamp(R, t)), clock(a, t))),
         ),
         Conjunct(
             "taint-is-greater",
-            "the clock on what is causally after R is greater than that on R",
+            "the clock on a message that depends on R is greater than the clock on R",
             ForAll([m], Implies(tainted(m), is_less(R, m))),
         ),
         Conjunct(
             "knowing-needs-a-send",
-            "only a message that was causal-sent is known of",
+            "actors know of R only after its causal-send",
             And(
                 ForAll([a], Implies(knows(a), sent(R))),
                 ForAll([m], Implies(tainted(m), sent(R))),

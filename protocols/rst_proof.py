@@ -78,7 +78,7 @@ DELIVER = deliver(
 )
 CARRIES_ARE_SENT = Conjunct(
     "counted-was-sent",
-    "what a matrix counts was causal-sent, and messages that carry one, too",
+    "messages that a matrix counts were causal-sent, and so were messages that carry a matrix",
     And(
         ForAll([a, x], Implies(counts(a, x), sent(x))),
         ForAll([m, x], Implies(carries(m, x), And(sent(x), sent(m)))),
@@ -94,17 +94,17 @@ def first_of_channel(x: Term, y: Term) -> Formula:
 COUNTS_ARE_PREFIXES = (
     Conjunct(
         "own-are-counted",
-        "an actor counts all that it sent itself",
+        "an actor counts all messages that it sent",
         ForAll([m], Implies(sent(m), counts(src(m), m))),
     ),
     Conjunct(
         "message-carries-own-past",
-        "a message's matrix counts all that its sender sent before it",
+        "a message's matrix counts all messages that its sender sent before it",
         ForAll([m, x], Implies(before(x, m), carries(m, x))),
     ),
     Conjunct(
         "counts-are-prefixes",
-        "of each channel a matrix counts the first messages, so that its numbers say which",
+        "a matrix counts the first messages of each channel, so its numbers identify them",
         And(
             ForAll([a, x, y], Implies(And(first_of_channel(x, y), counts(a, y)), counts(a, x))),
             ForAll([m, x, y], Implies(And(first_of_channel(x, y), carries(m, y)), carries(m, x))),
@@ -113,7 +113,7 @@ COUNTS_ARE_PREFIXES = (
     ),
     Conjunct(
         "delivered-are-prefixes",
-        "of each channel the first messages are delivered, so that DELIV says which",
+        "the delivered messages of each channel are its first ones, so DELIV identifies them",
         ForAll([x, y], Implies(And(first_of_channel(x, y), delivered(y)), delivered(x))),
         needed=False,
     ),
@@ -121,12 +121,12 @@ COUNTS_ARE_PREFIXES = (
 TAINT = (
     Conjunct(
         "knowing-is-counting",
-        "whoever knows of R counts it in its matrix",
+        "an actor that knows of R counts it in its matrix",
         ForAll([a], Implies(knows(a), counts(a, R))),
     ),
     Conjunct(
         "taint-is-carried",
-        "the matrix on whatever is causally after R counts R",
+        "the matrix on a message that depends on R counts R",
         ForAll([m], Implies(tainted(m), carries(m, R))),
     ),
     Conjunct("causal-order", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),
@@ -151,7 +151,7 @@ RST = Model(
 
 COUNTED_HERE_IS_DELIVERED = Conjunct(
     "deliv-is-column-of-sent",
-    "what an actor's own matrix counts as sent to it was delivered: column i of SENT is DELIV",
+    "messages to an actor that its own matrix counts were delivered: column i of SENT is DELIV",
     ForAll([x], Implies(counts(dst(x), x), delivered(x))),
     lemma="matrix source, is DELIV redundant?",
 )

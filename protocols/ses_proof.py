@@ -100,7 +100,7 @@ SES = Model(
         ORDER,
         Conjunct(
             "times-are-of-sent",
-            "times cover causal-sent messages only",
+            "times cover only causal-sent messages",
             And(
                 ForAll([a, x], Implies(time(a, x), sent(x))),
                 ForAll([m, x], Implies(stamp(m, x), And(sent(m), sent(x)))),
@@ -110,12 +110,12 @@ SES = Model(
         ),
         Conjunct(
             "own-are-covered",
-            "an actor's clock covers all that it sent itself",
+            "an actor's clock covers all messages that it sent",
             ForAll([m], Implies(sent(m), time(src(m), m))),
         ),
         Conjunct(
             "times-are-prefixes",
-            "of each sender a time covers the first messages, so that a vector says which",
+            "a time covers the first messages of each sender, so a vector identifies them",
             And(
                 ForAll([a, x, y], Implies(And(before(x, y), time(a, y)), time(a, x))),
                 ForAll([m, x, y], Implies(And(before(x, y), stamp(m, y)), stamp(m, x))),
@@ -129,18 +129,18 @@ SES = Model(
         ),
         Conjunct(
             "clock-is-knowledge",
-            "an actor's clock covers R if, and only if, it knows of R",
+            "an actor's clock covers R if and only if the actor knows of R",
             ForAll([a], time(a, R) == knows(a)),
         ),
         Conjunct(
             "time-is-knowledge",
-            "a message's time covers R if, and only if, it is R or causally after R",
+            "a message's time covers R if and only if the message is R or depends on R",
             ForAll([m], stamp(m, R) == Or(tainted(m), And(m == R, sent(R)))),
         ),
         Conjunct(
             "knowers-have-the-pair",
-            "until R is delivered, whoever knows of it has a pair for its destination that covers "
-            "R, and is not that destination",
+            "until R is delivered, its destination does not know of it, and every actor that does"
+            " has a pair for that destination that covers R",
             ForAll(
                 [a],
                 Implies(And(Not(delivered(R)), knows(a)), And(a != dst(R), pair(a, dst(R), R))),
@@ -148,8 +148,8 @@ SES = Model(
         ),
         Conjunct(
             "tainted-carry-the-pair",
-            "until R is delivered, what is causally after it carries a pair for its destination "
-            "that covers R",
+            "until R is delivered, every message that depends on it carries a pair for R's "
+            "destination that covers R",
             ForAll([m], Implies(And(Not(delivered(R)), tainted(m)), carries(m, dst(R), R))),
         ),
         Conjunct("causal-order", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),

@@ -70,13 +70,13 @@ at = Relation("at", (MESSAGE, ACTOR, ACTOR), "{0} is on the link from {1} to {2}
 ahead = Relation("ahead", (MESSAGE, MESSAGE), "{0} is ahead of {1} on the same link")
 
 NEIGHBOURS = (
-    "links join two different nodes, both ways",
+    "a link joins two different nodes, in both directions",
     ForAll([u, v], Implies(link(u, v), And(u != v, link(v, u)))),
 )
 TREE_AXIOMS = (
     NEIGHBOURS,
     (
-        "a link has two sides, and each node is on one of them",
+        "a link has two sides, and each node is on exactly one of them",
         ForAll(
             [u, v, a],
             Implies(
@@ -85,7 +85,7 @@ TREE_AXIOMS = (
         ),
     ),
     (
-        "only a link itself leads from one of its sides to the other: there is no cycle",
+        "only the link itself leads from one of its sides to the other, so no cycle exists",
         ForAll(
             [u, v, a, b],
             Implies(
@@ -94,7 +94,7 @@ TREE_AXIOMS = (
         ),
     ),
     (
-        "going on from a link, what was behind stays behind",
+        "nodes behind a link are also behind the next link of a path",
         ForAll(
             [u, v, w, a],
             Implies(And(link(u, v), link(v, w), u != w, near(u, v, a)), near(v, w, a)),
@@ -160,8 +160,8 @@ TREE = Model(
         *GHOST_IS_OF_SENT,
         Conjunct(
             "one-place",
-            "a message is on at most one link, of the tree, after its causal-send and before its "
-            "delivery",
+            "a message is on at most one link, which belongs to the tree, and only between its "
+            "causal-send and its delivery",
             And(
                 ForAll([m], Implies(delivered(m), sent(m))),
                 ForAll(
@@ -174,7 +174,7 @@ TREE = Model(
         ),
         Conjunct(
             "on-its-way",
-            "R is on a link until it is delivered, and the link leads to its destination",
+            "from its causal-send to its delivery, R is on a link that leads to its destination",
             And(
                 Implies(And(sent(R), Not(delivered(R))), Exists([u, v], at(R, u, v))),
                 ForAll([u, v], Implies(at(R, u, v), Not(near(u, v, dst(R))))),
@@ -182,7 +182,7 @@ TREE = Model(
         ),
         Conjunct(
             "ahead-is-of-a-link",
-            "what is ahead of a message is on the same link",
+            "a message ahead of another one is on the other one's link",
             And(
                 ForAll([x, y], Implies(ahead(x, y), And(sent(x), sent(y)))),
                 ForAll([x, y, u, v], Implies(ahead(x, y), at(x, u, v) == at(y, u, v))),
@@ -191,12 +191,12 @@ TREE = Model(
         ),
         Conjunct(
             "knowers-are-behind",
-            "whoever knows of R is behind the link that R is on",
+            "every actor that knows of R is behind R's link",
             ForAll([a, u, v], Implies(And(at(R, u, v), knows(a)), near(u, v, a))),
         ),
         Conjunct(
             "tainted-is-behind",
-            "what is causally after R is on links behind that of R, or behind R on the same link",
+            "a message that depends on R is on a link behind R's link, or behind R on R's link",
             ForAll(
                 [m, u, v, a, b],
                 Implies(
@@ -219,7 +219,8 @@ TREE = Model(
 TREE_RING = evolve(
     TREE,
     protocol="tree-ring",
-    title="the same on links that need not be a tree: any of them may lead to a destination",
+    title="the tree protocol on links that need not form a tree: any link may lead to a "
+    "destination",
     source="none; what Definition 3.2 rules out",
     axioms=(TREE_AXIOMS[0], TREE_AXIOMS[1]),
     expected="FAILED",

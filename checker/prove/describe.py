@@ -18,5 +18,5 @@ def markdown(model: Model) -> str:
 
 def _row(conjunct: Conjunct) -> str:
     lemma = f" ({conjunct.lemma})" if conjunct.lemma else ""
-    own = "" if conjunct.needed else "; a claim of its own"
+    own = "" if conjunct.needed else "; not needed"
     return f"| `{conjunct.name}` | {conjunct.says}{lemma}{own} |"

@@ -76,7 +76,8 @@ ACKNOWLEDGE = Action(
 
 LIFE_OF_A_POST = Conjunct(
     "life-of-a-message",
-    "acknowledged messages were delivered, delivered ones posted, posted ones causal-sent",
+    "acknowledged messages were delivered, delivered messages were posted, and posted messages "
+    "were causal-sent",
     ForAll(
         [m],
         And(
@@ -88,12 +89,12 @@ LIFE_OF_A_POST = Conjunct(
 )
 LIFE_OF_A_RECEPTION = Conjunct(
     "life-of-a-message",
-    "delivered messages were received, received ones causal-sent",
+    "delivered messages were received, and received messages were causal-sent",
     ForAll([m], And(Implies(delivered(m), received(m)), Implies(received(m), sent(m)))),
 )
 ORDER_IS_OF_SENT = Conjunct(
     "order-is-of-sent",
-    "each sender's causal-sent messages, and no others, are in its order",
+    "each sender's order relates only different messages that it causal-sent",
     ForAll([m, x], Implies(before(x, m), And(sent(x), sent(m), src(x) == src(m), x != m))),
 )
 ORDER = Conjunct(

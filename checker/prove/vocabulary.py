@@ -351,7 +351,7 @@ def deliver_at(
 
 CAUSAL_DELIVERY = Conjunct(
     "causal-delivery",
-    "what is causally after R is not delivered at R's destination before R",
+    "no message that depends on R is delivered at R's destination before R",
     z3.ForAll(
         [_x],
         z3.Implies(z3.And(tainted(_x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
@@ -359,7 +359,7 @@ CAUSAL_DELIVERY = Conjunct(
 )
 CAUSAL_DELIVERY_OF_MANY = Conjunct(
     "causal-delivery",
-    "what is causally after R is not delivered at D, a destination of both, before R",
+    "no message that depends on R is delivered at D, a destination of both, before R",
     z3.ForAll(
         [_x],
         z3.Implies(
@@ -370,7 +370,7 @@ CAUSAL_DELIVERY_OF_MANY = Conjunct(
 )
 FIFO_DELIVERY = Conjunct(
     "fifo-delivery",
-    "what R's sender causal-sent after R to R's destination is not delivered before R",
+    "no message that R's sender causal-sent to R's destination after R is delivered before R",
     z3.ForAll(
         [_x],
         z3.Implies(z3.And(before(R, _x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
@@ -379,21 +379,21 @@ FIFO_DELIVERY = Conjunct(
 PROPERTIES = (CAUSAL_DELIVERY, CAUSAL_DELIVERY_OF_MANY, FIFO_DELIVERY)
 """What may be claimed under these names."""
 
-NO_SELF_SENDS = ("nobody sends to itself", z3.ForAll([_x], src(_x) != dst(_x)))
+NO_SELF_SENDS = ("no actor sends to itself", z3.ForAll([_x], src(_x) != dst(_x)))
 NO_SELF_SENDS_OF_MANY = (
-    "nobody sends to itself",
+    "no actor sends to itself",
     z3.ForAll([_x], z3.Not(to(_x, src(_x)))),
 )
 
 GHOST_IS_OF_SENT = (
     Conjunct(
         "knowing-needs-a-send",
-        "only a message that was causal-sent is known of",
+        "actors know of R only after its causal-send",
         z3.ForAll([_a], z3.Implies(knows(_a), sent(R))),
     ),
     Conjunct(
         "tainted-was-sent",
-        "only causal-sent messages are tainted, and only if R was causal-sent",
+        "a message that depends on R was causal-sent, and so was R",
         z3.ForAll([_x], z3.Implies(tainted(_x), z3.And(sent(_x), sent(R)))),
         needed=False,
     ),
