@@ -17,7 +17,7 @@ import attrs
 import click
 from click.shell_completion import CompletionItem
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, streams
 from antecede.checker.adapters import run as adapters
 from antecede.checker.amounts import counted
 from antecede.checker.audit import audit as audits
@@ -25,30 +25,36 @@ from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
 from antecede.checker.audit.records import fields_from
-from antecede.checker.check import (
+from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
+from antecede.checker.check.pipeline import Extras, check_all
+from antecede.checker.check.report import (
     INCOMPLETE,
     INPUT_ERROR,
     INTERNAL_ERROR,
     Checked,
     CheckReport,
     Refused,
-    check_all,
     exit_code_of,
 )
+from antecede.checker.check.spec import (
+    Spec,
+    expected_verdict,
+)
+from antecede.checker.check.targets import targets_of
 from antecede.checker.claims import sources as papers
 from antecede.checker.claims import table as tables
-from antecede.checker.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.extras import check_installed
-from antecede.checker.formats import check_writable, junit, sarif, write_whole
+from antecede.checker.formats import check_writable, is_stream, junit, sarif, write_whole
 from antecede.checker.formats import github as github_marks
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.registry import FORMATS, format_of, write_trace
 from antecede.checker.purity.selfcheck import MODES
-from antecede.checker.reading import refuse_unprintable
+from antecede.checker.reading import refuse_lost_folder, refuse_unprintable
 from antecede.checker.report import catalogue, completion
 from antecede.checker.report import text as reports
+from antecede.checker.report.help_pages import PAGES
 from antecede.checker.report.progress import Ticker
 from antecede.checker.report.terminal import COLOURS, VERDICTS, fitted, for_stream
 from antecede.checker.search import counterexample_kinds as kinds
@@ -59,13 +65,9 @@ from antecede.checker.semantics.question import Question
 from antecede.checker.settings import Setting, check_text, names_in, read, settings_of, taken
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, written
-from antecede.checker.spec import (
-    Spec,
-    expected_verdict,
-)
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import sweep as sweeps
-from antecede.checker.targets import targets_of
+from antecede.checker.tables.cache import lacking
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -232,7 +234,7 @@ def several(kind: type, name: str, says: str) -> Callable[[Any], Any]:
 PORT = Setting(
     "port",
     int,
-    "Of the page, on this machine only; 0 for any that is free.",
+    "Port of the page; 0 for any free port. Only this machine can open it.",
     8642,
     least=0,
     most=65_535,
@@ -246,7 +248,7 @@ QUESTION = options(
     click.option(
         "--expect",
         type=click.Choice(["holds", "violated", "vacuous"]),
-        help="The verdict that gives exit code 0.  [default: holds]",
+        help="Verdict that gives exit code 0.  [default: holds]",
     ),
 )
 METHOD = options(
@@ -256,12 +258,14 @@ METHOD = options(
         type=click.Choice(list(MODES)),
         default="on",
         show_default=True,
-        help="Look for handlers that are not pure: in the first calls, in all, or not at all.",
+        help="Check that handlers are pure: in the first calls (on), in all calls, or never.",
     ),
 )
 BOUNDS = record(Bounds)
 ENGINE_OF_MANY = click.option(
-    "--engine", type=click.Choice(["local", "plain"]), help="Of each check.  [default: local]"
+    "--engine",
+    type=click.Choice(["local", "plain"]),
+    help="Engine of each check; see antecede list.  [default: local]",
 )
 
 
@@ -278,10 +282,12 @@ def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
         type=click.Choice(["here", "spark"]),
         default="here",
         show_default=True,
-        help=f"Where: {said}",
+        help=said,
     )
     master = click.option(
-        "--master", metavar="URL", help="For --on spark: local[N], spark://HOST:PORT, yarn, k8s://…"
+        "--master",
+        metavar="URL",
+        help="Spark cluster: local[N], spark://HOST:PORT, yarn or k8s://…",
     )
     return options(place, *between, master, record(Options, "spark_log"))
 
@@ -289,7 +295,7 @@ def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
 TRACE_FORMAT = click.option(
     "--trace-format",
     metavar="NAME",
-    help=f"In place of what the ending says: {', '.join(FORMATS)}.",
+    help=f"Format of --trace, if not the file's ending: {', '.join(FORMATS)}.",
 )
 OUTPUT = options(
     click.option(
@@ -301,30 +307,30 @@ OUTPUT = options(
         multiple=True,
         type=A_FILE,
         metavar="FILE",
-        help="Save the counterexample; the ending says how: "
+        help="Save the counterexample. The ending chooses the format: "
         f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
-        "replay reads .json. Once for each file.",
+        "`antecede replay` reads .json. You can give it several times.",
     ),
     TRACE_FORMAT,
     click.option(
         "--sample",
         "sample_of",
         type=click.Choice(list(samples.SAMPLES)),
-        help="Where nothing is violated, show a run, which --trace saves: random, or one of the "
-        "longest.",
+        help="If no property is violated, show a run instead: a random one, or a longest one. "
+        "--trace saves it.",
     ),
     click.option(
         "--graph",
         "graph_file",
         type=A_FILE,
         metavar="FILE",
-        help="Draw the state space, if it is small: .dot, .graphml; with Graphviz .svg, .html.",
+        help="Draw the graph of a small state space: .dot, .graphml; with Graphviz .svg, .html.",
     ),
     click.option(
         "--minimise",
         is_flag=True,
-        help="Shorten the counterexample of a depth-first or random search, and bring what belongs "
-        "together next to each other.",
+        help="Shorten the counterexample of a depth-first or random search, and put related steps "
+        "next to each other.",
     ),
     click.option(
         "--max-counterexamples",
@@ -332,40 +338,39 @@ OUTPUT = options(
         type=Given(WANTED),
         default=1,
         metavar="N",
-        help="After a violation look for N counterexamples that differ in kind, in plain Python; "
-        "--trace FILE saves the others beside it as FILE-2, FILE-3, …",
+        help="After a violation, look for N counterexamples of different kinds. --trace FILE saves "
+        "the others as FILE-2, FILE-3, …",
     ),
     click.option(
         "--junit",
         "junit_file",
         type=A_FILE,
         metavar="FILE",
-        help="Write the results as JUnit XML, for CI.",
+        help="Write the results as JUnit XML for CI.",
     ),
     click.option(
         "--sarif",
         "sarif_file",
         type=A_FILE,
         metavar="FILE",
-        help="Write what is not as expected as SARIF, for code scanning: the steps of a "
-        "counterexample point at the protocol's lines.",
+        help="Write unexpected results as SARIF for code scanning. The steps of a counterexample "
+        "point at the protocol's lines.",
     ),
     click.option(
         "--github/--no-github",
         default=None,
-        help="Mark what is not as expected in pull requests, by GitHub's annotations.  [default: "
-        "where GITHUB_ACTIONS is set]",
+        help="Mark unexpected results in the pull request.  [default: on if GITHUB_ACTIONS is set]",
     ),
     click.option(
         "--measures",
         is_flag=True,
-        help="Measure what the protocol costs: packets in transit, control data, buffers; in plain "
-        "Python, up to 300,000 states.",
+        help="Measure the protocol's costs: packets in transit, control data, buffers. Takes plain "
+        "Python, at most 300,000 states.",
     ),
     click.option(
-        "--statistics", is_flag=True, help="Tell more: transitions by kind, memory, depths."
+        "--statistics", is_flag=True, help="Report transitions by kind, memory and depths."
     ),
-    click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict."),
+    click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress."),
 )
 
 
@@ -374,39 +379,65 @@ def _names(kind: type, *more: str) -> frozenset[str]:
 
 
 OPTION_GROUPS = {
-    "What is run": _names(Question, "protocols", "expect", *FIELDS),
-    "How it is explored": _names(Options, "selfcheck"),
-    "When to give up": _names(Bounds),
+    "Question": _names(Question, "protocols", "expect", *FIELDS),
+    "Search": _names(Options, "selfcheck"),
+    "Bounds": _names(Bounds),
 }
-MANY_OPTIONS = 20  # from so many on, a help page has the options in groups
 COMMAND_GROUPS = {
-    "One check": ("check", "test", "replay", "explore", "list"),
+    "Check a protocol": ("check", "test", "replay", "explore", "list"),
     "Many checks": ("sweep", "table", "claims"),
-    "Other questions": ("prove", "simulate", "audit"),
+    "Other methods": ("prove", "simulate", "audit"),
 }
 
 
-class GroupedOptions(click.Command):
-    """A command that shows its options in groups if there are many of them."""
+def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Show the help page with all options, and end."""
+    if wanted and not context.resilient_parsing:
+        context.meta["all options"] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+class CommandWithExamples(click.Command):
+    """A command whose help page shows examples and its main options; `--help-all` shows all."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        """Add the option --help-all."""
+        super().__init__(*arguments, **named)
+        if len(self._main()) < len([p for p in self.params if isinstance(p, click.Option)]):
+            self.params.append(
+                click.Option(
+                    ["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_show_all,
+                    help="Show all options.",
+                )
+            )
+
+    def _main(self) -> tuple[str, ...]:
+        return PAGES[str(self.name)].main
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each group of options under its heading, and the others at the end."""
-        taken = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
-        shown = [(p.name, p.get_help_record(ctx)) for p in taken]
-        left = {name: line for name, line in shown if line is not None}
-        if len(left) < MANY_OPTIONS:
-            _section(formatter, "Options", list(left.values()))
+        """Write the examples and the main options, or all options in groups."""
+        lines = {p.name: p.get_help_record(ctx) for p in self.get_params(ctx)}
+        left = {name: line for name, line in lines.items() if line is not None}
+        if not ctx.meta.get("all options"):
+            with formatter.section("Examples"):
+                formatter.write_dl(PAGES[str(self.name)].examples, col_max=60)
+            helps = [line for line in left.values() if "--help" in line[0]]
+            _section(formatter, "Options", [*(left[name] for name in self._main()), *helps])
             return
-        for heading, names in OPTION_GROUPS.items():
-            group = [left.pop(name) for name in list(left) if name in names]
-            _section(formatter, heading, group)
-        _section(formatter, "Other options", list(left.values()))
+        for heading, group in OPTION_GROUPS.items():
+            _section(formatter, heading, [left.pop(name) for name in list(left) if name in group])
+        _section(formatter, "Output and other options", list(left.values()))
 
 
 class GroupedCommands(click.Group):
     """The command, whose help groups the subcommands and cuts no sentence about them short."""
 
-    command_class = GroupedOptions
+    command_class = CommandWithExamples
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each group of subcommands under its heading."""
@@ -429,9 +460,11 @@ def _section(
 )
 @click.version_option(formats.own_version(), prog_name="antecede")
 def commands() -> None:
-    """Check protocols for causal message delivery by exploring everything that can happen.
+    """Check protocols for causal message delivery: explore every order of sends and deliveries.
 
-    antecede COMMAND --help says what a command takes, and what its exit codes mean.
+    Start with: antecede check mfss
+
+    Run antecede COMMAND --help for the options and exit codes of a command.
     """
 
 
@@ -467,12 +500,13 @@ def check_command(
 ) -> int:
     """Check protocols, specs, or every spec in a folder.
 
-    Options that are given take the place of what a spec says. One of several that cannot be checked
-    does not stop the others.
+    antecede explores every interleaving within the bounds. It reports HOLDS, or the shortest
+    counterexample. Options replace the settings of a spec. If one of several specs cannot be
+    checked, the others still are.
 
-    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or a protocol that fails,
-    3 INCOMPLETE (a bound was hit, or Ctrl-C) or VACUOUS (what holds, holds of nothing), 4 internal
-    error.
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or a handler failed,
+    3 INCOMPLETE (a bound or Ctrl-C ended the search) or VACUOUS (the property was never put to the
+    test), 4 internal error.
     """
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     found = targets_of(names, _spec_values(values))
@@ -496,7 +530,7 @@ def check_command(
     if found.others and not quiet:
         _complain(reports.left_out_text(found.others))
     ticker = Ticker(quiet=quiet, many=many)
-    if not quiet and method.engine != "plain" and not kernels_are_compiled():
+    if not quiet and method.engine != "plain" and not kernels_are_compiled() and not lacking():
         _complain(
             "Compiling the kernels, which is done once; until then plain Python begins."
             if begins_plainly(method)
@@ -508,15 +542,15 @@ def check_command(
         method,
         bounds,
         selfcheck=selfcheck,
-        minimised=minimise,
-        measured=measures,
-        sampled=sample_of,
+        extras=Extras(minimise, measures, sample_of),
         watch=ticker,
     ):
         ticker.clear()
         done.append(result)
         if many and not quiet:
             say(reports.spec_line(result))
+    if wanted == 1:
+        interrupts.conclude()
     _write_for_ci(junit_file, sarif_file, done)
     if many:
         say(reports.checks_text(done, len(found.specs)))
@@ -525,6 +559,7 @@ def check_command(
         say(reports.single_text(only, quiet=quiet, statistics=statistics))
         if wanted > 1:
             _show_others(only, wanted, bounds, trace_files, trace_format, say)
+            interrupts.conclude()
         for file in trace_files:
             _write_trace(file, trace_format, only, say)
     _write_result(json_file, done, many=many)
@@ -538,9 +573,10 @@ def _marks(
     """Return what prints annotations, if they are wanted, or this is a job of GitHub's."""
 
     def mark(done: Sequence[Checked]) -> None:
-        text = github_marks.text(done)
-        if text and (github_marks.wanted(os.environ) if wanted is None else wanted):
-            say(text)
+        if streams.in_github_job(os.environ) if wanted is None else wanted:
+            if text := github_marks.text(done):
+                with streams.commands():
+                    say(text)
 
     return mark
 
@@ -580,28 +616,28 @@ def _only(done: Sequence[Checked]) -> CheckReport:
 @click.option(
     "--engine",
     type=click.Choice(["local", "plain"]),
-    help="What explores; see list.  [default: local]",
+    help="Search engine; see antecede list.  [default: local]",
 )
 @click.option(
     "--walks",
     type=click.IntRange(0, 10**9),
     default=Options().walks,
     show_default=True,
-    help="Random walks where the search ends at a bound; 0 for none.",
+    help="Number of random walks after a search that a bound ended; 0 for none.",
 )
 @click.option(
     "--seed",
     type=int,
     default=Options().seed,
     show_default=True,
-    help="Of the walks: the same seed, the same walks.",
+    help="Seed of the random walks.",
 )
 @click.option(
     "--selfcheck",
     type=click.Choice(list(MODES)),
     default="on",
     show_default=True,
-    help="Look for code that is not deterministic: in the first calls, in all, or not at all.",
+    help="Check that the code is deterministic: in the first calls (on), in all calls, or never.",
 )
 @BOUNDS
 @click.option(
@@ -612,10 +648,10 @@ def _only(done: Sequence[Checked]) -> CheckReport:
     "trace_file",
     type=A_FILE,
     metavar="FILE",
-    help="Save the counterexample; see check --help.",
+    help="Save the counterexample; see antecede check --help.",
 )
 @TRACE_FORMAT
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 def test_command(
     adapter: str,
     walks: int,
@@ -626,15 +662,15 @@ def test_command(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Run real code under a network that the checker controls: everything, then random walks.
+    """Run real code on a network that the checker controls.
 
-    CLASS is made with (actor, actors) and has the methods causal_send(out, message) and
-    receive(out, src, packet); a program in another language answers in JSON lines. Breadth-first up
-    to the bounds (20,000 states if none is given) and half of --max-seconds, then --walks random
-    walks, whose counterexample is shortened.
+    antecede calls CLASS(actor, actors) for each actor, then its methods causal_send(out, message)
+    and receive(out, src, packet). A program in another language answers in JSON lines. The search
+    is breadth-first, up to 20,000 states or your bounds, and takes half of --max-seconds. Random
+    walks follow.
 
-    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or code that fails, 3
-    nothing was found, and a bound was hit.
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or the code failed, 3 no
+    violation was found before a bound.
     """
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     _check_traces([] if trace_file is None else [trace_file], trace_format)
@@ -653,6 +689,7 @@ def test_command(
         watch=partial(ticker, spec),
     )
     ticker.clear()
+    interrupts.conclude()
     say = _discard if json_file == "-" else _say
     say(adapters.text(done))
     _write_result(json_file, [done[-1]], many=False)
@@ -775,14 +812,14 @@ def _write_trace(
     default="3x3",
     show_default=True,
     metavar="ACTORSxMESSAGES",
-    help="How many actors, and messages of each.",
+    help="Number of actors, and of messages per actor.",
 )
 @click.option(
     "--history",
     default="knowledge",
     show_default=True,
     metavar="NAME|all",
-    help=f"{', '.join(HISTORIES)}, or all.",
+    help=f"Encoding of the history: {', '.join(HISTORIES)}, or all.",
 )
 @record(Question, "sends", "clock_at")
 @METHOD
@@ -793,10 +830,10 @@ def _write_trace(
     type=click.Choice(tables.FORMATS),
     default="text",
     show_default=True,
-    help="How the table is written.",
+    help="Format of the table.",
 )
-@click.option("--output", type=A_FILE, metavar="FILE", help="Write the table there.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--output", type=A_FILE, metavar="FILE", help="Write the table to a file.")
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 def table_command(
     size: str,
     history: str,
@@ -808,10 +845,10 @@ def table_command(
     selfcheck: str,
     **values: Any,
 ) -> int:
-    """Reproduce the verification table of the Cykas paper, its figures beside ours.
+    """Reproduce the verification table of the Cykas paper, with its figures beside ours.
 
-    Exit codes: 0 the three verdicts are the paper's, 1 one is not, 2 wrong usage or input, 3 one
-    was not reached.
+    Exit codes: 0 the verdicts agree with the paper, 1 a verdict differs, 2 wrong usage or input, 3
+    a search did not reach a verdict.
     """
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
     actors, messages = tables.parsed_bounds(size)
@@ -830,6 +867,7 @@ def table_command(
         found.append(row)
         if not quiet:
             _complain("  ".join(tables.cells(row)[:6]))
+    interrupts.conclude()
     text = tables.rendered(found, method, form)
     if output is not None:
         write_whole(output, text + "\n")
@@ -840,9 +878,7 @@ def table_command(
 
 
 @commands.command("claims")
-@click.option(
-    "--source", metavar="NAME", help=f"One of {', '.join(papers.NAMES)}.  [default: all of them]"
-)
+@click.option("--source", metavar="NAME", help=f"Paper: {', '.join(papers.NAMES)}.  [default: all]")
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the report as JSON."
 )
@@ -850,20 +886,20 @@ def table_command(
     "--output",
     type=A_FILE,
     metavar="FILE.md",
-    help="Write the report as a page; counterexamples go to the folder of the same name beside it.",
+    help="Write the report as a page. Counterexamples go to a folder of the same name.",
 )
-@click.option("--quick", is_flag=True, help="Smaller bounds: less than a minute.")
+@click.option("--quick", is_flag=True, help="Use smaller bounds; takes less than a minute.")
 @click.option(
     "--rows",
     multiple=True,
     type=A_FILE,
     metavar="FILE.jsonl",
-    help="Rows of simulate: what the papers say of times and sizes is decided by them, too.",
+    help="Output of antecede simulate, which decides claims about times and sizes.",
 )
 @ENGINE_OF_MANY
 @record(Options, "threads")
 @record(Bounds, "max_seconds")
-@click.option("--quiet", is_flag=True, help="Only the summary.")
+@click.option("--quiet", is_flag=True, help="Print only the summary.")
 def claims_command(
     source: str | None,
     json_file: str | None,
@@ -873,9 +909,9 @@ def claims_command(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Regenerate what the papers claim from checks: confirmed, consistent, refuted or undecided.
+    """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided.
 
-    Exit codes: 0 every claim is decided, 2 wrong usage or input, 3 one is undecided.
+    Exit codes: 0 every claim is decided, 2 wrong usage or input, 3 a claim is undecided.
     """
     # The report needs the claims of all papers, and few ask for it.
     from antecede.checker.claims import report as claims_report
@@ -898,6 +934,7 @@ def claims_command(
         found.append(judged)
         if not quiet:
             say(claims_report.line(judged))
+    interrupts.conclude()
     files = {} if folder is None else claims_report.save(found, folder)
     if output is not None:
         asked = f" --source {source}" if source else ""
@@ -922,7 +959,7 @@ def claims_command(
     "protocols",
     type=Named("registered"),
     metavar="NAME,…",
-    help="In place of the specs' own.",
+    help="Protocols, instead of those of the specs.",
 )
 @several(Question, "actors", "2,3")
 @several(Question, "messages", "1,2,3")
@@ -934,11 +971,11 @@ def claims_command(
 @record(Question, "properties")
 @record(Options, "symmetry", "memory")
 @ENGINE_OF_MANY
-@where("in processes of this machine, or as tasks of a Spark cluster.")
+@where("Run checks in processes of this machine, or as tasks of a Spark cluster.")
 @click.option(
     "--processes",
     type=Given(PROCESSES),
-    help="For --on here: checks at once.  [default: one per core]",
+    help="Number of checks that run at once on this machine.  [default: one per core]",
 )
 @BOUNDS
 @click.option(
@@ -947,16 +984,16 @@ def claims_command(
     metavar="FILE.jsonl",
     default="sweep.jsonl",
     show_default=True,
-    help="A row per check, as soon as it is there. What is in the file already is not run again.",
+    help="Append a row per finished check. Rows that the file already has are not run again.",
 )
 @click.option(
     "--parquet",
     "parquet_file",
     type=A_FILE,
     metavar="FILE",
-    help="At the end write all rows of --output there, too, as Parquet.",
+    help="At the end, also write all rows as Parquet.",
 )
-@click.option("--quiet", is_flag=True, help="Only the matrix at the end.")
+@click.option("--quiet", is_flag=True, help="Print only the matrix at the end.")
 def sweep_command(
     targets: tuple[str, ...],
     protocols: str | None,
@@ -969,8 +1006,8 @@ def sweep_command(
 ) -> int:
     """Check every combination of protocols, bounds, networks and encodings.
 
-    Exit codes: 0 every check says HOLDS or VIOLATED, 2 wrong usage or input, 3 one says something
-    else.
+    Exit codes: 0 every check ended with HOLDS or VIOLATED, 2 wrong usage or input, 3 a check ended
+    otherwise.
     """
     names = names_in(protocols)
     if not targets and not names:
@@ -999,6 +1036,7 @@ def sweep_command(
             gave_up |= row["verdict"] == sweeps.GAVE_UP
             if not quiet:
                 _complain(sweeps.line(row))
+    interrupts.conclude()
     rows = sweeps.asked_for(wanted, file, options, bounds)
     if parquet_file is not None:
         parquet.write(sweeps.kept_in(file).rows(), parquet_file)
@@ -1011,6 +1049,8 @@ def sweep_command(
 def _check_rows(output: str, parquet_file: str | None) -> None:
     """Refuse files for the rows of a sweep that cannot be written before it starts."""
     check_writable(output)
+    if is_stream(Path(output)):
+        raise InputError(f"cannot keep rows in {output!r}: it is no file that can be read again")
     if parquet_file is None:
         return
     check_installed("parquet", "--parquet")
@@ -1026,22 +1066,30 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
     "figures",
     multiple=True,
     type=click.Choice(["cykas", *FIGURES]),
-    help="The grid of a paper's figure; once for each. cykas is all three of its paper.",
+    metavar="NAME",
+    help=f"Reproduce a paper's figure: {', '.join(FIGURES)}, or cykas for all three of its paper. "
+    "You can give it several times.",
 )
-@click.option("--quick", is_flag=True, help="With --figure: fewer and smaller runs, in a minute.")
+@click.option(
+    "--quick", is_flag=True, help="With --figure: fewer and smaller runs; takes a minute."
+)
 @options(*map(assumption, FIELDS))
 @click.option(
     "--seeds",
     type=click.IntRange(1, 100_000),
-    help="How many programs are drawn for each point.  [default: 30; with --quick 3]",
+    help="Number of random programs per point.  [default: 30; with --quick 3]",
 )
-@click.option("--own-handlers", is_flag=True, help="Call no twin: the handlers that are checked.")
+@click.option(
+    "--own-handlers",
+    is_flag=True,
+    help="Run the checked handlers themselves, not faster copies of them.",
+)
 @where(
-    "in processes of this machine, or as tasks of a Spark cluster.",
+    "Run in processes of this machine, or as tasks of a Spark cluster.",
     click.option(
         "--workers",
         type=Given(PROCESSES),
-        help="For --on here: runs at once.  [default: one per core]",
+        help="Number of runs at once on this machine.  [default: one per core]",
     ),
 )
 @click.option(
@@ -1050,23 +1098,23 @@ def _check_rows(output: str, parquet_file: str | None) -> None:
     metavar="FILE.jsonl",
     default="simulate.jsonl",
     show_default=True,
-    help="A row per run, as soon as it is there. What is in the file already is not run again.",
+    help="Append a row per finished run. Rows that the file already has are not run again.",
 )
 @click.option(
     "--parquet",
     "parquet_file",
     type=A_FILE,
     metavar="FILE",
-    help="The rows of these runs as Parquet.",
+    help="Also write the rows of these runs as Parquet.",
 )
 @click.option(
     "--svg",
     "folder",
     type=Named("dir"),
     metavar="FOLDER",
-    help="With --figure: draw it there (needs Matplotlib: pip install 'antecede[plot]').",
+    help="With --figure: draw it into a folder. Needs Matplotlib: pip install 'antecede[plot]'.",
 )
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 def simulate_command(
     protocols: str | None,
     figures: tuple[str, ...],
@@ -1083,13 +1131,14 @@ def simulate_command(
     quiet: bool,
     **values: str | None,
 ) -> int:
-    """Run protocols on simulated time, and say how long everything takes.
+    """Run protocols in simulated time, and compare how long they take.
 
-    Options that take a LIST take several values; every combination is run, every protocol on the
-    same programs. Times are medians over the seeds, with 95 % intervals in brackets.
+    A LIST is one or more values with commas between them. antecede runs every combination, and runs
+    all protocols on the same programs. Times are medians over the seeds, with 95 % confidence
+    intervals in brackets.
 
-    Exit codes: 0 all runs are right, 1 one violates what its protocol promises, 3 a cluster gave
-    up on one, 2 wrong usage or input.
+    Exit codes: 0 all runs are right, 1 one violates causality or delivers wrongly, 3 a cluster
+    gave up on one, 2 wrong usage or input. A figure's controls may violate causality.
     """
     # It needs NumPy, which takes as long to load as all the rest of the command.
     from antecede.checker.simulate import command as simulations
@@ -1104,6 +1153,8 @@ def simulate_command(
         found = simulations.run(grid, Path(output), runner, twins=not own_handlers, quiet=quiet)
         rows += found.rows
         code = max(code, found.exit_code)
+        if grid is grids[-1]:
+            interrupts.conclude()
         if folder is not None:
             simulations.draw(grid, found.rows, folder)
         _say(found.text)
@@ -1117,20 +1168,20 @@ def simulate_command(
 @click.option(
     "--log-format",
     type=click.Choice(logs.FORMATS),
-    help="What the logs are.  [default: what the first line looks like]",
+    help="Format of the logs.  [default: guessed from the first line]",
 )
 @click.option(
     "--event",
     metavar="REGEX",
-    help="What is a causal-send or a delivery in the texts of a ShiViz log: named groups message, "
-    "event (or send and deliver), to.  [default: clauses such as 'causal-sends m1 to bob' and "
-    "'delivers m1']",
+    help="Pattern for sends and deliveries in the texts of a ShiViz log, with the named groups "
+    "message, event (or send and deliver) and to.  [default: 'causal-sends m1 to bob', 'delivers "
+    "m1']",
 )
 @click.option(
     "--fields",
     metavar="NAME=FIELD,…",
-    help="What the records of another program's log are called: actor, event, message, to, and "
-    "what its event says of a causal-send (send) and a delivery (deliver).",
+    help="Field names of another program's log: actor=…, event=…, message=…, to=…, and its names "
+    "for the events: send=…, deliver=….",
 )
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the findings as JSON."
@@ -1143,9 +1194,11 @@ def simulate_command(
     help="Draw the first violation of causal delivery: .svg, .html, .shiviz, .json.",
 )
 @click.option(
-    "--unfinished", is_flag=True, help="The log ends early: messages may still be in transit."
+    "--unfinished",
+    is_flag=True,
+    help="The log ends early, so messages may still be in transit.",
 )
-@where("in this process, or on a Spark cluster, whose executors read the logs.")
+@where("Audit in this process, or on a Spark cluster, whose executors read the logs.")
 def audit_command(
     names: tuple[str, ...],
     log_format: str | None,
@@ -1158,14 +1211,15 @@ def audit_command(
     master: str | None,
     spark_log: bool,
 ) -> int:
-    """Judge the logs of a real system by the same causality as a check; - is standard input.
+    """Find violations of causal delivery in the logs of a real system.
 
-    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}; or the log
-    is one of ShiViz, whose vector clocks are judged, too. Logs may be compressed (gzip, zstd) or
-    Parquet files; of several, each holds all events of its actors. A folder is one log in parts.
+    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}. A ShiViz
+    log is read, too, and its vector clocks are checked. Logs may be compressed (gzip, zstd) or
+    Parquet files. If you give several, each must hold all events of its actors. A folder is one log
+    in parts, and - is standard input.
 
-    Exit codes: 0 nothing is wrong, 1 something is, 2 a log cannot be read or has no causal-send, 3
-    nothing was delivered, and nothing is known to be missing.
+    Exit codes: 0 no violation, 1 a violation, 2 a log cannot be read or has no causal-send, 3 no
+    message was delivered.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))
@@ -1183,6 +1237,7 @@ def audit_command(
         ticker = audit_report.Ticker()
         found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=ticker)
         ticker.clear()
+    interrupts.conclude()
     if json_file is not None:
         write = partial(write_whole, json_file) if json_file != "-" else _print
         write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
@@ -1220,12 +1275,12 @@ def _audit_on_spark(
     default=TIMEOUT.default,
     show_default=True,
     metavar="SECONDS",
-    help="How long the solver may take for one obligation.",
+    help="Time limit of the solver for one obligation.",
 )
 @click.option(
     "--expect",
     type=click.Choice(["proved", "failed"]),
-    help="The answer that gives exit code 0.  [default: as registered]",
+    help="Result that gives exit code 0.  [default: as registered]",
 )
 @click.option(
     "--mutants",
@@ -1237,42 +1292,60 @@ def _audit_on_spark(
     "--suggest",
     "suggests",
     is_flag=True,
-    help="In place of the proof: look for conjuncts that are true in all linked states and "
-    "inductive together.",
+    help="Instead of proving, look for conjuncts that hold in all linked states and are inductive "
+    "together.",
 )
 @click.option(
     "--link",
     "links",
     is_flag=True,
-    help="Compare the model with the protocol's Python, too, in every state within --actors and "
-    "--messages.",
+    help="Also compare the model with the protocol's Python code, in every state within --actors "
+    "and --messages.",
 )
-@click.option("--actors", type=int, default=3, show_default=True, help="For --link, --suggest.")
-@click.option("--messages", type=int, default=1, show_default=True, help="For --link, --suggest.")
+@click.option(
+    "--actors",
+    type=int,
+    default=3,
+    show_default=True,
+    help="Number of actors for --link and --suggest.",
+)
+@click.option(
+    "--messages",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Messages per actor for --link and --suggest.",
+)
 @click.option(
     "--history",
     type=click.Choice(list(HISTORIES)),
     default="knowledge",
     show_default=True,
-    help="For --link: what is one state.",
+    help="Encoding of the history for --link.",
 )
 @click.option(
-    "--max-states", type=click.IntRange(min=1), help="For --link: give up at so many unique states."
+    "--max-states",
+    type=click.IntRange(min=1),
+    help="Stop --link after this number of unique states.",
 )
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
 )
 @click.option(
-    "--junit", "junit_file", type=A_FILE, metavar="FILE", help="Write it as JUnit XML, for CI."
+    "--junit",
+    "junit_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="Write the result as JUnit XML for CI.",
 )
 @click.option(
     "--smt2",
     "smt2_folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write every obligation there as SMT-LIB 2, for other solvers.",
+    help="Write every obligation as SMT-LIB 2, for other solvers.",
 )
-@click.option("--quiet", is_flag=True, help="No progress; of the report only the verdict.")
+@click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress.")
 def prove_command(
     target: str,
     timeout: float,
@@ -1291,7 +1364,8 @@ def prove_command(
 ) -> int:
     """Prove a protocol's abstract model for every number of actors and messages.
 
-    PROVED is about the model, never about the Python; LINKED is about both, within bounds.
+    PROVED is a statement about the model, not about the Python code. LINKED (with --link) says that
+    the model and the code agree within the bounds.
 
     Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 UNKNOWN, 4 internal
     error.
@@ -1306,6 +1380,7 @@ def prove_command(
         ticker = proving.Ticker(quiet=quiet)
         if suggests:
             found = proving.suggestion(model, actors, messages, timeout, ticker)
+            interrupts.conclude()
             _say(proving.suggest.text(found))
             return int(proving.exit_code(found.proof))
         proof = proving.prove(model, timeout, ticker)
@@ -1315,6 +1390,7 @@ def prove_command(
         if links and proof.stopped_by is None:
             found = proving.linked(model, actors, messages, history, max_states)
         ticker.clear()
+        interrupts.conclude()
         if json_file != "-":
             _say(proving.whole_text(proof, found, tried, quiet=quiet))
         _write_object(json_file, proving.whole_object(proof, found, tried))
@@ -1348,11 +1424,13 @@ def _write_object(json_file: str | None, found: dict[str, Any]) -> None:
 def list_command(names: tuple[str, ...]) -> int:
     """List the protocols, properties, networks, workloads, histories, searches and engines.
 
-    With names it says all there is to say of them; with a file, which protocols it defines.
+    With names, show the details of each. With a file, show the protocols that it defines.
 
-    Exit codes: 0, 2 nothing has this name.
+    Exit codes: 0, or 2 if a name is unknown.
     """
-    _say("\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue())
+    text = "\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue()
+    interrupts.conclude()
+    _say(text)
     return 0
 
 
@@ -1360,7 +1438,8 @@ TRACED = click.option(
     "--protocol",
     type=Named("protocol"),
     metavar="NAME|FILE.py:OBJECT",
-    help="The protocol of a trace; needed where it is a file, for replaying runs it.",
+    help="Protocol of the trace. You must give it if it is a Python file, because replaying runs "
+    "the file.",
 )
 
 
@@ -1372,11 +1451,12 @@ TRACED = click.option(
     multiple=True,
     type=A_FILE,
     metavar="FILE",
-    help="Save it in another format, too, as the ending says; see check --help. Once for each.",
+    help="Also save the run in another format; see antecede check --help. You can give it several "
+    "times.",
 )
 @TRACE_FORMAT
 @TRACED
-@click.option("--interactive", is_flag=True, help="Step through it, forwards and backwards.")
+@click.option("--interactive", is_flag=True, help="Step through the run, forwards and backwards.")
 def replay_command(
     trace: str,
     trace_files: tuple[str, ...],
@@ -1384,10 +1464,10 @@ def replay_command(
     protocol: str | None,
     interactive: bool,
 ) -> int:
-    """Replay a saved counterexample through plain Python.
+    """Replay a saved counterexample in plain Python.
 
-    Exit codes: 1 it still violates its property, 0 it no longer does, 2 it is no trace, or does not
-    fit the protocol any more.
+    Exit codes: 1 the run still violates its property, 0 it no longer does, 2 the file is no trace,
+    or the protocol no longer allows the run.
     """
     _check_traces(trace_files, trace_format)
     _check_outputs(*(("trace", file) for file in trace_files))
@@ -1397,6 +1477,7 @@ def replay_command(
     if interactive:
         interact(Stepper(path), _read, _say, shutil.get_terminal_size().columns - 1)
     else:
+        interrupts.conclude()
         _say(reports.replay_text(path, prop, trace))
     return 0 if path.violates is None else 1
 
@@ -1412,7 +1493,7 @@ def replay_command(
     help=PORT.says,
 )
 @TRACED
-@click.option("--no-browser", is_flag=True, help="Say the address, and open no browser.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @record(Bounds, "max_states", "max_seconds")
 def explore_command(
     target: str,
@@ -1420,10 +1501,10 @@ def explore_command(
     no_browser: bool,
     **values: Any,
 ) -> int:
-    """Step through the state space by hand, on a web page of this machine.
+    """Step through the state space by hand, on a local web page.
 
-    The address names the state, so that it can be sent to somebody who runs the same command.
-    Ctrl-C ends it.
+    The address names the state, so you can send it to a colleague who runs the same command. Press
+    Ctrl-C to end.
 
     Exit codes: 0 ended by Ctrl-C, 2 wrong usage or input.
     """
@@ -1470,12 +1551,8 @@ def _shown(text: str, stream: TextIO) -> str:
 
 
 def _print(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _discard(_text: str) -> None:
@@ -1490,6 +1567,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` are those of the process if None."""
     try:
         refuse_unprintable(sys.argv[1:] if arguments is None else arguments)
+        refuse_lost_folder()
         with interrupts.handled():
             code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
     except click.ClickException as error:
@@ -1501,7 +1579,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CapacityError as error:
         _complain(f"Error: {error}")
         return INCOMPLETE
-    except click.Abort as abort:
+    except MemoryError:
+        _complain("Error: out of memory; use smaller bounds, or a machine with more memory")
+        return INCOMPLETE
+    except (click.Abort, KeyboardInterrupt) as abort:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
         _complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE
@@ -1519,7 +1600,3 @@ def _internal(error: Exception) -> str:
         f"Internal error: {type(error).__name__}: {error}\nThis is a bug of antecede. Please "
         "report it with the command you ran and what it prints with ANTECEDE_DEBUG=1 set."
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import AntecedeError
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
@@ -28,7 +29,6 @@ from antecede.checker.registry import protocol_named
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.spec import Spec
 
 PROTOCOLS = (
     ("mfss", "unordered"),
@@ -47,23 +47,23 @@ PROTOCOLS = (
 )
 SENDERS = {
     "Alice to both": "[[1,2],[],[]]",
-    "and Carol to Alice": "[[1,2],[],[0]]",
-    "and Bob to Carol": "[[1,2],[2],[0]]",
-    "everybody": "[[1,2],[0,2],[0,1]]",
+    "+ Carol to Alice": "[[1,2],[],[0]]",
+    "+ Bob to Carol": "[[1,2],[2],[0]]",
+    "all to all": "[[1,2],[0,2],[0,1]]",
 }
 """Who is busy, in words -> per actor to whom it sends."""
 
 BROADCASTERS = {
     "Alice to both": "[[[1,2]],[],[]]",
-    "and Carol to Alice": "[[[1,2]],[],[[0,1]]]",
-    "and Bob to Carol": "[[[1,2]],[[0,2]],[]]",
-    "everybody": "[[[1,2]],[[0,2]],[[0,1]]]",
+    "+ Carol to Alice": "[[[1,2]],[],[[0,1]]]",
+    "+ Bob to Carol": "[[[1,2]],[[0,2]],[]]",
+    "all to all": "[[[1,2]],[[0,2]],[[0,1]]]",
 }
 """The same for protocols of broadcasts, where each busy actor sends to all others."""
 
 CASES = (
     *((1, who) for who in SENDERS),
-    (2, "and Bob to Carol"),
+    (2, "+ Bob to Carol"),
 )
 """(undelivered messages per sender, who sends)."""
 
@@ -147,7 +147,7 @@ def table(bounds: Bounds, only: list[str] | None) -> Iterator[str]:
         if not only or protocol in only:
             cells = " | ".join(row(protocol, network, bounds, notes))
             yield f"| `{protocol}` | {network} | {cells} |"
-    yield "\nThe shortest runs to a limit:\n"
+    yield "\nShortest runs that reach a limit:\n"
     for (protocol, network, _name), note in notes.items():
         yield f"* `{protocol}` on {network}: {note}"
 
@@ -225,7 +225,7 @@ def growth(found: Growth) -> str:
     late = [f"{type(f.packet).__name__} from {words.actor(f.src)}" for f in found.late]
     why = f"; late: {', '.join(dict.fromkeys(late))}" if late else ""
     who = f"{found.limit.name} of {words.actor(found.actor)}"
-    return f"{who} comes to {found.limit.bound} after {found.path.length} transitions{why}"
+    return f"{who} reaches {found.limit.bound} after {found.path.length} transitions{why}"
 
 
 def lasso(path: Path) -> str:

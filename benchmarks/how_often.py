@@ -14,8 +14,8 @@ import sys
 from math import sqrt
 from pathlib import Path
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.spec import Spec, system_of
 
 FILE = Path(__file__).parent.parent / "specs" / "museum" / "few_entries.py"
 ROWS = (

@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 from antecede.checker.amounts import counted
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError
 from antecede.checker.formats import write_whole
 from antecede.checker.formats.registry import write_trace
@@ -26,7 +28,6 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.judge import undelivered
 from antecede.checker.semantics.transition import enabled, initial_state, successor
-from antecede.checker.spec import Spec, system_of
 
 ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = ("unordered", "fifo", "duplicating", "fifo+lossy:1", "duplicating+lossy")

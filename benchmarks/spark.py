@@ -20,6 +20,7 @@ from attrs import evolve, frozen
 from run import machine, run, write_readme
 from standalone import standalone
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError
 from antecede.checker.model import State
 from antecede.checker.search.options import Options
@@ -27,7 +28,6 @@ from antecede.checker.semantics.judge import in_deliveries
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.checker.semantics.values import canonical
 from antecede.checker.spark.cluster import Cluster
-from antecede.checker.spec import Spec, system_of
 
 COLUMNS = ["search", "check", "unique", "s", "rounds", "unique/s", "of local", "of tuples"]
 Keyed = tuple[str, State]

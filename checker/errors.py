@@ -49,6 +49,10 @@ MOST_NAMES = 12
 """Choices that an error lists in full. Of more, it names the nearest ones only."""
 
 
+MOST_SHOWN = 400
+"""Characters of an unknown name that an error shows."""
+
+
 def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     """Return the error for a name that is not one of `choices`, with the nearest names suggested.
 
@@ -57,6 +61,7 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
         value: the unknown name.
         choices: the known names. The error lists them all if they are few or if none is near.
     """
+    value = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     names = sorted(choices)
     distances = {name: edit_distance(value, name) for name in names}
     near = {name: d for name, d in distances.items() if d <= min(3, len(name) // 2)}

@@ -6,6 +6,10 @@ order: a last checkpoint, a report, no folder and no process left behind. A sear
 does not return or the start alone is too large, it is interrupted wherever it is. Everything else
 is interrupted at once. What must not be broken off, such as the end of a cluster, is `shielded`.
 
+Before the command handles signals, one ends the process at once (`at_start`). When the verdict is
+known (`conclude`), a first signal changes nothing any more: the report is printed, and the exit
+code is that of the report.
+
 A second signal, more than DOUBLE seconds after the first, ends the process at once; what would
 outlive it is ended by what was given to `at_abort`.
 """
@@ -20,8 +24,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from attrs import define, field
 
 GRACE = 3.0
 """Seconds that a search may take to notice that its end is wanted."""
@@ -47,9 +49,8 @@ class Ended(KeyboardInterrupt):
     """The end is wanted; the text says why."""
 
 
-@define
 class _State:
-    """What is known of the process's end.
+    """What is known of the process's end; a plain class, because attrs takes a while to import.
 
     Attributes:
         wanted: why the end is wanted, or None.
@@ -60,6 +61,7 @@ class _State:
         noticed: somebody looked, and so will end.
         overdue: nobody looked in time.
         caught: what to raise when the last shield is gone.
+        concluded: the verdict is known.
         aborts: what to do before the process ends at once.
     """
 
@@ -71,7 +73,10 @@ class _State:
     noticed: bool = False
     overdue: bool = False
     caught: bool = False
-    aborts: list[Callable[[], None]] = field(factory=list)
+    concluded: bool = False
+
+    def __init__(self) -> None:
+        self.aborts: list[Callable[[], None]] = []
 
 
 _state = _State()
@@ -94,9 +99,30 @@ def reason_of(interruption: KeyboardInterrupt) -> str:
     return "; ".join([_state.wanted or str(interruption) or BY_USER, *notes])
 
 
+def at_start() -> None:
+    """End at once at a signal, until the command handles signals: nothing has begun yet."""
+    for number in ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end_at_start)
+
+
+def _end_at_start(_number: int, _frame: Any) -> None:
+    with contextlib.suppress(OSError):
+        os.write(2, b"Interrupted; there is no result.\n")
+    os._exit(ABORTED)
+
+
+def conclude() -> None:
+    """Let a first signal change nothing any more, because the verdict is known."""
+    _state.concluded = True
+
+
 @contextmanager
 def handled() -> Iterator[None]:
-    """End in good order at Ctrl-C, SIGTERM and SIGHUP; only the main thread can see to that."""
+    """End in good order at Ctrl-C, SIGTERM and SIGHUP; only the main thread can see to that.
+
+    After `at_start` the process ends next, so signals are ignored afterwards.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -109,13 +135,15 @@ def handled() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+            after = signal.SIG_IGN if handler is _end_at_start else handler
+            signal.signal(number, after if after is not None else signal.SIG_DFL)
         _forget()
 
 
 def _forget() -> None:
     _state.wanted = None
     _state.signalled = _state.noticed = _state.overdue = _state.caught = False
+    _state.concluded = False
 
 
 def _on_signal(number: int, _frame: Any) -> None:
@@ -127,6 +155,8 @@ def _on_signal(number: int, _frame: Any) -> None:
         return
     _state.signalled, _state.since = True, now
     _state.wanted = BY_USER if number == signal.SIGINT else f"ended by {name}"
+    if _state.concluded:
+        return
     if _state.looking:
         threading.Thread(target=_insist, daemon=True).start()
     else:

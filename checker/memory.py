@@ -7,6 +7,8 @@ needs much asks first, and a search ends, INCOMPLETE, while there is still somet
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,45 @@ GROUPS = Path("/sys/fs/cgroup")
 
 LEAST_LEFT = 1 << 29
 """Bytes that a search leaves to others and to its own report, at most."""
+
+
+def lacking(memory: int, address_space: int) -> str | None:
+    """Return what there is too little of for a piece of work, or None if there is enough.
+
+    Args:
+        memory: bytes that the work fills.
+        address_space: bytes that it maps, whether it fills them or not.
+
+    Returns:
+        A clause with both figures, such as `900 MB of memory are needed, and 80 MB are left`.
+    """
+    figures = (
+        ("memory", memory, available_memory_bytes()),
+        ("data (ulimit -d)", memory, _left_of(resource.RLIMIT_DATA, "VmData")),
+        ("address space (ulimit -v)", address_space, address_space_left_bytes()),
+    )
+    for thing, needed, left in figures:
+        if left is not None and left < needed:
+            return (
+                f"{needed / 1e6:,.0f} MB of {thing} are needed, and "
+                f"{max(left, 0) / 1e6:,.0f} MB are left"
+            )
+    return None
+
+
+def address_space_left_bytes() -> int | None:
+    """Return how much address space this process may still map; None where that is unlimited."""
+    return _left_of(resource.RLIMIT_AS, "VmSize")
+
+
+def _left_of(limit: int, used: str) -> int | None:
+    """Return what is left of a resource limit, by the name of its use in /proc/self/status."""
+    most = resource.getrlimit(limit)[0]
+    if most == resource.RLIM_INFINITY or sys.platform != "linux":
+        return None
+    lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
+    (line,) = (line for line in lines if line.startswith(f"{used}:"))
+    return max(most - 1024 * int(line.split()[1]), 0)
 
 
 def machine_memory_bytes() -> int:

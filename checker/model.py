@@ -214,7 +214,7 @@ class What(Enum):
     STATE = "actors' states"
     """An actor's own state."""
     STATES = "the states of all actors"
-    """The states of all actors at once, in order; on tables only breadth-first, by one machine."""
+    """The states of all actors at once, in order; on tables only breadth-first."""
     UNDELIVERED = "undelivered messages"
     """The messages of one sender that are not delivered everywhere, in causal-send order."""
     ENDED = "ends of workloads"

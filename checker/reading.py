@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import stat
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,14 +20,103 @@ def text_in(file: Path | str, what: str) -> str:
     Raises:
         InputError: it cannot be read, or is no text.
     """
+    path = Path(file)
     try:
-        return Path(file).read_text(encoding="utf-8")
+        if path.is_char_device() and not path.samefile(os.devnull):
+            raise InputError(f"cannot read {what} {str(file)!r}: it is a device")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read {what} {str(file)!r}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{what} {str(file)!r} is not a UTF-8 text file") from None
     except ValueError as error:  # NUL in its name
         raise InputError(f"cannot read {what} {str(file)!r}: {error}") from None
+
+
+MOST_KEYS = 100
+"""A key of a TOML file may have this many parts, and its values may be nested this deeply."""
+
+MOST_BYTES = 1 << 24
+"""A TOML file may have this many bytes."""
+
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_KEYS}}}")
+
+
+def content_of(file: Path | str, what: str, most: int, *, follow: bool = True) -> bytes:
+    """Return the content of a regular file; a pipe or device is refused, and never waited for.
+
+    Args:
+        file: the file.
+        what: what it is called, such as `the spec`.
+        most: bytes that it may have.
+        follow: a symbolic link stands for the file that it names; otherwise it is refused.
+
+    Raises:
+        InputError: it cannot be read, is no regular file, or is too large.
+    """
+    name = f"{what} {str(file)!r}"
+    try:
+        if not follow and Path(file).is_symlink():
+            raise InputError(f"{name} is a symbolic link; it must be a regular file")
+        with open(file, "rb", opener=_without_waiting) as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(f"{name} is {_kind_of(status.st_mode)}; it must be a regular file")
+            if status.st_size > most:
+                raise InputError(
+                    f"{name} has {status.st_size:,} bytes; it may have at most {most:,}"
+                )
+            return opened.read()
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}") from None
+    except ValueError as error:  # NUL in its name
+        raise InputError(f"cannot read {name}: {error}") from None
+
+
+def _without_waiting(file: str, flags: int) -> int:
+    """Open a file; a pipe that nobody writes to does not keep the process waiting."""
+    return os.open(file, flags | os.O_NONBLOCK)
+
+
+def _kind_of(mode: int) -> str:
+    """Return what a file is that opens and is not a regular one, in words."""
+    return "a named pipe" if stat.S_ISFIFO(mode) else "a device"
+
+
+def toml_in(file: Path | str, what: str) -> dict[str, Any]:
+    """Return the table in a TOML file; `what` is what it is called, such as `the spec`.
+
+    Raises:
+        InputError: it cannot be read, is not valid TOML, or is nested too deeply.
+    """
+    too_deep = InputError(f"{file} cannot be read: it is nested too deeply")
+    try:
+        text = content_of(file, what, MOST_BYTES).decode().replace("\r\n", "\n")
+        # Python's reader takes time and memory in proportion to the square of a key's parts.
+        if _LONG_KEY.search(text):
+            raise InputError(f"{file} cannot be read: a key has more than {MOST_KEYS} parts")
+        table = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise InputError(f"{what} {str(file)!r} is not a UTF-8 text file") from None
+    except ValueError as error:
+        raise InputError(f"{file} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise too_deep from None
+    if _is_deep(table):
+        raise too_deep
+    return table
+
+
+def _is_deep(value: Any) -> bool:
+    """Return whether tables and lists are nested more than MOST_KEYS deep; never recurses."""
+    level = [value]
+    for _ in range(MOST_KEYS):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for values in inner for each in values if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def json_in(text: str, what: str) -> Any:
@@ -57,3 +150,17 @@ def refuse_unprintable(words: Iterable[str]) -> None:
             word.encode()
         except UnicodeEncodeError:
             raise InputError(f"the argument {shown} is not UTF-8; rename what it names") from None
+
+
+def refuse_lost_folder() -> None:
+    """Refuse to run in a folder that was deleted.
+
+    Raises:
+        InputError: it was.
+    """
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise InputError(
+            f"the current folder cannot be used: {error.strerror}; change to another one"
+        ) from None

@@ -16,15 +16,15 @@ from typing import Any
 
 import attrs
 
-from antecede.checker import check as checks
-from antecede.checker.check import CheckReport
+from antecede.checker.check import pipeline
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Expectation, Spec, expected_verdict, load_spec
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
 from antecede.checker.report.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
 from antecede.checker.settings import taken
-from antecede.checker.spec import Expectation, Spec, expected_verdict, load_spec
 
 
 def check(
@@ -44,9 +44,9 @@ def check(
         violates: the property that must be violated.
         counterexample_length: of the shortest one, in transitions.
         selfcheck: which of the protocol's calls to check for determinism and purity.
-        values: what to check and how: the fields of `checker.spec.Spec` (actors, messages, network,
-            workload, history, search, properties), and those of `Options` (engine, threads, …) and
-            `Bounds` (max_states, …) in `checker.search.options`.
+        values: the question, as fields of `checker.check.spec.Spec` (actors, messages, network,
+            workload, history, search, properties); and how to explore, as fields of `Options`
+            (engine, threads, …) and `Bounds` (max_states, …) in `checker.search.options`.
 
     Returns:
         The result, with counts and the counterexample.
@@ -63,7 +63,7 @@ def check(
         known = sorted({f.name for k in (Spec, Options, Bounds) for f in attrs.fields(k)})
         raise InputError(f"unknown argument {min(values)!r}; available: {', '.join(known)}")
     question, method, bounds = parts
-    report = checks.check(
+    report = pipeline.check(
         Spec(**{"protocol": name, "expect": wanted, **question}),
         Options(**method),
         Bounds(**bounds),
@@ -76,7 +76,7 @@ def check(
 def check_spec(file: str) -> Result:
     """Check a spec; fail the test with the report if it does not come out as expected."""
     __tracebackhide__ = True
-    return expected(checks.check(load_spec(Path(file))))
+    return expected(pipeline.check(load_spec(Path(file))))
 
 
 def expected(report: CheckReport) -> Result:

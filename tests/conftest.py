@@ -14,7 +14,8 @@ import pytest
 from attrs import frozen
 
 from antecede import cli
-from antecede.checker.engine import explorer_for, kernels_are_compiled
+from antecede.checker.check.engine import explorer_for, kernels_are_compiled
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.local import compiling
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
@@ -22,7 +23,6 @@ from antecede.checker.registry import default_properties
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
-from antecede.checker.spec import Spec, system_of
 
 ROOT = Path(__file__).parent.parent
 collect_ignore_glob = ["mutants/*.toml"]
@@ -99,6 +99,12 @@ def in_a_process(*arguments: object, cwd: Path, **environment: str) -> Ran:
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def without_progress(err: str) -> str:
+    """Return standard error without lines of progress, which slow machines show."""
+    lines = err.splitlines(keepends=True)
+    return "".join(line for line in lines if " states/s  frontier " not in line)
 
 
 def method(**options: Any) -> Options:

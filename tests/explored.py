@@ -11,13 +11,13 @@ from typing import Any
 
 from attrs import Factory, define, frozen
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.explore.ahead import BOUNDS
 from antecede.checker.explore.server import HOST, Server
 from antecede.checker.explore.site import Site
 from antecede.checker.explore.tree import Tree
 from antecede.checker.model import Protocol
 from antecede.checker.search.options import Bounds
-from antecede.checker.spec import Spec, system_of
 
 
 def tree_of(protocol: Protocol | str, actors: int = 2, messages: int = 1, **values: Any) -> Tree:
@@ -145,7 +145,7 @@ def fetch(
     if headers is None:
         headers = (("Host", own.removeprefix("http://")), ("Origin", own))
     content = body.encode() if isinstance(body, str) else body
-    connection = HTTPConnection(HOST, server.server_port, timeout=60)
+    connection = HTTPConnection(HOST, server.server_port, timeout=600)
     try:
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in headers:

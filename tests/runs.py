@@ -10,10 +10,10 @@ from typing import Any
 
 from attrs import evolve, frozen, make_class
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Message, Packet, Protocol, Step, Transition
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.semantics.transition import enabled, initial_state, successor
-from antecede.checker.spec import Spec, system_of
 from tests.conftest import counterexample
 
 FIGURE_1 = "script:[[2,1],[2],[]]"

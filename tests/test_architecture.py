@@ -27,6 +27,7 @@ ROOMS = (
         "registry",
         "sources",
         "interrupts",
+        "streams",
         "memory",
     ),
     ("semantics",),
@@ -35,7 +36,7 @@ ROOMS = (
     ("tables", "liveness", "search"),
     ("local",),
     ("spark",),
-    ("spec", "engine", "check", "targets"),
+    ("check",),
     ("report",),
     ("formats",),
     (
@@ -279,7 +280,7 @@ def loaded_by(statement: str) -> str:
     [
         "import antecede",
         "from antecede import cli; assert cli.main(['list']) == 0",
-        "import antecede.checker.report.text, antecede.checker.engine",
+        "import antecede.checker.report.text, antecede.checker.check.engine",
         "from antecede.checker.registry import *; [*map(protocol_named, protocol_names())]",
     ],
 )

@@ -17,13 +17,14 @@ import click
 import pytest
 
 from antecede import cli
-from antecede.checker.engine import kernels_are_compiled
+from antecede.checker.check.engine import kernels_are_compiled
 from antecede.checker.errors import InputError
 from antecede.checker.formats import _beside, check_writable, write_whole
 from antecede.checker.registry import default_properties
+from antecede.checker.report.help_pages import PAGES
 from antecede.checker.search.options import ENGINES, SEARCHES, Bounds
 from antecede.checker.settings import read, settings_of
-from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
+from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process, without_progress
 
 SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")
 
@@ -791,7 +792,7 @@ def test_a_process_prints_the_report_and_exits_as_it_should(tmp_path: Path) -> N
     ran = in_a_process(*SECRET, "--expect", "violated", "--engine", "plain", cwd=tmp_path)
     assert 0 == ran.code
     assert "✗◀m3━━━" in ran.out
-    assert "" == ran.err
+    assert "" == without_progress(ran.err)
 
 
 def test_a_process_whose_output_is_ascii_draws_in_ascii(tmp_path: Path) -> None:
@@ -920,15 +921,45 @@ def test_the_help_names_every_command_with_its_whole_first_sentence(antecede: Co
 @pytest.mark.parametrize("name", sorted(cli.commands.commands))
 def test_a_help_page_shows_every_option_once(name: str) -> None:
     command = cli.commands.commands[name]
-    page = command.get_help(click.Context(command, info_name=name, terminal_width=100))
-    entries = re.findall(r"^  (--[a-z0-9-]+)", page, re.MULTILINE)
+    context = click.Context(command, info_name=name, terminal_width=100)
+    context.meta["all options"] = True
+    entries = re.findall(r"^  (--[a-z0-9-]+)", command.get_help(context), re.MULTILINE)
     expected = {o.opts[0] for o in command.params if isinstance(o, click.Option)}
     assert sorted(expected - {"-h", "--help"}) == sorted(e for e in entries if e != "--help")
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands.commands))
+def test_help_shows_examples_and_at_most_ten_options(name: str, antecede: Command) -> None:
+    page = antecede(name, "--help").out
+    options = re.findall(r"^  (--[a-z0-9-]+)", page.partition("Options:")[2], re.MULTILINE)
+    assert len([option for option in options if not option.startswith("--help")]) <= 10
+    assert f"Examples:\n  antecede {name}" in page
+    assert all(len(line) <= 80 for line in page.splitlines())
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands.commands))
+def test_every_example_of_the_help_can_be_typed(name: str, antecede: Command) -> None:
+    for command, _ in PAGES[name].examples:
+        program, *arguments = shlex.split(command)
+        assert "antecede" == program
+        assert 0 == antecede(*arguments, "--help").code
+        cli.commands.commands[name].make_context(name, arguments[1:])
+
+
+def test_all_options_are_shown_on_demand(antecede: Command) -> None:
+    short, long = antecede("check", "--help").out, antecede("check", "--help-all").out
+    assert "--help-all" in short
+    assert "--spill" not in short
+    assert "--spill" in long
+    assert ["Question:", "Search:", "Bounds:", "Output and other options:"] == re.findall(
+        r"^[A-Z].*:$", long, re.MULTILINE
+    )
 
 
 def test_every_option_is_in_the_help_and_every_option_of_the_readme_exists(
     antecede: Command,
 ) -> None:
     text = "".join(antecede(name, "--help").out for name in cli.commands.commands)
+    text += "".join(antecede(name, "--help-all").out for name in ("check", "sweep", "simulate"))
     for option in re.findall(r"--[a-z][a-z-]+", README):
         assert option in text

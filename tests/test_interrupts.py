@@ -17,7 +17,7 @@ from antecede.checker import interrupts
 from antecede.checker.interrupts import Ended
 from tests.conftest import COMMAND, ROOT, in_a_process
 
-WITHIN = 120
+WITHIN = 600
 """Seconds; a machine under load takes its time."""
 
 
@@ -278,3 +278,165 @@ def test_a_handler_that_does_not_return_is_ended_by_the_bound(tmp_path: Path, en
     ran = in_a_process(*asked, "--max-seconds", 1, cwd=tmp_path)
     assert 3 == ran.code
     assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
+
+
+# Before the command handles signals, and after its report
+
+POINTS = """
+import atexit, os, runpy, signal, sys
+
+number, point = int(sys.argv[1]), sys.argv[2]
+
+
+def send(*_arguments, **_more):
+    os.kill(os.getpid(), number)
+
+
+class Hook:
+    imports = 0
+
+    def find_spec(self, name, *_):
+        self.imports += signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        if point.removeprefix("import ") in (name, str(self.imports)):
+            send()
+
+
+class Late:
+    def __del__(self):
+        send()
+
+
+def before(function):
+    def sends(*arguments, **more):
+        send()
+        return function(*arguments, **more)
+
+    return sends
+
+
+def after(function):
+    def sends(*arguments, **more):
+        try:
+            return function(*arguments, **more)
+        finally:
+            send()
+
+    return sends
+
+
+def arrange():
+    import antecede.cli as cli
+
+    if point == "after the report":
+        cli._print = after(cli._print)
+    elif point == "with the file":
+        cli.write_whole = before(cli.write_whole)
+    elif point == "before the end":
+        cli.main = after(cli.main)
+    elif point == "at exit":
+        atexit.register(send)
+    elif point == "in the last moment":
+        sys.late = Late()
+
+
+sys.argv[1:3] = []
+if point.startswith("import "):
+    sys.meta_path.insert(0, Hook())
+else:
+    arrange()
+runpy.run_module("antecede", run_name="__main__", alter_sys=True)
+"""
+
+
+def signalled(number: int, point: str, *arguments: str, cwd: Path) -> tuple[int, str, str]:
+    """Run the command, which gets a signal at a point; return its exit code, and its output."""
+    (cwd / "points.py").write_text(POINTS)
+    done = subprocess.run(
+        [sys.executable, "points.py", str(int(number)), point, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+EVERY_SIGNAL = pytest.mark.parametrize("number", interrupts.ENDING)
+SMALL = ("--actors", "2", "--messages", "1", "--engine", "plain", "--quiet")
+
+
+@EVERY_SIGNAL
+@pytest.mark.parametrize(
+    "point", ["attrs", "click", "antecede.cli", "antecede.checker.check.targets"]
+)
+def test_a_signal_during_the_imports_ends_without_a_result(
+    tmp_path: Path, number: int, point: str
+) -> None:
+    ran = signalled(number, f"import {point}", "check", "mfss", *SMALL, cwd=tmp_path)
+    assert (3, "", "Interrupted; there is no result.\n") == ran
+
+
+@EVERY_SIGNAL
+def test_a_signal_during_an_import_of_the_command_ends_without_a_result(
+    tmp_path: Path, number: int
+) -> None:
+    point = "import antecede.checker.simulate"
+    code, out, err = signalled(number, point, "simulate", "mfss", cwd=tmp_path)
+    assert (3, "", "Interrupted; there is no result.") == (code, out, err.strip())
+
+
+@EVERY_SIGNAL
+@pytest.mark.parametrize(
+    "point",
+    ["after the report", "with the file", "before the end", "at exit", "in the last moment"],
+)
+@pytest.mark.parametrize("expected", ["holds", "violated"])
+def test_a_signal_after_the_verdict_does_not_change_the_exit_code(
+    tmp_path: Path, number: int, point: str, expected: str
+) -> None:
+    asked = ("check", "mfss", *SMALL, "--expect", expected, "--json", "found.json")
+    code, out, err = signalled(number, point, *asked, cwd=tmp_path)
+    assert (0 if expected == "holds" else 1, "") == (code, err)
+    assert out.startswith("mfss: HOLDS")
+    assert "HOLDS" == json.loads((tmp_path / "found.json").read_text())["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "arguments"),
+    [
+        (0, ("list", "mfss")),
+        (1, ("table", "--bounds", "2x1", "--engine", "plain")),
+        (0, ("sweep", "mfss", "--actors", "2", "--messages", "1", "--engine", "plain")),
+        (0, ("audit", "log.jsonl")),
+        (0, ("prove", "fifo")),
+        (0, ("claims", "--source", "tree", "--quick", "--engine", "plain")),
+    ],
+)
+def test_the_exit_code_of_every_report_stays(
+    tmp_path: Path, expected: int, arguments: tuple[str, ...]
+) -> None:
+    event = '{{"actor": "{}", "event": "{}", "message": "m", "to": ["b"]}}\n'
+    both = event.format("a", "causal-send") + event.format("b", "deliver")
+    (tmp_path / "log.jsonl").write_text(both)
+    code, out, _ = signalled(signal.SIGTERM, "before the end", *arguments, cwd=tmp_path)
+    assert expected == code
+    assert out
+    if arguments[0] != "claims":  # it prints during the work, too
+        code, _, _ = signalled(signal.SIGTERM, "after the report", *arguments, cwd=tmp_path)
+        assert expected == code
+
+
+def test_a_signal_that_is_ignored_at_the_start_stays_so(tmp_path: Path) -> None:
+    (tmp_path / "points.py").write_text(POINTS)
+    line = 'trap "" HUP; exec "$@"'
+    points = [sys.executable, "points.py", str(int(signal.SIGHUP)), "import click"]
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *points, "check", "mfss", *SMALL],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, "mfss: HOLDS\n") == (done.returncode, done.stdout)

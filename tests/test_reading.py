@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from antecede.checker.errors import InputError
 from antecede.checker.formats import make_folder
-from antecede.checker.reading import json_in, text_in
+from antecede.checker.reading import MOST_BYTES, json_in, text_in, toml_in
 from tests.conftest import Command
 
 DEEP = "[" * 100_000
@@ -65,6 +66,57 @@ def test_a_spec_that_toml_cannot_read_is_said(text: str, antecede: Command, tmp_
     spec = tmp_path / "spec.antecede.toml"
     spec.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert 2 == antecede("check", spec).code
+
+
+LONG_KEY = ".".join(["a"] * 50_000)
+INLINE = "{" + ".".join(["a"] * 90) + " = "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{LONG_KEY} = 1",
+        f"workload.{LONG_KEY} = 1",
+        f"[[{LONG_KEY}]]",
+        f"expect = {{counts.{LONG_KEY} = 1}}",
+        " . ".join(['"a b"', "'c'"] * 25_000) + " = 1",
+        "properties = [" + INLINE * 9 + "1" + "}" * 9 + "]",
+    ],
+)
+def test_a_spec_with_a_key_of_many_parts_is_refused(
+    text: str, antecede: Command, tmp_path: Path
+) -> None:
+    """Python's reader would take gigabytes, or whoever shows the value would recurse."""
+    (tmp_path / "deep.toml").write_text(f'protocol = "mfss"\n{text}\n')
+    ran = antecede("check", tmp_path / "deep.toml")
+    assert (2, 1) == (ran.code, len(ran.err.splitlines()))
+    assert "a key has more than 100 parts" in ran.err or "nested too deeply" in ran.err
+
+
+def test_many_dots_are_not_a_long_key(tmp_path: Path) -> None:
+    numbers, words = ", ".join(["1.5"] * 1_000), "one two. " * 1_000
+    (tmp_path / "x.toml").write_text(f'title = "{words}"\n[other]\nnumbers = [{numbers}]\n')
+    assert {"title", "other"} == toml_in(tmp_path / "x.toml", "the spec").keys()
+
+
+def test_a_spec_that_is_a_pipe_or_too_large_is_refused(antecede: Command, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "large.toml").touch()
+    os.truncate(tmp_path / "large.toml", MOST_BYTES + 1)
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    ran = antecede("check", tmp_path)
+    assert 2 == ran.code
+    said = " ".join((ran.out + ran.err).split())
+    assert "is a named pipe; it must be a regular file" in said
+    assert "has 16,777,217 bytes; it may have at most 16,777,216" in said
+    assert "is a device; it must be a regular file" in said
+
+
+def test_a_long_unknown_name_is_not_repeated_in_full(antecede: Command, tmp_path: Path) -> None:
+    (tmp_path / "key.toml").write_text(f'protocol = "mfss"\n{"k" * 100_000} = 1\n')
+    ran = antecede("check", tmp_path / "key.toml")
+    assert 2 == ran.code
+    assert len(ran.err) < 1_000
 
 
 @pytest.mark.parametrize(

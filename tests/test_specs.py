@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import KEYS, Expectation, Spec, load_spec, overridden, system_of
+from antecede.checker.check.targets import targets_of
 from antecede.checker.errors import InputError
 from antecede.checker.paths.violation import wrong_order
 from antecede.checker.registry import protocol_names
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import KEYS, Expectation, Spec, load_spec, overridden, system_of
-from antecede.checker.targets import targets_of
 from antecede.protocols.cykas import Eager, Normal
 from antecede.protocols.cykas_secret_mode import CykasSecretMode
 from tests.conftest import ROOT, Command
@@ -378,7 +379,7 @@ def test_the_system_of_a_spec_is_built_once_in_a_check(
         built.append(spec)
         return system_of(spec)
 
-    monkeypatch.setattr("antecede.checker.spec.system_of", counting)
+    monkeypatch.setattr("antecede.checker.check.spec.system_of", counting)
     ran = antecede("check", SMALL[0], "--engine", "plain", "--trace", tmp_path / "run.json")
     assert 0 == ran.code
     assert 1 == len(built)

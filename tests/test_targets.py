@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from antecede.checker.check import Refused
+from antecede.checker.check.report import Refused
+from antecede.checker.check.targets import targets_of
 from antecede.checker.errors import CapacityError
-from antecede.checker.targets import targets_of
 from tests.conftest import Command
 
 GOOD = 'protocol = "mfss"\nactors = 2\nmessages = 1\n'
@@ -107,7 +107,7 @@ def test_a_capacity_that_is_exceeded_leaves_the_check_incomplete(
     def full(*_args: object, **_more: object) -> None:
         raise CapacityError("too many distinct values")
 
-    monkeypatch.setattr("antecede.checker.check.check", full)
+    monkeypatch.setattr("antecede.checker.check.pipeline.check", full)
     ran = antecede("check", "b.toml", "fifo", cwd=folder)
     assert 3 == ran.code
     assert "2 checks: 0 as expected, 2 incomplete" in ran.out

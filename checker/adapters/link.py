@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 from attrs import define, field
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, streams
 from antecede.checker.errors import AdapterError, InputError
 
 PATIENCE = 10.0
@@ -129,6 +129,7 @@ class Program:
     Attributes:
         guard: the process that runs it.
         control: the socket to the guard.
+        relay: what the program writes its errors to.
         read: the program's output after its last answer.
         told: the guard's output.
         asked: a question was asked.
@@ -139,6 +140,7 @@ class Program:
 
     guard: subprocess.Popen[bytes]
     control: socket.socket
+    relay: streams.Relay
     read: bytearray = field(factory=bytearray)
     told: bytes = b""
     asked: bool = False
@@ -148,7 +150,7 @@ class Program:
 
     def __attrs_post_init__(self) -> None:
         """Read and write without waiting; see to it that the program ends."""
-        self.end = weakref.finalize(self, _end, self.guard, self.control)
+        self.end = weakref.finalize(self, _end, self.guard, self.control, self.relay)
         for file in (self.guard.stdin, self.guard.stdout, self.control):
             assert file is not None
             os.set_blocking(file.fileno(), False)
@@ -270,7 +272,7 @@ def started(command: tuple[str, ...]) -> Program:
         InputError: it cannot be started.
         Ended: the end is wanted.
     """
-    mine, theirs = socket.socketpair()
+    (mine, theirs), relay = socket.socketpair(), streams.Relay()
     mark = secrets.token_hex(8)
     try:
         with theirs:
@@ -278,6 +280,7 @@ def started(command: tuple[str, ...]) -> Program:
                 [sys.executable, "-I", "-S", GUARD, str(theirs.fileno()), mark, *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=relay.descriptor,
                 bufsize=0,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
@@ -285,7 +288,9 @@ def started(command: tuple[str, ...]) -> Program:
     except (OSError, ValueError) as error:
         mine.close()
         raise _not_started(command, getattr(error, "strerror", None) or str(error)) from None
-    program = Program(guard, mine)
+    finally:
+        relay.started()
+    program = Program(guard, mine, relay)
     try:
         told = program.wait_for_guard()
     except BaseException as error:
@@ -302,7 +307,7 @@ def _not_started(command: tuple[str, ...], reason: str) -> InputError:
     return InputError(f"cannot start {command[0]!r}: {reason}")
 
 
-def _end(guard: subprocess.Popen[bytes], control: socket.socket) -> None:
+def _end(guard: subprocess.Popen[bytes], control: socket.socket, relay: streams.Relay) -> None:
     """Close everything to a program, and wait until its guard has ended it."""
     for file in (guard.stdin, guard.stdout, control):
         assert file is not None
@@ -311,3 +316,4 @@ def _end(guard: subprocess.Popen[bytes], control: socket.socket) -> None:
     # Who presses Ctrl-C again need not wait; the guard goes on by itself.
     with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
         guard.wait(ENDING)
+        relay.wait()

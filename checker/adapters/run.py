@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from attrs import evolve
 
 from antecede.checker import interrupts
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import Extras, check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError
 from antecede.checker.report.terminal import wrapped
 from antecede.checker.report.text import check_text
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Spec
+from antecede.checker.semantics.transition import EndlessSystem
 
 MOST_STATES = 20_000
 """States that are looked at breadth-first where no bound is given."""
@@ -71,7 +73,7 @@ def run(
     Raises:
         InputError: something asked for cannot be used, or the adapter lacks something.
     """
-    walks = walks and spec.system.workload.buffer is None
+    walks = walks and not isinstance(spec.system, EndlessSystem)
     bounds = bounds.over(spec.bounds)
     began, seconds = time.monotonic(), bounds.max_seconds
     half = evolve(bounds, max_seconds=seconds and seconds / 2)
@@ -93,7 +95,7 @@ def run(
         options,
         evolve(bounds, max_states=None, max_depth=None, max_seconds=left),
         selfcheck=selfcheck,
-        minimised=True,
+        extras=Extras(minimised=True),
         watch=watch,
     )
     return _told(first, f"half of {given}"), _told(second, given)

@@ -10,6 +10,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
+from pathlib import Path
 
 from attrs import define, evolve, field
 
@@ -23,6 +24,9 @@ from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
 from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.tables import cache
+
+KERNELS = Path(__file__).parent / "kernels"
 
 LARGE = 1 << 22
 """From this many bytes of logs on, the compiled judge is the faster one, its start included."""
@@ -86,9 +90,15 @@ def _judged(
     """Judge logs by the given judge, or by the faster one."""
     simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
     sources = [log.source for log in logs]
-    if judge == "compiled" or (judge == "auto" and simple and _are_large(sources)):
+    compiles = judge == "compiled" or (judge == "auto" and simple)
+    if compiles and (lacks := cache.lacking(home=KERNELS)):
+        if judge == "compiled":
+            raise CapacityError(lacks)
+        cache.say(f"{lacks}; plain Python judges the logs, which takes longer")
+        compiles = False
+    if compiles and (judge == "compiled" or _are_large(sources)):
         return _compiled(logs, tick, unfinished)
-    small = judge == "auto" and simple
+    small = compiles
     read = [source.ahead for source in sources]
     try:
         return _plain(logs, tick, unfinished, _refuse if small else _look)

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from antecede.checker.check.spec import Spec
 from antecede.checker.search.measures import Measures
-from antecede.checker.spec import Spec
 
 Size: TypeAlias = tuple[int, int]
 """Actors and messages."""

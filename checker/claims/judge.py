@@ -11,7 +11,10 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.amounts import counted
-from antecede.checker.check import CheckReport, check, differences
+from antecede.checker.check.expectation import differences
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.claims.claim import (
     LAWS,
     AtRest,
@@ -39,7 +42,6 @@ from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
-from antecede.checker.spec import Spec, system_of
 
 
 @frozen(eq=False)

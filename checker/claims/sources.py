@@ -25,6 +25,7 @@ from typing import Any
 
 from attrs import evolve
 
+from antecede.checker.check.spec import Expectation, Spec, spec_from
 from antecede.checker.claims.claim import (
     AtRest,
     Cell,
@@ -42,7 +43,6 @@ from antecede.checker.claims.claim import (
     Unchecked,
 )
 from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Expectation, Spec, spec_from
 
 NAMES = ("hybrid", "cykas", "mf", "matrix", "tree")
 """The names of the sources, in the order in which they are reported."""

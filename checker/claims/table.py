@@ -12,7 +12,10 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import SHIPPED, Spec, overridden
+from antecede.checker.check.targets import targets_of
 from antecede.checker.errors import InputError
 from antecede.checker.formats.json import versions
 from antecede.checker.report.prose import aligned
@@ -23,8 +26,6 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
 from antecede.checker.settings import whole_number
-from antecede.checker.spec import SHIPPED, Spec, overridden
-from antecede.checker.targets import targets_of
 
 SPECS = SHIPPED / "table1"
 FORMATS = ("text", "markdown", "json", "csv")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from antecede.checker.check import self_checking
+from antecede.checker.check.pipeline import self_checking
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Property, Transition
 from antecede.checker.search.loop import explore

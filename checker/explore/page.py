@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from attrs import evolve, frozen
 
+from antecede.checker.check.spec import Spec
 from antecede.checker.explore.ahead import searchable
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
@@ -24,7 +25,6 @@ from antecede.checker.registry import default_properties
 from antecede.checker.report.about import about
 from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.question import options_of
-from antecede.checker.spec import Spec
 
 SAVED_AS = ("json", "svg", "html")
 """The formats in which the page offers the path."""

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 from attrs import field, frozen
 
 from antecede.checker.amounts import counted
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.ahead import BOUNDS, Ahead, look_ahead
 from antecede.checker.explore.page import (
@@ -30,7 +31,6 @@ from antecede.checker.model import Property
 from antecede.checker.paths.path import Path
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import model_of
-from antecede.checker.spec import Spec
 
 MOST_SAID = 600
 """Characters of what is said of a file or handler that fails; it may quote any amount of it."""

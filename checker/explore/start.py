@@ -11,10 +11,10 @@ from typing import Any
 
 from attrs import evolve
 
+from antecede.checker.check.spec import Spec, load_spec, overridden
 from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.tree import Numbers, Tree, text_of
 from antecede.checker.formats.json import misfit, trace_in_file
-from antecede.checker.spec import Spec, load_spec, overridden
 
 
 def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.judgement import violated_by
 from antecede.checker.model import State, Transition
@@ -22,7 +23,6 @@ from antecede.checker.report.about import explanation_of
 from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.spec import Spec
 
 Numbers: TypeAlias = tuple[int, ...]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 from pathlib import Path
 
@@ -16,16 +18,16 @@ def check_writable(target: str) -> None:
     """
     path = Path(target)
     try:
-        path.lstat()
+        path.stat()
     except FileNotFoundError:
         pass
-    except OSError as error:  # its name is too long, say
+    except OSError as error:  # its name is too long, say, or it is a link to itself
         raise _unwritable(target, error) from None
     if path.is_dir():
         raise InputError(f"cannot write to {target!r}: it is a folder")
     if path.exists() and not os.access(path, os.W_OK):
         raise InputError(f"cannot write to {target!r}: the file is read-only")
-    if _is_stream(path):
+    if is_stream(path):
         return
     if not path.resolve().parent.is_dir():
         raise InputError(f"cannot write to {target!r}: there is no folder {str(path.parent)!r}")
@@ -46,16 +48,34 @@ def write_whole(target: str, text: str | bytes) -> None:
     path = Path(target)
     data = text.encode() if isinstance(text, str) else text
     try:
-        if _is_stream(path):
+        if is_stream(path):
             path.write_bytes(data)
             return
         beside = _beside(path)
         try:
             beside.write_bytes(data)
-            beside.replace(path.resolve())
+            beside.replace(_target(path))
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
+        raise _unwritable(target, error) from None
+
+
+def append(target: str, text: str) -> None:
+    """Add `text` to a file that exists; if it does not fit, the file stays as it was.
+
+    Raises:
+        InputError: the file cannot be written; the error says why.
+    """
+    size = None
+    try:
+        size = os.stat(target).st_size
+        with open(target, "ab") as file:
+            file.write(text.encode())
+    except OSError as error:
+        if size is not None:
+            with contextlib.suppress(OSError):
+                os.truncate(target, size)
         raise _unwritable(target, error) from None
 
 
@@ -73,11 +93,23 @@ def make_folder(folder: Path) -> None:
 
 def _beside(path: Path) -> Path:
     """Return a temporary name in the folder of the file that `path` names in the end."""
-    path = path.resolve()
+    path = _target(path)
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
-def _is_stream(path: Path) -> bool:
+def _target(path: Path) -> Path:
+    """Return the file that `path` names in the end.
+
+    Raises:
+        OSError: its links lead in a circle.
+    """
+    try:
+        return path.resolve()
+    except RuntimeError:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+
+
+def is_stream(path: Path) -> bool:
     """Return whether `path` is a pipe or a device, which must not be replaced by a file."""
     return path.exists() and not path.is_file()
 

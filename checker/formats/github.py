@@ -10,13 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antecede.checker.check import Checked
+from antecede.checker.check.report import Checked
 from antecede.checker.formats import sarif
-
-
-def wanted(environment: Mapping[str, str]) -> bool:
-    """Return whether this is a job of GitHub Actions."""
-    return environment.get("GITHUB_ACTIONS") == "true"
 
 
 def text(done: Sequence[Checked]) -> str:

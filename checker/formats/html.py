@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.formats.geometry import Layout
 from antecede.checker.formats.markup import Markup, number
 from antecede.checker.formats.pages import asset, page

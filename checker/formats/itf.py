@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.model import Message, State
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about

@@ -18,7 +18,8 @@ from typing import Any
 import attrs
 from attrs import evolve, frozen
 
-from antecede.checker.check import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
@@ -41,7 +42,6 @@ from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import canonical, message_in
 from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
-from antecede.checker.spec import Spec
 
 RESULT_SCHEMA = "antecede/result/1"
 RESULTS_SCHEMA = "antecede/results/1"

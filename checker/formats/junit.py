@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from antecede.checker.check import Checked, CheckReport, Refused, decides
+from antecede.checker.check.expectation import decides
+from antecede.checker.check.report import Checked, CheckReport, Refused
 from antecede.checker.report.text import path_text
 from antecede.checker.search.result import Verdict
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.sequence import Arrow, Line, Note, Turn, lines_of
 from antecede.checker.paths.path import Path

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.formats import html, itf, json, mermaid, puml, shiviz, svg, txt, write_whole
 from antecede.checker.paths.path import Path

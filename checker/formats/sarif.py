@@ -20,12 +20,15 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
-from antecede.checker.check import Checked, CheckReport, Refused, decides, exit_code_of
+from antecede.checker.check.expectation import decides
+from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.errors import InputError
 from antecede.checker.formats import json as formats
 from antecede.checker.formats.markup import plain
 from antecede.checker.formats.source import Source, source_of
 from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.reading import MOST_BYTES, content_of
 from antecede.checker.report.about import about, explanation_of, question
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.result import Verdict
@@ -277,8 +280,8 @@ def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
 def _spec_source(file: str) -> Source:
     """Return where a spec says what it expects."""
     try:
-        lines = FilePath(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+        lines = content_of(file, "the spec", MOST_BYTES).decode().splitlines()
+    except (InputError, UnicodeDecodeError):
         lines = []
     says = re.compile(r"\s*(\[\s*expect\b|expect\b.*=)")
     line = next((number for number, text in enumerate(lines, 1) if says.match(text)), 1)

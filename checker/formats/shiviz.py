@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.formats.markup import plain
 from antecede.checker.model import Lose
 from antecede.checker.paths.flights import flights_of

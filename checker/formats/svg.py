@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.formats.geometry import (
     BOLD,
     BUFFER,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.formats.markup import plain
 from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about

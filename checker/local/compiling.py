@@ -8,6 +8,7 @@ compiler.
 from __future__ import annotations
 
 import fcntl
+import os
 import subprocess
 import sys
 
@@ -41,12 +42,17 @@ def main() -> int:
     """Compile what breadth-first search needs, unless another process is at it; then wait for it.
 
     Returns:
-        The exit code; 1 if there is no folder to keep kernels in.
+        The exit code; 1 if there is no folder to keep kernels in, or no file to lock.
     """
     folder = cache.folder()
     if folder is None:
         return 1
-    with open(folder / "compiling", "ab") as lock:
+    try:
+        # A pipe under this name would keep `open` waiting.
+        descriptor = os.open(folder / "compiling", os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK, 0o644)
+    except OSError:
+        return 1
+    with open(descriptor, "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if cache.compiled_in() is None:
             compile_all()

@@ -61,7 +61,7 @@ def numbered(
             normal form.
         ReplayError: the counted system cannot follow, though its handlers do the same.
     """
-    names, whole = dict[Message, Message](), evolve(system, normalises=False)
+    names, whole = dict[Message, Message](), system.with_states_as_they_are()
     state, counted, found = initial_state(whole), initial_state(plain), list[Transition]()
     forms = None if system.normal is None else FormCheck(system)
     for number, transition in enumerate(transitions, 1):

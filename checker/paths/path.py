@@ -28,6 +28,7 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.judge import ENDS, at_end, in_deliveries, in_state
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import (
+    EndlessSystem,
     System,
     enabled,
     enabled_at,
@@ -141,7 +142,7 @@ def for_replay(system: System) -> System:
         track_order=True,
         clock_at=system.question.clock_at,
     )
-    if system.workload.buffer is not None:
+    if isinstance(system, EndlessSystem):
         return evolve(system, oracle=oracle, workload=counting(system.workload))
     return evolve(system, oracle=oracle)
 

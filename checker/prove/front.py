@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from attrs import evolve
 
-from antecede.checker.check import INCOMPLETE
+from antecede.checker.check.report import INCOMPLETE
 from antecede.checker.errors import InputError
 from antecede.checker.prove import library, link_report, mutants, suggest
 from antecede.checker.prove.link import Linked

@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 from antecede.checker.amounts import counted
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
 from antecede.checker.prove.link import Link, Linked, link
 from antecede.checker.prove.report import wrapped
@@ -15,7 +16,6 @@ from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import Explanation
 from antecede.checker.report.text import steps_text
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec
 
 
 def linked(

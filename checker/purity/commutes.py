@@ -16,7 +16,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Delivery, NormalForm, State, Transition
@@ -73,7 +73,7 @@ class FormCheck:
     def __attrs_post_init__(self) -> None:
         """Make the system that leaves states as they are."""
         assert self.system.normal is not None
-        self._normal, self._whole = self.system.normal, evolve(self.system, normalises=False)
+        self._normal, self._whole = self.system.normal, self.system.with_states_as_they_are()
 
     def walk(self, seed: int = 0) -> None:
         """Compare the states on a few random runs.

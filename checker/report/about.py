@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from antecede.checker.check import CheckReport
+from antecede.checker.check.report import CheckReport
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.report.explanation import Explanation, explain
 from antecede.checker.report.prose import Wording, length_text, listed
-from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.transition import EndlessSystem, System
 
 
 @frozen(eq=False)
@@ -110,8 +110,8 @@ def network_text(system: System) -> str:
 
 def _how_many(system: System) -> str:
     """Return how many messages there are."""
-    if (buffer := system.workload.buffer) is not None:
-        return f"any number of messages, {buffer} undelivered each"
+    if isinstance(system, EndlessSystem):
+        return f"any number of messages, {system.workload.buffer} undelivered each"
     most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""
     return f"{most}{system.messages} {'message' if system.messages == 1 else 'messages'} each"
 

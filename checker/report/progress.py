@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from antecede.checker.check.spec import Spec
 from antecede.checker.report.terminal import SHORTEST, elapsed, memory, rounded
 from antecede.checker.search.loop import Progress
-from antecede.checker.spec import Spec
 
 
 def progress_text(progress: Progress, width: int | None = None) -> str:

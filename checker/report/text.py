@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 
 from antecede.checker.amounts import counted
-from antecede.checker.check import Checked, CheckReport, Refused, decides
+from antecede.checker.check.expectation import decides
+from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.check.spec import Expectation
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
@@ -33,8 +35,7 @@ from antecede.checker.search.counterexample_kinds import Collection
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES
-from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Expectation
+from antecede.checker.semantics.transition import EndlessSystem, System
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
@@ -73,9 +74,9 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
 def endless_text(report: CheckReport) -> str | None:
     """Return for how many messages the verdict holds where the application never stops."""
     result, system = report.result, report.system
-    if (buffer := system.workload.buffer) is None:
+    if not isinstance(system, EndlessSystem):
         return None
-    bound = f"at most {counted(buffer, 'message')} of each actor undelivered"
+    bound = f"at most {counted(system.workload.buffer, 'message')} of each actor undelivered"
     lines = [wrapped(f"  {said}", "  ") for said in _form_texts(report)]
     if result.verdict is Verdict.HOLDS:
         bounded = f"  This holds for every number of messages, with {bound} at any time."
@@ -230,8 +231,8 @@ def _figures(report: CheckReport) -> str:
 
 def _messages(system: System) -> str:
     """Return how many messages an actor causal-sends."""
-    if (buffer := system.workload.buffer) is not None:
-        return f"any number, {buffer} undelivered per actor"
+    if isinstance(system, EndlessSystem):
+        return f"any number, {system.workload.buffer} undelivered per actor"
     return f"{_at_most(system.workload.kind)}{system.messages} per actor"
 
 

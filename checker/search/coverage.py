@@ -8,7 +8,7 @@ from typing import Any
 from antecede.checker.model import Internal, Lose, Property, Receive, Transition, What
 from antecede.checker.search.packet_classes import handled
 from antecede.checker.search.result import Counts, Result, Verdict
-from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.transition import EndlessSystem, System
 
 
 def kind_of(transition: Transition) -> str:
@@ -43,7 +43,7 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
             found.append("nothing is delivered")
     if "receive" in happened:
         found += _unreceived(system, taken)
-    if not result.counts.final_states and system.workload.buffer is None:
+    if not result.counts.final_states and not isinstance(system, EndlessSystem):
         found.append("no run comes to an end")
     return tuple(found)
 

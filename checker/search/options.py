@@ -33,74 +33,81 @@ MEMORY = {
 class Options:
     """Options of a search; every engine takes this record and heeds its part."""
 
-    search: str = setting("breadth", str, "In which order.", choices=SEARCHES)
-    engine: str = setting("local", str, "What explores; see list.", choices=ENGINES)
+    search: str = setting("breadth", str, "Order of the search.", choices=SEARCHES)
+    engine: str = setting("local", str, "Search engine; see antecede list.", choices=ENGINES)
     threads: int | None = setting(
-        None, int, "For --engine local.", least=1, most=1024, otherwise="one per core"
+        None,
+        int,
+        "Number of threads of --engine local.",
+        least=1,
+        most=1024,
+        otherwise="one per core",
     )
     symmetry: bool | None = setting(
         None,
         bool,
-        "Breadth-first, not for --engine plain: keep one of the states that differ only in the "
-        "actors' names, where the protocol and workload turn out to be symmetric.",
+        "Keep only one of several states that differ only in the names of actors. Applies to "
+        "breadth-first search by a compiled engine, if protocol and workload are symmetric.",
         otherwise="on, but off under --history full",
     )
     memory: str = setting(
         "auto",
         str,
-        "Breadth-first, not for --engine plain: auto forgets earlier levels of a large search "
-        "where every state is proved to have one depth, or one sum of weights of transitions, "
-        "only; keep forgets nothing; sweep-line, for --engine local, also drops other states that "
-        "can never be met again.",
+        "Which visited states to forget, in breadth-first search by a compiled engine. auto: "
+        "earlier levels of a large search, if every state has one depth only. keep: none. "
+        "sweep-line: also other states that the search cannot reach again.",
         choices=MEMORY,
     )
     check_progress: bool = setting(
         False,
         bool,
-        "Check at every transition that what --memory sweep-line goes by never decreases.",
+        "Check the progress measure of --memory sweep-line at every transition.",
     )
     traces: bool = setting(
         True,
         bool,
-        "Keep what counterexamples are traced back by; without, a second search finds them.",
+        "Keep a link from each state to its predecessor. Without links, a second search finds the "
+        "counterexample.",
     )
     spill: Path | None = setting(
-        None, Path, "Keep frontiers and traces in files there, for searches larger than the memory."
+        None, Path, "Keep frontiers and traces in files there, for searches larger than memory."
     )
-    spill_visited: bool = setting(False, bool, "Keep the visited states there, too.")
+    spill_visited: bool = setting(
+        False, bool, "With --spill: keep the visited states in files, too."
+    )
     checkpoint: Path | None = setting(
-        None, Path, "Save the search there every few minutes, so that --resume can go on from it."
+        None, Path, "Save the search there every few minutes; --resume continues it."
     )
-    checkpoint_seconds: float = setting(180.0, float, "Save it no more often than this.", above=0.0)
+    checkpoint_seconds: float = setting(
+        180.0, float, "Shortest time between two checkpoints.", above=0.0
+    )
     resume: Path | None = setting(
         None,
         Path,
-        "Go on from the last checkpoint there; the same check must be asked for.",
+        "Continue from the last checkpoint there. Give the same check as before.",
         present=True,
     )
     master: str | None = setting(
         None,
         str,
-        "For --engine spark: local[N], spark://HOST:PORT, yarn, k8s://…",
+        "Spark cluster: local[N], spark://HOST:PORT, yarn or k8s://…",
         metavar="URL",
-        otherwise="what spark-submit says, or all cores of this machine",
+        otherwise="as spark-submit sets it, or all cores of this machine",
     )
     partitions: int | None = setting(
-        None, int, "For --engine spark.", least=1, most=1 << 20, otherwise="one per core"
+        None, int, "Number of partitions on Spark.", least=1, most=1 << 20, otherwise="one per core"
     )
     spark_threshold: int = setting(
         300_000,
         int,
-        "For --engine spark: smaller levels are explored here, for a round's fixed cost is a third "
-        "of a second.",
+        "Explore levels with fewer states on this machine, because a round on Spark costs at least "
+        "a third of a second.",
         least=1,
         metavar="STATES",
     )
-    spark_log: bool = setting(False, bool, "Leave Spark's log on the terminal.")
-    walks: int = setting(1000, int, "For --search random: how many.", least=1)
-    seed: int = setting(
-        0, int, "For --search random: the same seed, the same walks.", least=-(10**18), most=10**18
-    )
+    spark_log: bool = setting(False, bool, "Show Spark's log on the terminal.")
+    walks: int = setting(1000, int, "Number of walks of --search random.", least=1)
+    seed: int = setting(0, int, "Seed of --search random.", least=-(10**18), most=10**18)
 
     # For measurements and tests.
     block: int = setting(1 << 14, int, least=1, public=False)
@@ -138,13 +145,17 @@ class Options:
 class Bounds:
     """When to give up; None means never."""
 
-    max_states: int | None = setting(None, int, "Give up at so many unique states.", least=1)
-    max_depth: int | None = setting(None, int, "Do not look deeper; the start is at 1.", least=1)
-    max_seconds: float | None = setting(None, float, "Give up after so long.", above=0.0)
+    max_states: int | None = setting(None, int, "Stop after this number of unique states.", least=1)
+    max_depth: int | None = setting(
+        None, int, "Do not expand states at this depth; the initial state has depth 1.", least=1
+    )
+    max_seconds: float | None = setting(
+        None, float, "Stop after this number of seconds.", above=0.0
+    )
     max_memory: int | None = setting(
         None,
         int,
-        "Give up when the process takes so much memory: 500M, 4G.",
+        "Stop when the process uses this much memory, such as 500M or 4G.",
         least=1,
         most=1 << 60,
         metavar="SIZE",
@@ -153,8 +164,9 @@ class Bounds:
     bound: tuple[str, ...] = setting(
         (),
         tuple,
-        "In plain Python: do not go on where an actor's measure NAME comes to N; what the protocol "
-        "declares, or held, greatest (see list). May be given several times.",
+        "Do not expand states in which an actor's measure NAME reaches N: a measure of the "
+        "protocol, or held or greatest (see antecede list). Takes plain Python. You can give it "
+        "several times.",
         metavar="NAME=N",
     )
 

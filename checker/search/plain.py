@@ -20,7 +20,6 @@ from antecede.checker.search.loop import Explorer, Found, decided
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
-from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import Position, most_sent
@@ -165,8 +164,8 @@ class BreadthFirst(PlainExplorer):
     def _expand(self, number: int) -> None:
         """Give the first state that is not expanded its edges, and judge what that finds."""
         graph, state = self.graph, self.graph.states[number]
-        if self.system.workload.buffer is not None and is_over(state.history):
-            graph.skip()  # the message that is followed was delivered: nothing is left to judge
+        if self.system.is_over(state):
+            graph.skip()
             return
         if self._is_cut(state, lambda: self.path_to(number)):
             graph.cut.add(number)

@@ -79,9 +79,8 @@ def deferring(system: System, *, told: bool = False) -> System:
             and states that differ in names alone would then differ in the words, too.
     """
     return evolve(
-        system,
+        system.with_states_as_they_are(),  # a normal form knows no marks
         protocol=_Deferring(system, told).protocol(),
-        normalises=False,  # a form knows no marks
         properties=(*map(_tolerant, system.properties), *_failures(system)),
     )
 

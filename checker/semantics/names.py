@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError, unknown
-from antecede.checker.semantics.workload import Workload
+from antecede.checker.semantics.workload import EndlessWorkload, Workload
 from antecede.checker.settings import shown
 
 KEYS = ("actors", "messages")
@@ -122,7 +122,7 @@ def fitted(names: Names, actors: int, workload: Workload) -> Names:
 
 
 def _check_count(rows: tuple[tuple[str, ...], ...], actors: int, workload: Workload) -> None:
-    if workload.buffer is not None:
+    if isinstance(workload, EndlessWorkload):
         raise InputError(
             "names.messages is for workloads that end; an endless one has too many messages"
         )

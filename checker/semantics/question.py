@@ -23,32 +23,37 @@ class Question:
     protocol: str = attrs.field(
         metadata={"kind": str, "says": "A name, or FILE.py:OBJECT.", "public": False}
     )
-    actors: int = setting(3, int, "How many actors; at least 2.", least=2)
-    messages: int = setting(2, int, "How many messages each actor causal-sends.", least=1)
+    actors: int = setting(3, int, "Number of actors; at least 2.", least=2)
+    messages: int = setting(2, int, "Number of messages that each actor sends.", least=1)
     network: str | None = setting(
         None,
         str,
-        "unordered, fifo, and more; see list.",
-        otherwise="what the protocol needs: unordered, if it does not say",
+        "Network: unordered, fifo, …; see antecede list.",
+        otherwise="the one that the protocol needs",
     )
-    workload: str = setting("any", str, "any, broadcast, script:JSON, program:JSON, …; see list.")
+    workload: str = setting(
+        "any", str, "Who sends to whom: any, broadcast, script:JSON, …; see antecede list."
+    )
     sends: str = setting(
         "joint",
         str,
-        "split: deciding to send, and choosing the destinations, are two transitions.",
+        "split: deciding to send and choosing the destinations are two transitions.",
         choices=SENDS,
     )
     clock_at: str = setting(
-        "causal-send", str, "The event of a message that causality orders.", choices=CLOCK_AT
+        "causal-send",
+        str,
+        "The event that stands for a message in the causal order.",
+        choices=CLOCK_AT,
     )
     history: str = setting(
-        "knowledge", str, "What of the past tells states apart.", choices=HISTORIES
+        "knowledge", str, "How much of the past belongs to a state.", choices=HISTORIES
     )
     properties: tuple[str, ...] = setting(
         (),
         tuple,
-        "A property to check, or several with commas between; may be given several times.",
-        otherwise="see list, and all invariants that the protocol declares",
+        "Property to check, or several with commas between them. You can give it several times.",
+        otherwise="see antecede list; also all invariants of the protocol",
     )
 
 

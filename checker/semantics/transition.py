@@ -32,13 +32,13 @@ from antecede.checker.model import (
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
 from antecede.checker.semantics.limits import Limit
-from antecede.checker.semantics.marked import may_mark, told_apart
+from antecede.checker.semantics.marked import is_over, may_mark, told_apart
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.network import Channel, Network
 from antecede.checker.semantics.normal import normal_form
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
-from antecede.checker.semantics.workload import ARM, Workload
+from antecede.checker.semantics.workload import ARM, EndlessWorkload, Workload
 
 
 @frozen(eq=False)
@@ -48,9 +48,6 @@ class System:
     Attributes:
         limits: from a state that reaches one of them no search goes on.
         names: what actors and messages are called, for people.
-        normalises: states are written in the protocol's normal form, where one message is followed.
-            A form keeps what handlers go by, and no more, so states are left as they are where a
-            predicate or a limit looks at them.
         handlers: the protocol's, as the engines call them.
     """
 
@@ -63,12 +60,7 @@ class System:
     properties: tuple[Property, ...]
     limits: tuple[Limit, ...] = ()
     names: Names = field(factory=Names)
-    normalises: bool = field()
     handlers: CheckedHandlers = field(init=False)
-
-    @normalises.default
-    def _nothing_looks_at_states(self) -> bool:
-        return not self.limits and not any(prop.of_states for prop in self.properties)
 
     @property
     def question(self) -> Question:
@@ -89,16 +81,63 @@ class System:
     def _checked_handlers(self) -> CheckedHandlers:
         return CheckedHandlers(self.protocol, self.actors)
 
-    @cached_property
+    @property
     def normal(self) -> NormalForm | None:
-        """Return the protocol's normal form where it is applied."""
-        endless = self.workload.buffer is not None and self.oracle.number is not None
-        return self.protocol.normal if endless and self.normalises else None
+        """The normal form in which states are written, or None."""
+        return None
+
+    def with_states_as_they_are(self) -> System:
+        """Return the system without a normal form."""
+        return self
+
+    def may_send(self, state: State, actor: int) -> bool:
+        """Return whether the number of an actor's undelivered messages lets it send."""
+        return True
+
+    def is_over(self, state: State) -> bool:
+        """Return whether nothing is left to judge after a state."""
+        return False
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Return (src, dst) of every channel, at its index."""
         return tuple((i, j) for i in range(self.actors) for j in range(self.actors))
+
+
+@frozen(eq=False)
+class EndlessSystem(System):
+    """A system whose applications never stop; its history follows one message.
+
+    Attributes:
+        normalises: states are written in the protocol's normal form, if it has one. A form keeps
+            only what handlers depend on. So states stay as they are if a predicate or a limit
+            looks at them.
+    """
+
+    workload: EndlessWorkload = field(kw_only=True)
+    normalises: bool = field()
+
+    @normalises.default
+    def _nothing_looks_at_states(self) -> bool:
+        return not self.limits and not any(prop.of_states for prop in self.properties)
+
+    @cached_property
+    def normal(self) -> NormalForm | None:
+        """Return the normal form in which states are written, or None."""
+        follows_one = self.oracle.number is not None
+        return self.protocol.normal if follows_one and self.normalises else None
+
+    def with_states_as_they_are(self) -> EndlessSystem:
+        """Return the system without a normal form."""
+        return evolve(self, normalises=False)
+
+    def may_send(self, state: State, actor: int) -> bool:
+        """Return whether an actor has fewer undelivered messages than its workload allows."""
+        return len(state.history[actor].pending) < self.workload.buffer
+
+    def is_over(self, state: State) -> bool:
+        """Return whether the message that is followed was delivered everywhere."""
+        return self.oracle.number is not None and is_over(state.history)
 
 
 @frozen(eq=False)
@@ -176,7 +215,7 @@ def enabled_at(
 
 def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
     for actor in actors:
-        if not _has_room(system, state, actor):
+        if not system.may_send(state, actor):
             continue
         for destinations in system.workload.choices(actor, state.workload[actor]):
             if destinations == ARM:
@@ -185,12 +224,6 @@ def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterat
             yield CausalSend(actor, destinations)
             if system.oracle.number is not None and may_mark(state.history):
                 yield CausalSend(actor, destinations, marked=True)
-
-
-def _has_room(system: System, state: State, actor: int) -> bool:
-    """Return whether an actor may send, as far as its own undelivered messages go."""
-    buffer = system.workload.buffer
-    return buffer is None or len(state.history[actor].pending) < buffer
 
 
 def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator[Transition]:

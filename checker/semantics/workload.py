@@ -12,7 +12,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError
@@ -46,7 +46,6 @@ class Workload:
         splits: a send takes two transitions; see `split`.
         requests: per actor what its application asks for, if that is laid down.
         sends: per actor the names of its sends, in order, where a send may wait for deliveries.
-        buffer: an actor sends only while fewer than so many of its own messages are undelivered.
     """
 
     kind: str
@@ -65,7 +64,17 @@ class Workload:
     splits: bool = False
     requests: tuple[tuple[Request, ...], ...] | None = None
     sends: tuple[tuple[str, ...], ...] | None = None
-    buffer: int | None = None
+
+
+@frozen(eq=False)
+class EndlessWorkload(Workload):
+    """A workload of applications that never stop.
+
+    Attributes:
+        buffer: an actor may send only while it has fewer undelivered messages than this.
+    """
+
+    buffer: int = field(kw_only=True)
 
 
 SENDS = {
@@ -230,7 +239,7 @@ def broadcast(actors: int, messages: int) -> Workload:
     return _counted("broadcast", "broadcast", messages, choices, symmetric=True, fan_out=actors - 1)
 
 
-def endless(actors: int, argument: str) -> Workload:
+def endless(actors: int, argument: str) -> EndlessWorkload:
     """Return the workload in which every actor sends for ever, to any other, or to those listed.
 
     A position says nothing, for what was sent and delivered does not matter any more.
@@ -251,7 +260,7 @@ def endless(actors: int, argument: str) -> Workload:
     if listed:
         told = [[to[0] if len(to) == 1 else to for to in row] for row in rows]
         text += ":" + json.dumps(told, separators=(",", ":"))
-    return Workload(
+    return EndlessWorkload(
         kind="endless",
         text=text,
         most=1,
@@ -272,7 +281,7 @@ MOST_BUFFER = 1_000
 """More undelivered messages of one actor are a slip of the pen."""
 
 
-def counting(workload: Workload) -> Workload:
+def counting(workload: EndlessWorkload) -> EndlessWorkload:
     """Return an endless workload whose positions count, so that messages have numbers."""
     return evolve(workload, after_send=_one_more)
 

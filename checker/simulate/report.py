@@ -154,17 +154,20 @@ def wrong(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def controls(rows: Sequence[Row]) -> list[str]:
-    """Return a line for each protocol that violates causality, as a control may."""
-    found: dict[str, tuple[int, int]] = {}
+def violations(rows: Sequence[Row], *, figure: bool) -> list[str]:
+    """Return a line for each protocol whose deliveries violate causality.
+
+    Args:
+        rows: of runs that came to their end.
+        figure: they are of a paper's figure, where such a protocol is a control.
+    """
+    counts: dict[str, tuple[int, int]] = {}
     for row in rows:
-        violations, deliveries = found.get(row["protocol"], (0, 0))
-        found[row["protocol"]] = (
-            violations + row["violations"],
-            deliveries + row["deliveries"],
-        )
+        violated, deliveries = counts.get(row["protocol"], (0, 0))
+        counts[row["protocol"]] = violated + row["violations"], deliveries + row["deliveries"]
+    role = "is a control" if figure else "does not keep causal order"
     return [
-        f"{name} is a control: {violations:,} of its {deliveries:,} deliveries violate causality"
-        for name, (violations, deliveries) in found.items()
-        if violations
+        f"{name} {role}: {violated:,} of its {deliveries:,} deliveries violate causality"
+        for name, (violated, deliveries) in counts.items()
+        if violated
     ]

@@ -437,4 +437,4 @@ class SparkTransport:
 
 
 transport = SparkTransport
-"""What `checker.engine` looks for in the module of an engine."""
+"""What `checker.check.engine` looks for in the module of an engine."""

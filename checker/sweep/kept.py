@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 from attrs import field, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.formats import write_whole
+from antecede.checker.formats import append, write_whole
 from antecede.checker.reading import json_in, text_in
 
 Row: TypeAlias = dict[str, Any]
@@ -113,12 +113,10 @@ class Kept:
         # What was cut off in the middle of a line is written anew.
         write_whole(str(self.file), "".join(f"{json.dumps(row)}\n" for row in rows))
         missing = [item for item in items if self.key(columns(item)) not in done]
-        with self.file.open("a", encoding="utf-8") as out:
-            for row in run(missing):
-                if lasting(row):
-                    out.write(f"{json.dumps(row)}\n")
-                    out.flush()
-                yield row
+        for row in run(missing):
+            if lasting(row):
+                append(str(self.file), f"{json.dumps(row)}\n")
+            yield row
 
     @contextmanager
     def noted(self) -> Iterator[None]:

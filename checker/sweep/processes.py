@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from contextlib import suppress
 from multiprocessing.connection import wait as ready
 from typing import Any, TypeVar
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, streams
 from antecede.checker.errors import CapacityError
 
 Item = TypeVar("Item")
@@ -79,6 +80,7 @@ def _kill(pools: list[ProcessPoolExecutor]) -> None:
 
 def _begin() -> None:
     """Leave Ctrl-C to the process that started this one, and end with it."""
+    streams.replace(sys.argv[1:], os.environ)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

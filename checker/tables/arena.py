@@ -10,7 +10,6 @@ import contextlib
 import errno
 import mmap
 import os
-import resource
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +19,11 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.memory import available_memory_bytes, machine_memory_bytes
+from antecede.checker.memory import (
+    address_space_left_bytes,
+    available_memory_bytes,
+    machine_memory_bytes,
+)
 
 _NORESERVE = 0x4000 if sys.platform == "linux" else 0  # mmap.MAP_NORESERVE
 
@@ -254,9 +257,6 @@ def reserve_bytes(arenas: int) -> int:
     Reserving costs nothing, so each gets as much as there is memory. Where the process may have
     less address space (`ulimit -v`), the arenas divide half of it: the rest is for all else.
     """
+    left = address_space_left_bytes()
     memory = machine_memory_bytes()
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY or sys.platform != "linux":
-        return memory
-    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
-    return min(memory, max(limit - used, 0) // (2 * arenas))
+    return memory if left is None else min(memory, left // (2 * arenas))

@@ -21,8 +21,36 @@ import time
 from pathlib import Path
 from typing import Any
 
+from antecede.checker import memory
+from antecede.checker.reading import content_of
+
 KEPT_DAYS = 30
 """After this many days without use, kernels of other sources are removed."""
+
+LOADING, COMPILING = 200 << 20, 400 << 20
+"""Bytes of memory that kernels need: kept ones, and those that must be compiled.
+
+Measured with Numba 0.68 and Python 3.11 on Linux: the process takes 165 MB after it has loaded all
+kernels of breadth-first search, and 360 MB after it has compiled them.
+"""
+
+SPACE, COMPILING_SPACE = 600 << 20, 600 << 20
+"""Bytes of address space that kernels need, and what compiling adds, but for cores and threads.
+
+Measured as above, on two cores: LLVM and the C library aborted searches on one thread up to
+575 MB (`ulimit -v`), on eight threads up to 650 MB, and compiling up to 650 MB. A search needs more
+than it maps, because the tables reserve half of what is left after Numba is imported: 330 MB are
+mapped then, and compiling maps 350 MB more.
+"""
+
+SPACE_PER_CORE = 40 << 20
+"""OpenBLAS, which NumPy loads, maps a buffer of 32 MB and a stack of 8 MB per core."""
+
+SPACE_PER_THREAD = 20 << 20
+"""For a stack of 8 MB, twice, and what the C library keeps; a heap of its own is optional."""
+
+EACH, EACH_COMPILED = 32 << 20, 150 << 20
+"""Bytes that must be left when one more kernel is loaded, and when one is compiled."""
 
 _SOURCES = Path(__file__).parent / "kernels"
 
@@ -74,6 +102,26 @@ def _holds(folder: Path, wanted: str) -> bool:
         return False
 
 
+def lacking(threads: int = 1, home: Path | None = None) -> str | None:
+    """Return why kernels cannot be loaded, or None if there is enough memory for them.
+
+    It must be asked before NumPy and Numba are imported. If LLVM gets no memory, it ends the
+    process, and no exception tells anybody.
+
+    Args:
+        threads: that the kernels run on.
+        home: as in `digest`.
+    """
+    if f"{__package__}.kernels" in sys.modules:
+        return None
+    compiled = compiled_in(home) is not None
+    space = SPACE + (os.cpu_count() or 1) * SPACE_PER_CORE + threads * SPACE_PER_THREAD
+    needed = (LOADING, space) if compiled else (COMPILING, space + COMPILING_SPACE)
+    lacks = memory.lacking(*needed)
+    what = "load the compiled kernels" if compiled else "compile the kernels"
+    return lacks and f"there is too little memory to {what}: {lacks}"
+
+
 @functools.cache
 def folder(home: Path | None = None) -> Path | None:
     """Return the folder where compiled kernels are kept; None if no place can be written to."""
@@ -108,15 +156,30 @@ def _remove_old(place: Path, kept: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
 
 
-def sealed(data: bytes) -> bytes:
-    """Return data with a digest, by which `opened` knows whether it is as it was."""
-    return hashlib.blake2b(data, digest_size=16).digest() + data
+MOST_BYTES = 1 << 28
+"""A kept kernel has fewer bytes."""
 
 
-def opened(data: bytes) -> bytes | None:
-    """Return what was sealed, or None if it is damaged."""
+def sealed(data: bytes, file: str) -> bytes:
+    """Return data with a digest, by which `opened` knows that they are those of this file."""
+    return _seal(data, file) + data
+
+
+def opened(file: str) -> bytes | None:
+    """Return what was sealed for a file, or None if it is damaged or was written for another one.
+
+    Raises:
+        InputError: it cannot be read, or is no regular file.
+    """
+    data = content_of(file, "the kernel", MOST_BYTES)
     content = data[16:]
-    return content if hashlib.blake2b(content, digest_size=16).digest() == data[:16] else None
+    return content if _seal(content, file) == data[:16] else None
+
+
+def _seal(data: bytes, file: str) -> bytes:
+    """Return a digest of data and of the file's name, which says whose kernel it is."""
+    name = os.fsencode("/".join(Path(file).parts[-2:]))
+    return hashlib.blake2b(name + b"\0" + data, digest_size=16).digest()
 
 
 def unpickled(data: bytes) -> Any:

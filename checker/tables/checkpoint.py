@@ -25,6 +25,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +36,8 @@ import numpy as np
 from attrs import define, field, frozen
 
 from antecede.checker.errors import ClusterError, InputError
+from antecede.checker.reading import content_of
+from antecede.checker.settings import shown
 from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.encoding import Stored, decoded, encoded
 
@@ -47,6 +50,14 @@ SHARE = 10
 
 MOST_NAMED = 5
 """So many of the sources that changed are named."""
+
+MOST_MANIFEST = 1 << 26
+"""Bytes of a manifest; of a search on Spark it names a file per partition."""
+
+MOST_THREADS = 1024
+
+MOST_SHOWN = 400
+"""Characters of a value that an error shows."""
 
 _NAME = re.compile(r"checkpoint-(\d{6,})")
 _MANIFEST, _STATE = "manifest.json", "state.json"
@@ -337,12 +348,17 @@ class Saved:
         """Raise InputError if a file is missing or has a wrong size, before much is read."""
         for name, (size, _) in self.files.items():
             path = self.folder / name
-            if not path.is_file():
+            if not os.path.lexists(path):
                 raise InputError(f"the checkpoint {str(self.folder)!r} lacks the file {name}")
-            if path.stat().st_size != size:
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(
+                    f"the checkpoint {str(self.folder)!r} is damaged: {name} is no regular file"
+                )
+            if status.st_size != size:
                 raise InputError(
                     f"the checkpoint {str(self.folder)!r} is damaged: {name} has "
-                    f"{path.stat().st_size:,} bytes instead of {size:,}"
+                    f"{status.st_size:,} bytes instead of {size:,}"
                 )
 
     def restore(self) -> dict[str, Any]:
@@ -402,12 +418,21 @@ class Saved:
             if key == "sources":
                 raise InputError(
                     f"the checkpoint {str(self.folder)!r} was written before "
-                    f"{_changed(saved or {}, here or {})} changed; start again"
+                    f"{_changed(_table(saved), _table(here))} changed; start again"
                 )
             raise InputError(
-                f"the checkpoint {str(self.folder)!r} is of another check: {key} is {saved!r} "
-                f"there and {here!r} here"
+                f"the checkpoint {str(self.folder)!r} is of another check: {key} is "
+                f"{_brief(saved)} there and {_brief(here)} here"
             )
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
+def _table(value: Any) -> Mapping[str, str]:
+    return value if isinstance(value, dict) else {}
 
 
 def _changed(saved: Mapping[str, str], here: Mapping[str, str]) -> str:
@@ -431,28 +456,38 @@ def last_in(folder: Path) -> Saved:
     if not done:
         raise InputError(f"cannot resume: there is no complete checkpoint in {str(folder)!r}")
     path = done[-1][1]
+    if not os.path.lexists(path / _MANIFEST):
+        raise InputError(f"the checkpoint {str(path)!r} lacks the file {_MANIFEST}")
+    data = content_of(path / _MANIFEST, "the manifest", MOST_MANIFEST, follow=False)
     try:
-        manifest = _without_checksum((path / _MANIFEST).read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"the checkpoint {str(path)!r} lacks the file {_MANIFEST}") from None
-    except OSError as error:
-        raise InputError(
-            f"cannot read {str(path / _MANIFEST)!r}: {error.strerror}; the checkpoint is damaged"
-        ) from None
-    except ValueError:
+        manifest = _without_checksum(data)
+        if manifest["format"] == FORMAT:
+            return Saved(path, *_parts_of(manifest))
+    except _UNFIT:
         raise Saved(path, {}, {}).damaged(_MANIFEST) from None
-    with readable(path):
-        if manifest["format"] != FORMAT:
-            raise InputError(
-                f"the checkpoint {str(path)!r} has format {manifest['format']}, which another "
-                f"version wrote (causalcheck and the first antecede wrote format 1); this antecede "
-                f"reads format {FORMAT} only: start again"
-            )
-        files = {
-            str(name): (int(size), int(crc)) for name, (size, crc) in manifest["files"].items()
-        }
-        return Saved(path, dict(manifest["about"]), files)
-    raise AssertionError
+    raise InputError(
+        f"the checkpoint {str(path)!r} has format {shown(manifest['format'])}, which another "
+        f"version wrote (causalcheck and the first antecede wrote format 1); this antecede "
+        f"reads format {FORMAT} only: start again"
+    )
+
+
+def _parts_of(manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], Files]:
+    """Return what a manifest says of the check and of the files.
+
+    Raises:
+        ValueError: a value is not of its type; other errors of _UNFIT if a key is missing.
+    """
+    about = dict(manifest["about"].items())
+    files = {name: (size, crc) for name, (size, crc) in manifest["files"].items()}
+    threads = about.get("threads", 1)
+    if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
+        raise ValueError("the number of threads is none")
+    if not all(type(number) is int for pair in files.values() for number in pair):
+        raise ValueError("a size or checksum is no whole number")
+    if any("/" in name or "\0" in name for name in files):
+        raise ValueError("a name of a file leads elsewhere")
+    return about, files
 
 
 def _with_checksum(manifest: Mapping[str, Any]) -> bytes:

@@ -30,7 +30,7 @@ from antecede.checker.semantics.transition import (
     initial_state,
     network_sent,
 )
-from antecede.checker.semantics.workload import ARM, most_sent
+from antecede.checker.semantics.workload import ARM, EndlessWorkload, most_sent
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Words as Words
 from antecede.checker.tables.components import bits_of
@@ -365,7 +365,7 @@ class Tabulation(Histories):
         """Entry of GATE: what an actor's ghost says of sends where one message is followed."""
         workload, entries = self.system.workload, self.pending[actor].values[pending]
         ghost = evolve(self.knows[actor].values[knows], pending=entries)
-        assert workload.buffer is not None
+        assert isinstance(workload, EndlessWorkload)
         bits: int = (
             kernels.ROOM * (len(entries) < workload.buffer)
             | kernels.TAINT * (ghost.knows > 0)

@@ -11,25 +11,25 @@ The folders of the project are linked here, so that one import name holds all of
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from antecede.checker.model import (
-    Delivery,
-    Envelope,
-    LocalState,
-    Message,
-    Packet,
-    Predicate,
-    Property,
-    Protocol,
-    Renaming,
-    Request,
-    Step,
-    What,
-    Where,
-)
-
 if TYPE_CHECKING:
+    from antecede.checker.model import (
+        Delivery,
+        Envelope,
+        LocalState,
+        Message,
+        Packet,
+        Predicate,
+        Property,
+        Protocol,
+        Renaming,
+        Request,
+        Step,
+        What,
+        Where,
+    )
     from antecede.checker.testing import check
 
 __all__ = [
@@ -51,9 +51,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import `check` when it is asked for: protocols need only the vocabulary."""
-    if name != "check":
+    """Import a name when it is asked for: the command handles signals before it imports much."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from antecede.checker.testing import check
-
-    return check
+    module = "testing" if name == "check" else "model"
+    value = globals()[name] = getattr(import_module(f"antecede.checker.{module}"), name)
+    return value

@@ -27,6 +27,13 @@ SEND: dict[str, Any] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for what happens, however slow the machine is."""
+    for name in ("PATIENCE", "CLOSING", "ENDING"):
+        monkeypatch.setattr(link, name, 600.0)
+
+
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> bytes:
     """Return what all processes that are started from now on have in their environment."""
@@ -77,8 +84,10 @@ def test_a_program_that_hangs_is_ended_at_once(
     ],
 )
 def test_what_is_wrong_with_a_program_is_told_and_it_is_ended(
-    habit: str, said: str, mark: bytes
+    habit: str, said: str, mark: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if habit == "closes its output":
+        monkeypatch.setattr(link, "CLOSING", 0.0)
     with pytest.raises(InputError, match=said):
         started(habit).ask(SEND)
     assert [] == guard.processes(mark)
@@ -107,7 +116,7 @@ def test_a_long_question_to_a_program_that_reads_nothing_does_not_hang(
 ) -> None:
     no_patience(monkeypatch)
     deaf = Link((sys.executable, "-c", "import time; time.sleep(1000)"))
-    monkeypatch.setattr(link, "PATIENCE", 60.0)
+    monkeypatch.setattr(link, "PATIENCE", 600.0)
     program = link.started(deaf.command)
     no_patience(monkeypatch)
     with pytest.raises(link.Fault, match="did not answer"):
@@ -124,7 +133,13 @@ def test_a_program_ends_with_the_last_who_needs_it(mark: bytes) -> None:
     assert [] == guard.processes(mark)
 
 
-def test_a_program_may_end_by_itself_when_its_input_is_closed(mark: bytes, tmp_path: Path) -> None:
+def test_a_program_may_end_by_itself_when_its_input_is_closed(
+    mark: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = tmp_path / "guard.py"
+    patient.write_text(Path(guard.__file__).read_text().replace("GRACE = 1.0", "GRACE = 600.0"))
+    assert "GRACE = 600.0" in patient.read_text()
+    monkeypatch.setattr(link, "GUARD", str(patient))
     body = "import sys\nfor line in sys.stdin: print('{}', flush=True)\nopen('done', 'w').close()"
     made = Link((sys.executable, "-c", body))
     made.ask(START)

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from antecede.checker.adapters import run
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.spec import Spec
 from antecede.cli import main
 
 HASTY = """

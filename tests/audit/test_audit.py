@@ -186,7 +186,9 @@ def test_the_documented_example_shows_what_the_documentation_says(
     text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (shown,) = re.findall(r"```text\n\$ [^\n]*\n(.*?)```", text, re.DOTALL)
+    (lines,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert lines == done.stdout.decode()
     (tmp_path / "example.jsonl").write_bytes(done.stdout)
     monkeypatch.chdir(tmp_path)
     assert shown == antecede("audit", "example.jsonl").out

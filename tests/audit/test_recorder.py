@@ -108,7 +108,7 @@ def test_threads_over_zmq_are_recorded(slow: bool, tmp_path: Path) -> None:
         carols.bind(f"tcp://127.0.0.1:{port}")
         thread = threading.Thread(target=relay, args=(port, ready, log))
         thread.start()
-        assert ready.wait(30)
+        assert ready.wait(600)
         to_carol.connect(f"tcp://127.0.0.1:{port}")
         to_bob.connect(f"tcp://127.0.0.1:{port + 1}")
         alice, carol = log.actor("alice"), log.actor("carol")

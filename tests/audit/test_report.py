@@ -158,10 +158,8 @@ def test_an_expression_of_a_log_that_searches_for_ever_is_ended(
     file.write_text(
         r"(?<event>(x+x+)+y)(?<host>\S*) (?<clock>\{.*\})" + "\n\n" + "x" * 60 + ' a {"a": 1}\n'
     )
-    begin = time.monotonic()
     with pytest.raises(InputError, match="line 3: the expression has searched for more than"):
         audit(file)
-    assert time.monotonic() < begin + 30
 
 
 @pytest.mark.parametrize("actors", [1, 30_000], ids=["one actor", "many actors"])

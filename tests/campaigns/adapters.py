@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import attrs
 from attrs import evolve, frozen
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.options import Bounds, Options

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from attrs import astuple, define, evolve, frozen
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict

@@ -9,8 +9,8 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
+from antecede.checker.check.spec import Spec
 from antecede.checker.model import Protocol
-from antecede.checker.spec import Spec
 from tests.campaigns import machine
 from tests.random_systems import ACTIONS, table_protocol
 

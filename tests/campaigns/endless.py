@@ -26,7 +26,9 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, evolve, frozen
 
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import (
     Delivery,
     Envelope,
@@ -41,7 +43,6 @@ from antecede.checker.model import (
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import enabled, initial_state, successor
-from antecede.checker.spec import Spec, system_of
 from tests import naive_endless
 from tests.campaigns.packets import WRONG, numbering
 

@@ -29,7 +29,7 @@ from attrs import frozen
 from tests.campaigns import child
 from tests.conftest import COMMAND, default_interrupts
 
-PATIENCE = 300.0
+PATIENCE = 600.0
 """Seconds after which a command counts as one that hangs."""
 
 COUNTS = ("verdict", "unique_states", "total_states", "depth", "final_states", "unreduced")
@@ -77,6 +77,7 @@ def run(
     after: float | None = None,
     sign: int = signal.SIGKILL,
     limit: Callable[[], None] | None = None,
+    **environment: str,
 ) -> Ended:
     """Run a command in a session of its own, and send it a signal after some seconds.
 
@@ -94,7 +95,7 @@ def run(
         process = subprocess.Popen(
             [*COMMAND, *line],
             cwd=folder,
-            env={**os.environ, "TMPDIR": str(folder / "tmp")},
+            env={**os.environ, "TMPDIR": str(folder / "tmp"), **environment},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
@@ -317,6 +318,29 @@ def little_memory(chance: random.Random, folder: Path) -> list[str]:
     return faults
 
 
+CRAMPED = (
+    ("check", "mfss", "--messages", "2"),
+    ("check", "mfss", "--messages", "2", "--threads", "8"),
+    ("check", "mfss", "--search", "depth"),
+    ("check", "mfss", "--checkpoint", "saved"),
+)
+
+
+def little_address_space(chance: random.Random, folder: Path) -> list[str]:
+    """Give a check less address space than kernels need, or little more (`ulimit -v`)."""
+    return cramped(chance.choice(CRAMPED), chance.choice((200, 400, 500, 650, 800, 1_100)), folder)
+
+
+def cramped(line: tuple[str, ...], megabytes: int, folder: Path) -> list[str]:
+    """Limit the address space of a check; it answers, or ends with a sentence."""
+    size = megabytes << 20
+    done = run(line, folder, limit=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+    faults = [*done.faults(line), *left_behind(folder, " ".join(line))]
+    if done.code not in (0, 3):
+        faults.append(f"{' '.join(line)}: exit {done.code} with {megabytes} MB: {done.text[-300:]}")
+    return faults
+
+
 def _join(group: Path) -> None:
     (group / "cgroup.procs").write_text(str(os.getpid()))
 
@@ -354,7 +378,7 @@ def control_group(megabytes: int) -> Iterator[Callable[[], None]]:
 MARGIN = 10.0
 """Seconds after --max-seconds within which a test of a program ends."""
 
-ENDING = 10.0
+ENDING = 100.0
 """Seconds within which everything has ended after the checker was killed."""
 
 WRAPPERS = ("{}", "sh -c {quoted}", "timeout 600 {}", "sh -c {quoted_with_another}")

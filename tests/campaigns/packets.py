@@ -22,7 +22,8 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, evolve, frozen
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Delivery, Message, Packet, Protocol, State, Step
 from antecede.checker.paths.path import for_replay
 from antecede.checker.search.options import Bounds, Options
@@ -30,7 +31,6 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.values import parts
-from antecede.checker.spec import Spec, system_of
 
 Table: TypeAlias = tuple[tuple[tuple[str, int], ...], ...]
 """For each phase what is done with a message to send and with one received, and the next phase."""
@@ -285,13 +285,14 @@ def comparisons(case: Station) -> Iterator[tuple[str, Any, Any]]:
     """Yield what was compared, what was expected and what was found."""
     system = system_of(case.spec, case.protocol)
     violated = [wrong for _, wrong in levels(numbering(system), MOST)]
-    depth = violated.index(True) + 1 if True in violated else len(violated)
+    length = violated.index(True) if True in violated else None
+    before = len(violated) if length is None else length  # a second copy may count as a message
     yield (
         "states with all messages numbered and with one followed",
-        outlines(numbering(system), depth),
-        outlines(system, depth),
+        outlines(numbering(system), before),
+        outlines(system, before),
     )
-    length = depth - 1 if True in violated else None
+    depth = len(violated) if length is None else length + 1
     yield "all messages numbered and a check", length, checked_length(case, depth)
     if case.timeout == "never":
         bare_case = evolve(case, timeout="none")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
 from antecede.checker.explore.site import Refused, Site
 from antecede.checker.explore.tree import Tree, text_of
-from antecede.checker.spec import Spec
 
 PROTOCOL = '''\
 """Sends each message at once, and a timeout repeats it; fails at one call of one function."""

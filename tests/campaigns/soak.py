@@ -19,7 +19,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from tests.campaigns import fuzz, hostile, hostile_logs, raising, stored
+from tests.campaigns import edges, fuzz, hostile, hostile_logs, raising, stored
 
 BATCH = 200
 """Inputs of the fuzzer between two other days."""
@@ -30,10 +30,16 @@ DAYS: dict[str, Day] = {
     "interruptions": hostile.interrupted,
     "disks": hostile.full_disk,
     "memory": hostile.little_memory,
+    "address space": hostile.little_address_space,
     "programs": hostile.bad_program,
     "constants": stored.changed_constants,
+    "files": stored.odd_files,
+    "kernels": stored.odd_kernels,
     "pages": raising.explored,
     "logs": hostile_logs.hostile_log,
+    "streams": edges.unusable,
+    "signals": edges.signalled,
+    "GitHub": edges.ordered,
 }
 ON_SPARK: dict[str, Day] = {
     "kills on Spark": partial(hostile.killed, spark=True),

@@ -1,13 +1,19 @@
-"""Hostile days for what a check stores and reads again: checkpoints of something that has changed.
+"""Hostile days for what a check stores and reads again: checkpoints, specs, and compiled kernels.
 
 Each function runs commands in processes of their own and returns what went wrong, in sentences.
 """
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from antecede.checker.tables import cache
 from tests.campaigns.hostile import Ended, run
 
 PROTOCOL = """\
@@ -102,3 +108,82 @@ def _wrong(way: str, again: Ended, *, changes: bool) -> list[str]:
     if not changes and again.code != 0:
         return [f"a constant by {way} was left alone, and exit {again.code}: {said[-300:]}"]
     return []
+
+
+def _nested(file: Path) -> None:
+    text = "[" * 100_000 + "]" * 100_000
+    file.write_text(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
+
+
+def _large(file: Path) -> None:
+    file.touch()
+    os.truncate(file, 1 << 33)
+
+
+def _wrong_type(file: Path) -> None:
+    file.write_text(f"[]\n{zlib.crc32(b'[]'):08x}\n")
+
+
+ODD: dict[str, Callable[[Path], Any]] = {
+    "a symbolic link": lambda file: file.symlink_to("/dev/zero"),
+    "a directory": lambda file: file.mkdir(),
+    "a pipe": os.mkfifo,
+    "a large file": _large,
+    "a nested list": _nested,
+    "a list": _wrong_type,
+    "a long key": lambda file: file.write_text(".".join("a" * 50_000) + " = 1"),
+}
+"""What may stand in the place of a file that is read again."""
+
+SAVED = ("check", "mfss", "--actors", "3", "--messages", "1", "--quiet")
+
+
+def odd_files(chance: random.Random, folder: Path) -> list[str]:
+    """Put something odd in the place of a checkpoint's manifest or state, or of a spec."""
+    return odd_file(chance.choice(list(ODD)), chance.choice(FILES), folder)
+
+
+FILES = ("manifest.json", "state.json", "a.toml")
+
+
+def odd_file(kind: str, name: str, folder: Path) -> list[str]:
+    """Put something odd in the place of a file; it is refused in few words."""
+    line: tuple[str, ...] = ("check", "a.toml")
+    file = folder / name
+    if name != "a.toml":
+        save = ("--checkpoint-seconds", "0.000001", "--max-states", "100")
+        run((*SAVED, "--checkpoint", "saved", *save), folder)
+        (file,) = folder.glob(f"saved/checkpoint-*/{name}")
+        file.unlink()
+        line = (*SAVED, "--resume", "saved")
+    ODD[kind](file)
+    done = run(line, folder)
+    faults = list(done.faults(line))
+    if done.code != 2 or len(done.text) > 1_000:
+        faults.append(f"{kind} as {name}: exit {done.code}: {done.text[-300:]}")
+    return faults
+
+
+def odd_kernels(chance: random.Random, folder: Path) -> list[str]:
+    """Put a pipe, or another kernel, in the place of a kept kernel."""
+    return odd_kernel(chance, chance.choice(("a pipe", "another kernel")), folder)
+
+
+def odd_kernel(chance: random.Random, kind: str, folder: Path) -> list[str]:
+    """Replace a kept kernel in a copy of all; it is compiled anew, and the answer is the same."""
+    kept = cache.compiled_in()
+    if kept is None:
+        return []
+    copy = folder / "kernels" / "antecede" / kept.name
+    shutil.copytree(kept, copy)
+    ending = chance.choice(("nbi", "nbc"))
+    file = chance.choice(sorted(copy.glob(f"levels.expand-*.{ending}")))
+    others = [each for each in sorted(copy.glob(f"*.{ending}")) if each != file]
+    other = chance.choice(others)
+    file.unlink()
+    os.mkfifo(file) if kind == "a pipe" else shutil.copy(other, file)
+    done = run(SAVED, folder, NUMBA_CACHE_DIR=str(folder / "kernels"))
+    faults = list(done.faults(SAVED))
+    if done.code != 0 or "compiled anew" not in done.text:
+        faults.append(f"{kind} as {file.name}: exit {done.code}: {done.text[-300:]}")
+    return faults

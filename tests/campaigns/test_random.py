@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from antecede.checker.check.spec import load_spec
 from antecede.checker.model import Property
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.network import Channel, Network, network_named
-from antecede.checker.spec import load_spec
 from tests.campaigns import compare
 from tests.campaigns.draw import DECLARED, EXTRA, SAFETY, Case, as_json, drawn, smaller
 from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written
@@ -56,7 +56,7 @@ def fifo_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(name: str, *, retransmits: bool = False) -> Network:
         return evolve(network_named(name, retransmits=retransmits), take=newest_first)
 
-    monkeypatch.setattr("antecede.checker.spec.network_named", wrong)
+    monkeypatch.setattr("antecede.checker.check.spec.network_named", wrong)
 
 
 @pytest.mark.usefixtures("fifo_is_broken")

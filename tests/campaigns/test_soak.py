@@ -6,6 +6,7 @@ import math
 import random
 import signal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from antecede import cli
 from antecede.checker.adapters import link
 from antecede.checker.formats import spacetime
 from antecede.checker.semantics.network import Network, network_named
-from tests.campaigns import fuzz, hostile, raising, stored
+from tests.campaigns import edges, fuzz, hostile, raising, soak, stored
 
 SEED = 1
 
@@ -34,7 +35,7 @@ def test_an_internal_error_would_be_seen(monkeypatch: pytest.MonkeyPatch, tmp_pa
     def broken(name: str, *, retransmits: bool = False) -> Network:
         raise KeyError(network_named(name, retransmits=retransmits).name)
 
-    monkeypatch.setattr("antecede.checker.spec.network_named", broken)
+    monkeypatch.setattr("antecede.checker.check.spec.network_named", broken)
     done = fuzz.ran(["check", "mfss"], tmp_path)
     assert "exit 4: Internal error: KeyError" in done.fault
 
@@ -66,6 +67,56 @@ def test_little_memory_ends_a_check_in_good_order(tmp_path: Path) -> None:
     assert [] == hostile.little_memory(random.Random("1/0"), tmp_path)
 
 
+SCARCE = (("check", "mfss", "--actors", "2", "--messages", "1"), 500)
+
+
+def test_little_address_space_ends_a_check_in_good_order(tmp_path: Path) -> None:
+    assert [] == hostile.cramped(*SCARCE, tmp_path)
+
+
+def test_an_abort_for_little_address_space_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: kernels were loaded whatever was left."""
+    bug = "import antecede.checker.memory as memory\nmemory.lacking = lambda *needed: None"
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    assert [] != hostile.cramped(*SCARCE, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("a pipe", "manifest.json"), ("a symbolic link", "state.json"), ("a long key", "a.toml")],
+)
+def test_an_odd_file_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    assert [] == stored.odd_file(kind, name, tmp_path)
+
+
+def test_an_odd_file_that_is_not_refused_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: only ValueError was expected of a manifest."""
+    bug = "import antecede.checker.tables.checkpoint as c\nc._UNFIT = (ValueError,)"
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    faults = stored.odd_file("a nested list", "manifest.json", tmp_path)
+    assert any("RecursionError" in fault for fault in faults)
+
+
+def test_another_kernel_is_not_loaded(tmp_path: Path) -> None:
+    assert [] == stored.odd_kernel(random.Random(1), "another kernel", tmp_path)
+
+
+def test_a_kernel_that_is_loaded_under_another_name_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: the seal was of the content alone."""
+    bug = (
+        "import antecede.checker.tables.cache as cache, pathlib\n"
+        "cache.opened = lambda file: pathlib.Path(file).read_bytes()[16:]"
+    )
+    monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
+    assert [] != stored.odd_kernel(random.Random(1), "another kernel", tmp_path)
+
+
 @pytest.mark.parametrize("wrapper", hostile.WRAPPERS)
 def test_a_program_that_hangs_leaves_nothing_behind(
     wrapper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -81,7 +132,7 @@ def test_a_signal_during_a_hang_leaves_nothing_behind(sign: int, tmp_path: Path)
 
 def seeded(bug: str) -> tuple[str, ...]:
     """Return the command with a bug."""
-    return (sys.executable, "-c", f"{bug}\nimport sys, antecede.cli as c\nsys.exit(c.main())")
+    return (sys.executable, "-c", f"{bug}\nimport sys, antecede.__main__ as c\nsys.exit(c.main())")
 
 
 def test_a_program_that_is_left_behind_would_be_seen(
@@ -173,3 +224,40 @@ def test_a_picture_that_asks_what_failed_would_be_seen(
         chance = random.Random(f"failing/{number}")
         faults.append(fuzz.ran(raising.checks(chance, tmp_path), tmp_path).fault)
     assert any("'Raised' object has no attribute" in fault for fault in faults)
+
+
+# The edges of a command
+
+
+def faults_of(day: soak.Day, name: str, numbers: Iterable[int], folder: Path) -> list[str]:
+    """Return what went wrong on some days."""
+    faults = []
+    for number in numbers:
+        (folder / str(number)).mkdir()
+        faults += day(random.Random(f"{name}/{number}"), folder / str(number))
+    return faults
+
+
+EDGES = pytest.mark.parametrize("name", ["streams", "signals", "GitHub"])
+
+
+@EDGES
+def test_the_edges_of_a_command_are_in_order(name: str, tmp_path: Path) -> None:
+    assert [] == faults_of(soak.DAYS[name], name, range(8), tmp_path)
+
+
+BUGS = {
+    "streams": "import antecede.checker.streams as s\ns.replace = lambda *_: None",
+    "signals": "import antecede.checker.interrupts as i\ni.at_start = lambda: None",
+    "GitHub": "import antecede.checker.streams as s\ns.in_github_job = lambda _: False",
+}
+"""As it was: streams as they are, signals as Python takes them, lines as they come."""
+
+
+@EDGES
+def test_a_bug_at_an_edge_would_be_seen(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edges, "COMMAND", seeded(BUGS[name]))
+    monkeypatch.setattr(edges, "BUG", BUGS[name])
+    assert [] != faults_of(soak.DAYS[name], name, range(8), tmp_path)

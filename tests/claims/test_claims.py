@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.claims.claim import Claim, Evidence, Growth, Ruling, Runs, Source, Unchecked
 from antecede.checker.claims.judge import Finding, Judge, command_of
 from antecede.checker.claims.sources import evidence_of, source_named, sources
@@ -18,7 +19,6 @@ from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.spec import Spec, system_of
 from antecede.protocols.cykas import Yct
 from antecede.protocols.mfss import MFSS, Data, Mfss
 from tests.conftest import Command

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from antecede.checker.check.targets import targets_of
 from antecede.checker.claims.table import PAPER, SPECS, specs
-from antecede.checker.targets import targets_of
 from tests.conftest import Command
 
 

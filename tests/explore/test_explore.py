@@ -17,6 +17,7 @@ from urllib.parse import quote
 import pytest
 from attrs import evolve
 
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore import start
 from antecede.checker.explore.page import command_of
@@ -28,7 +29,6 @@ from antecede.checker.registry import protocol_named
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
-from antecede.checker.spec import Spec
 from tests import runs
 from tests.conftest import COMMAND, ROOT, Command, counterexample
 from tests.explored import fetch, post, serving, tree_of
@@ -697,7 +697,7 @@ def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -
         )
         assert "Ctrl-C ends it.\n" == process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = process.communicate(timeout=600)
     assert (0, "", "") == (process.returncode, rest, errors)
 
 

@@ -41,7 +41,7 @@ FLAGS = (
     "--host-resolver-rules=MAP evil.example 127.0.0.1",
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 30_000
+PATIENCE = 300_000
 """Milliseconds; a search takes its time on a machine that has other work."""
 
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -13,7 +13,8 @@ import jinja2
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
 from antecede.checker.formats import html, pages
 from antecede.checker.formats import json as own
@@ -26,7 +27,6 @@ from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Options
-from antecede.checker.spec import Spec
 from tests import readers, runs
 from tests.runs import FIGURE_3, RUNS, VIOLATIONS
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.formats import sarif
 from antecede.checker.formats.source import Source, source_of
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.options import Options
-from antecede.checker.spec import Spec
 from tests import readers, runs
 from tests.conftest import ROOT, Command
 from tests.models import Toy

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.formats import svg, svg_style
 from antecede.checker.formats.geometry import (
     BUFFER,
@@ -32,7 +33,6 @@ from antecede.checker.report.prose import Wording, waiting
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.values import message_in
-from antecede.checker.spec import Spec
 from tests import runs
 from tests.conftest import ROOT
 from tests.runs import EVIL, RUNS, walk

@@ -13,8 +13,9 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.check import check
-from antecede.checker.engine import only_plainly
+from antecede.checker.check.engine import only_plainly
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.registry import protocol_named
@@ -25,7 +26,6 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, load_spec, system_of
 from antecede.protocols.mfss import MFSS
 from tests.conftest import ROOT
 from tests.local import test_local

@@ -9,7 +9,8 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, assume, given, settings
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property, What, Where
 from antecede.checker.registry import property_named, protocol_named
@@ -18,7 +19,6 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, load_spec
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 from tests.random_systems import RandomSystem, random_systems

@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.local import expansion
 from antecede.checker.local.expansion import Expansion

@@ -7,8 +7,9 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.check import InternalError, check
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.pipeline import InternalError, check
+from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.liveness.fairness import lasso
 from antecede.checker.liveness.starvation import FIRST
 from antecede.checker.local.graph import FollowedGraph
@@ -21,7 +22,6 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, load_spec
 from tests.conftest import ROOT, Command, method
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_marked import system

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from antecede.checker.engine import explorer_at_once, explorer_for, only_plainly
+from antecede.checker.check.engine import explorer_at_once, explorer_for, only_plainly
 from antecede.checker.errors import InputError
 from antecede.checker.model import Delivery, Property, What, Where
 from antecede.checker.search.loop import explore

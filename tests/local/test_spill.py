@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from antecede.checker import memory
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError, InputError, ProtocolError
 from antecede.checker.local import shard as shards
 from antecede.checker.local.expansion import Expansion
@@ -31,7 +32,6 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import arena
 from antecede.checker.tables.arena import Arena, Arenas
 from antecede.checker.tables.packing import Fields

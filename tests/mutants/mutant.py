@@ -23,12 +23,12 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.model import Protocol
 from antecede.checker.registry import default_properties, protocol_named
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.spec import Spec
 from antecede.protocols import REGISTRY
 
 ROOT = Path(__file__).parent.parent.parent

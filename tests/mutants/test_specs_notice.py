@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Spec, load_spec
 from antecede.properties import DEFAULT
 from tests.mutants.mutant import Mutant, mutants_in, mutated
 

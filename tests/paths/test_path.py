@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Message, Receive
 from antecede.checker.paths import path as path_module
@@ -24,7 +25,6 @@ from antecede.checker.paths.path import (
 from antecede.checker.paths.violation import Violation, wrong_order
 from antecede.checker.registry import property_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.spec import Spec, system_of
 from antecede.protocols.unordered import Data
 from tests.conftest import counterexample
 from tests.runs import walk

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pytest
 from attrs import astuple, evolve, frozen
 
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
 from antecede.checker.model import Message, Packet, Protocol, Step
 from antecede.checker.registry import property_named
 from antecede.checker.search.loop import explore

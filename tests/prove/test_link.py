@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.prove.library import model_named
 from antecede.checker.prove.link import Linked, link
 from antecede.checker.registry import load, protocol_named
-from antecede.checker.spec import Spec, system_of
 from antecede.cli import main
 from antecede.protocols import (
     PROOFS,

@@ -11,7 +11,8 @@ from attrs import evolve, frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.formats.json import result_object
 from antecede.checker.model import (
@@ -31,7 +32,6 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.normal import normal_form
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.spec import Spec
 from antecede.properties import ENDLESS
 from antecede.protocols.fifo import FIFO, Fifo
 from antecede.protocols.newtop import NEWTOP_NULL, Null
@@ -54,7 +54,7 @@ SYSTEMS = (
 
 def whole(asked: System) -> System:
     """Return the system that does not apply its protocol's normal form."""
-    return evolve(asked, normalises=False)
+    return asked.with_states_as_they_are()
 
 
 def first_states(asked: System, most: int) -> Iterator[State]:

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.purity.opaque import Opaque, opaque, told
 from antecede.checker.report.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.spec import Spec
 from antecede.protocols.unordered import UNORDERED
 
 ENGINES = pytest.mark.parametrize("engine", ["plain", "local"])
@@ -149,7 +149,7 @@ def test_a_run_that_only_exists_without_numbers_names_the_handler(
 ) -> None:
     """Whatever the calls do not show, the run itself does: it was an internal error."""
     monkeypatch.setattr(
-        "antecede.checker.check.with_opaque_messages", lambda watched, *_, **__: watched
+        "antecede.checker.check.pipeline.with_opaque_messages", lambda watched, *_, **__: watched
     )
     result = asked(protocol(two_in_a_set))
     assert Verdict.ERROR is result.verdict

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.formats.sequence import lines_of
 from antecede.checker.formats.spacetime import layout_of
 from antecede.checker.model import (
@@ -24,7 +25,6 @@ from antecede.checker.paths.violation import Violation, lost, wrong_order
 from antecede.checker.report.about import about
 from antecede.checker.report.explanation import explain
 from antecede.checker.search.counterexample_kinds import shape
-from antecede.checker.spec import Spec, system_of
 from antecede.protocols.unordered import Data
 from tests import runs
 from tests.conftest import counterexample

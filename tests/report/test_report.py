@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Expectation, Spec, expected_verdict, system_of
 from antecede.checker.model import CausalSend, Message, Protocol
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.report import text as report
@@ -22,7 +24,6 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.values import message_in
-from antecede.checker.spec import Expectation, Spec, expected_verdict, system_of
 from tests.conftest import counterexample
 from tests.models import (
     DELIVERS_TWICE,

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import InputError
 from antecede.checker.formats.json import replay_file, result_object
 from antecede.checker.model import Protocol, Step
@@ -21,7 +23,6 @@ from antecede.checker.search.plain import first_states
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.sample import sample
 from antecede.checker.semantics.transition import enabled
-from antecede.checker.spec import Spec, system_of
 from antecede.protocols import mfss
 from antecede.protocols.cbcast import Stamped
 from antecede.protocols.unordered import Data

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import CheckReport, check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import ProtocolError
 from antecede.checker.liveness.fairness import lasso
 from antecede.checker.model import Protocol, State
@@ -17,7 +19,6 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.limits import greatest, held, limits_from
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.spec import Spec
 from tests.conftest import Command
 from tests.search.test_graph import graph_of
 from tests.semantics.test_marked import system

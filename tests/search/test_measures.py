@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import Extras, check
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.measures import Kind, Measures, Size, measure, size_of
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Spec, system_of
 from tests.conftest import ROOT, Command
 
 
@@ -113,7 +113,7 @@ def test_who_may_repeat_for_ever_has_no_bound_on_control_packets() -> None:
 
 def test_as_many_states_as_the_local_engine_finds() -> None:
     spec = Spec(protocol="rst", actors=3, messages=1)
-    report = check(spec, Options(), measured=True)
+    report = check(spec, Options(), extras=Extras(measured=True))
     counts = report.result.unreduced or report.result.counts
     assert report.measures is not None
     assert (counts.unique_states, counts.final_states) == (
@@ -170,7 +170,7 @@ def test_what_cannot_be_measured_is_said_and_the_verdict_stands(
     assert 3 == ran.code
     assert "not measured: the check is INCOMPLETE" in ran.out
     monkeypatch.setattr(
-        "antecede.checker.check.measure", lambda system, tick: measure(system, tick, 20)
+        "antecede.checker.check.pipeline.measure", lambda system, tick: measure(system, tick, 20)
     )
     ran = antecede(*asked, "--json", "-")
     assert 0 == ran.code
@@ -189,6 +189,6 @@ def test_a_predicate_of_final_states_that_fails_makes_the_check_an_error() -> No
 
     protocol = evolve(protocol_named("unordered"), at_rest={"broken": fails})
     asked = Spec(protocol="unordered", actors=2, messages=1)
-    report = check(asked, protocol=protocol, measured=True)
+    report = check(asked, protocol=protocol, extras=Extras(measured=True))
     assert (Verdict.ERROR, 2) == (report.result.verdict, report.exit_code)
     assert "at-rest predicate 'broken' of protocol 'unordered' raised" in str(report.result.error)

@@ -11,7 +11,8 @@ import attrs
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import Extras, check
+from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.errors import InputError
 from antecede.checker.formats.registry import FORMATS, trace_text
 from antecede.checker.local.transport import search_on_threads
@@ -26,7 +27,6 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.simulate.handlers import handlers_of
-from antecede.checker.spec import Spec, load_spec, system_of
 from tests.conftest import ROOT, Command, counterexample, method, search
 from tests.models import COLLECTS, GREETS, Data, Hello, Toy, naive_counts
 from tests.runs import walk
@@ -109,7 +109,12 @@ def test_every_search_of_every_engine_finds_the_wrong_order(how: str) -> None:
     shortest = naive_counts(WRONG_ORDER, 2, 2, network="fifo").violation["causal-delivery"]
     spec = Spec("wrong", 2, 2, search=how)
     for engine in ("plain", "local"):
-        report = check(spec, Options(engine=engine, seed=1), protocol=WRONG_ORDER, minimised=True)
+        report = check(
+            spec,
+            Options(engine=engine, seed=1),
+            protocol=WRONG_ORDER,
+            extras=Extras(minimised=True),
+        )
         path = report.result.counterexample
         assert Verdict.VIOLATED is report.result.verdict
         assert path is not None

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import check
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.pipeline import Extras, check
+from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.errors import InputError
 from antecede.checker.explore.judgement import judged
 from antecede.checker.explore.tree import with_witnesses
@@ -21,7 +22,6 @@ from antecede.checker.registry import protocol_named
 from antecede.checker.report.text import path_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
-from antecede.checker.spec import Spec, load_spec, system_of
 from tests.conftest import ROOT, Command
 from tests.models import plan_of
 from tests.naive import Actor, State, successors
@@ -63,7 +63,7 @@ def naive_depth(
 @pytest.mark.parametrize("how", ["breadth", "depth", "random"])
 def test_every_search_finds_the_second_token(how: str) -> None:
     spec = Spec("ring", 3, 1, search=how, properties=(ONE_TOKEN,))
-    report = check(spec, Options(seed=1), protocol=SUSPICIOUS, minimised=True)
+    report = check(spec, Options(seed=1), protocol=SUSPICIOUS, extras=Extras(minimised=True))
     path = report.result.counterexample
     assert Verdict.VIOLATED is report.result.verdict
     assert path is not None

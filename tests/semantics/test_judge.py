@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
 from antecede.checker.explore.judgement import judged, violated_by
 from antecede.checker.formats.graph import state_graph
 from antecede.checker.model import Delivery, Message, Property, Protocol, What, Where

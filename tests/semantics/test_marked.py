@@ -10,7 +10,8 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.check import check
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Delivery, Protocol, State
 from antecede.checker.registry import protocol_named
@@ -21,14 +22,15 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.marked import follows, marked_oracle, may_mark
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import (
+    EndlessSystem,
     System,
     enabled,
     initial_state,
     next_message,
     successor,
 )
+from antecede.checker.semantics.workload import EndlessWorkload
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.spec import Spec, load_spec
 from tests.conftest import ROOT
 from tests.models import pairs
 from tests.random_systems import RandomSystem, random_systems, scripts
@@ -50,7 +52,8 @@ def system(
     """Return a system with the history `marked`."""
     found = protocol_named(protocol) if isinstance(protocol, str) else protocol
     work = workload_from(workload, actors, messages)
-    return System(
+    made: type[System] = EndlessSystem if isinstance(work, EndlessWorkload) else System
+    return made(
         protocol=found,
         actors=actors,
         messages=work.most,

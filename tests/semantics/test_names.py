@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.check import check as run_check
+from antecede.checker.check.pipeline import check as run_check
+from antecede.checker.check.spec import Spec, load_spec, overridden, spec_from, system_of
 from antecede.checker.errors import InputError
 from antecede.checker.formats.graph import state_graph
 from antecede.checker.formats.registry import FORMATS
@@ -18,7 +19,6 @@ from antecede.checker.paths.path import for_replay
 from antecede.checker.report.prose import Wording
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.names import Names, names_from
-from antecede.checker.spec import Spec, load_spec, overridden, spec_from, system_of
 from antecede.checker.testing import check
 from tests.conftest import Command, counterexample
 from tests.runs import FIGURE_3, walk

@@ -12,6 +12,7 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Request
 from antecede.checker.registry import protocol_named
@@ -22,7 +23,6 @@ from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workload import Workload
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.spec import Spec, load_spec, system_of
 from tests import naive
 from tests.conftest import Command, counterexample, search
 from tests.local.test_local import found, plainly, searched

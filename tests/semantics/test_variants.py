@@ -13,6 +13,7 @@ from attrs import frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Arm, Message, Protocol, State, Step, Transition
 from antecede.checker.paths.path import PathStep, replay
 from antecede.checker.registry import protocol_named
@@ -25,7 +26,6 @@ from antecede.checker.semantics.transition import (
     successor,
 )
 from antecede.checker.semantics.workload import SENDS
-from antecede.checker.spec import Spec, system_of
 from tests.conftest import ROOT, Command, search
 from tests.local.test_local import found, plainly, searched, toy
 from tests.models import plan_of

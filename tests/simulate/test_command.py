@@ -71,11 +71,24 @@ def test_a_run_that_violates_its_promise_is_told_and_changes_the_exit_code(
     assert "newtop: 12 runs have no figures; with 4 processes and seed 1: all-delivered:" in out
 
 
-def test_a_control_is_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_violation_of_causality_is_not_as_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     jitter = ["--jitter", "40ms", "--interval", "1ms"]
-    code, out, _ = simulated(
-        capsys, "unordered", *SMALL, *jitter, "--output", str(tmp_path / "rows.jsonl")
-    )
+    grid = ["unordered,mfss", *SMALL, *jitter, "--output", str(tmp_path / "rows.jsonl")]
+    code, out, _ = simulated(capsys, *grid)
+    assert 1 == code
+    assert "unordered does not keep causal order:" in out
+    assert "mfss does not" not in out
+    again, same, _ = simulated(capsys, *grid)
+    assert (code, out.splitlines()[1:]) == (again, same.splitlines()[1:])
+
+
+def test_a_figure_may_have_a_control(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--processes", "6", "--messages", "9", "--jitter", "400ms", "--reacting", "50%"]
+    files = ["--workers", "1", "--quiet", "--output", str(tmp_path / "rows.jsonl")]
+    figure = ["--figure", "hybrid-broadcast", "--seeds", "1", *given, *files]
+    code, out, _ = simulated(capsys, *figure)
     assert 0 == code
     assert "unordered is a control:" in out
 

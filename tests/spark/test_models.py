@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Protocol
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, system_of
 from tests.search.test_coverage import NEVER_DELIVERS
 from tests.semantics.test_internal import GREETS_AND_COLLECTS, WRONG_ORDER
 from tests.semantics.test_internal import system as system_with

@@ -14,7 +14,7 @@ import pytest
 from antecede.checker.errors import CapacityError
 from antecede.checker.sweep.processes import KILLED, spread
 from tests.conftest import ROOT
-from tests.test_interrupts import started, until
+from tests.test_interrupts import WITHIN, started, until
 
 
 def dying_at_two(number: int) -> int:
@@ -92,7 +92,7 @@ def test_a_sweep_that_is_ended_leaves_nobody_computing(
     assert len(children) > 1
     time.sleep(0.5)
     os.killpg(process.pid, number)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=WITHIN)
     assert 3 == process.returncode
     assert "Traceback" not in err
     assert "Interrupted; the rows so far are in sweep.jsonl, and the same command goes on" in err

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from antecede.checker import extras
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.spec import Spec
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep.sweep import (
     combined,

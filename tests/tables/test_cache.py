@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from antecede.checker.local import compiling
 from antecede.checker.tables import cache
 from tests.conftest import ROOT
 
@@ -64,6 +65,52 @@ def test_a_damaged_kernel_is_compiled_anew_and_that_is_said(
     assert ["compiled"] == how
     assert f"is compiled anew: {file} is damaged" in said
     assert (["kept"], "") == run(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_pipe_in_place_of_a_kernel_is_replaced(kept: Path, tmp_path: Path, kind: str) -> None:
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    (file,) = tmp_path.rglob(f"entries.store-*.{kind}")
+    file.unlink()
+    os.mkfifo(file)
+
+    how, said = run(tmp_path)
+
+    assert ["compiled"] == how
+    assert "is a named pipe; it must be a regular file" in said
+    assert (["kept"], "") == run(tmp_path)
+
+
+def test_a_kernel_under_the_name_of_another_one_is_not_loaded(kept: Path, tmp_path: Path) -> None:
+    """Both take the same arguments, so that only the name tells them apart."""
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    (file,) = tmp_path.rglob("entries.store-*.nbc")
+    assert cache.opened(str(file)) is not None
+    other = file.with_name(file.name.replace("entries.store", "entries.other"))
+    assert cache.opened(str(file.rename(other))) is None
+    folder = tmp_path / "kernels-of-other-sources"
+    folder.mkdir()
+    assert cache.opened(str(other.rename(folder / file.name))) is None
+
+
+def test_kernels_of_another_name_are_compiled_anew(kept: Path, tmp_path: Path) -> None:
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    (file,) = tmp_path.rglob("entries.store-*.nbc")
+    file.write_bytes(cache.sealed(file.read_bytes()[16:], str(file.with_name("another.nbc"))))
+
+    how, said = run(tmp_path)
+
+    assert ["compiled"] == how
+    assert f"{file} is damaged or another kernel's" in said
+
+
+def test_a_pipe_in_place_of_the_lock_does_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "compiling")
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "compile_all", lambda: pytest.fail("it has no lock"))
+    assert 1 == compiling.main()
 
 
 @pytest.fixture(scope="module")
@@ -160,4 +207,4 @@ def test_the_kernels_of_the_audit_are_kept_like_those_of_the_search(tmp_path: Pa
         str(ROOT / "src" / "antecede" / "checker" / "audit" / "kernels" / "parsing.py")
     )
     assert f"kernels-{cache.digest(home)}" == file.parent.name
-    assert cache.opened(file.read_bytes()) is not None
+    assert cache.opened(str(file)) is not None

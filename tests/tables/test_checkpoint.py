@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
@@ -30,7 +31,6 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables import checkpoint, fingerprint
 from antecede.checker.tables.arena import Arena
 from tests.conftest import ROOT, method
@@ -733,6 +733,73 @@ def test_no_file_of_a_checkpoint_is_a_pickle(folder: Path) -> None:
     for file in path.iterdir():
         with pytest.raises((pickle.UnpicklingError, EOFError, ValueError, KeyError, IndexError)):
             pickle.loads(file.read_bytes())
+
+
+NO_FILES: dict[str, Callable[[Path], Any]] = {
+    "symbolic link": lambda file: file.symlink_to(file.with_name("elsewhere")),
+    "directory": lambda file: file.mkdir(),
+    "named pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_a_checkpoint_of_anything_but_files_is_refused(folder: Path, kind: str) -> None:
+    path = saved_in(folder)
+    for name in ("manifest.json", "state.json", "array-0"):
+        (path / name).rename(path / "elsewhere")
+        NO_FILES[kind](path / name)
+        text = rf"[Ii]s a {kind}" if name == "manifest.json" else f"{name} is no regular file"
+        with pytest.raises(InputError, match=text):
+            resumed(HOLDS, folder)
+        (path / name).rmdir() if kind == "directory" else (path / name).unlink()
+        (path / "elsewhere").rename(path / name)
+    assert outcome(checked(HOLDS)) == outcome(resumed(HOLDS, folder))
+
+
+def test_a_manifest_that_is_too_large_is_refused(folder: Path) -> None:
+    path = saved_in(folder)
+    os.truncate(path / "manifest.json", checkpoint.MOST_MANIFEST + 1)
+    with pytest.raises(InputError, match=r"manifest.json' has 67,108,865 bytes; it may have at"):
+        resumed(HOLDS, folder)
+
+
+MANIFESTS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "a list": lambda _m: [],
+    "without files": lambda m: {"format": m["format"], "about": m["about"]},
+    "about is a list": lambda m: m | {"about": [["protocol", "mfss"]]},
+    "a size is a text": lambda m: m | {"files": {"state.json": ["1", 2]}},
+    "a size is infinite": lambda m: m | {"files": {"state.json": [float("inf"), 2]}},
+    "three numbers": lambda m: m | {"files": {"state.json": [1, 2, 3]}},
+    "a file elsewhere": lambda m: m | {"files": m["files"] | {"../state.json": [1, 2]}},
+    "threads are a text": lambda m: m | {"about": m["about"] | {"threads": "two"}},
+    "a million threads": lambda m: m | {"about": m["about"] | {"threads": 1_000_000}},
+}
+
+
+@pytest.mark.parametrize("how", MANIFESTS)
+def test_a_manifest_with_wrong_types_is_refused(folder: Path, how: str) -> None:
+    path = saved_in(folder)
+    manifest = checkpoint._without_checksum((path / "manifest.json").read_bytes())
+    (path / "manifest.json").write_bytes(checkpoint._with_checksum(MANIFESTS[how](manifest)))
+    with pytest.raises(InputError, match=r"damaged: manifest.json is not as it was written"):
+        resumed(HOLDS, folder)
+
+
+def test_a_manifest_whose_sources_are_no_table_is_of_other_sources(folder: Path) -> None:
+    path = saved_in(folder)
+    manifest = checkpoint._without_checksum((path / "manifest.json").read_bytes())
+    manifest["about"]["sources"] = [1]
+    (path / "manifest.json").write_bytes(checkpoint._with_checksum(manifest))
+    with pytest.raises(InputError, match=r"was written before .* changed; start again"):
+        resumed(HOLDS, folder)
+
+
+def test_a_manifest_that_is_nested_too_deeply_is_refused(folder: Path) -> None:
+    path = saved_in(folder)
+    text = "[" * 100_000 + "]" * 100_000
+    (path / "manifest.json").write_text(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
+    with pytest.raises(InputError, match=r"damaged: manifest.json is not as it was written"):
+        resumed(HOLDS, folder)
 
 
 MADE_UP: dict[str, Callable[[Any], Any]] = {

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.engine import explorer_for
+from antecede.checker.check.engine import explorer_for
 from antecede.checker.errors import ReplayError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.local.weighted_levels import WeightedExpansion

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import protocol_named
@@ -19,7 +20,6 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import CLOCK_AT
 from antecede.checker.semantics.transition import System
-from antecede.checker.spec import Spec, system_of
 from antecede.checker.tables.symmetry import Symmetry
 from tests.local.test_local import found, plainly, searched, toy
 from tests.random_systems import Table, table_protocol, tables

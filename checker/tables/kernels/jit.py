@@ -6,6 +6,7 @@ Kernels release the GIL; none of them writes to what another thread reads at the
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,8 @@ from numba.core.datamodel.models import ArrayModel
 from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import load_item, make_array, store_item
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, memory
+from antecede.checker.errors import CapacityError
 from antecede.checker.tables import cache
 
 
@@ -54,34 +56,31 @@ class _Kept(CompileResultCacheImpl):
 
 
 class _Sealed(IndexDataCacheFile):
-    """Files that are known to be as they were written: damaged code must never run."""
+    """Files that are known to be as they were written, under this name: no other code must run."""
 
     def _load_index(self) -> Any:
-        try:
-            with open(self._index_path, "rb") as file:
-                content = cache.opened(file.read())
-        except FileNotFoundError:
+        if not os.path.lexists(self._index_path):
             return {}
+        content = cache.opened(self._index_path)
         if content is None:
-            raise OSError(f"{self._index_path} is damaged")
+            raise OSError(f"{self._index_path} is damaged or another kernel's")
         stamp, overloads = cache.unpickled(content)
         return overloads if stamp == [self._version, self._source_stamp] else {}
 
     def _save_index(self, overloads: Any) -> None:
         stamp = [self._version, self._source_stamp]
         with self._open_for_write(self._index_path) as file:
-            file.write(cache.sealed(self._dump((stamp, overloads))))
+            file.write(cache.sealed(self._dump((stamp, overloads)), self._index_path))
 
     def _load_data(self, name: str) -> Any:
-        with open(self._data_path(name), "rb") as file:
-            content = cache.opened(file.read())
+        content = cache.opened(self._data_path(name))
         if content is None:
-            raise ValueError(f"{self._data_path(name)} is damaged")
+            raise ValueError(f"{self._data_path(name)} is damaged or another kernel's")
         return cache.unpickled(content)
 
     def _save_data(self, name: str, data: Any) -> None:
         with self._open_for_write(self._data_path(name)) as file:
-            file.write(cache.sealed(self._dump(data)))
+            file.write(cache.sealed(self._dump(data), self._data_path(name)))
 
 
 class _Cache(FunctionCache):
@@ -98,12 +97,21 @@ class _Cache(FunctionCache):
         )
 
     def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return a kept kernel, or None: Numba then compiles it.
+
+        Raises:
+            CapacityError: there is too little memory for either. LLVM would abort the process.
+        """
+        _check_memory(cache.EACH)
         try:
-            return super().load_overload(signature, target)
+            kept = super().load_overload(signature, target)
         except Exception as error:
             cache.say(f"a compiled kernel cannot be read, and is compiled anew: {error}")
             self._forget()
-            return None
+            kept = None
+        if kept is None:
+            _check_memory(cache.EACH_COMPILED)
+        return kept
 
     def _forget(self) -> None:
         try:
@@ -123,6 +131,11 @@ class _Cache(FunctionCache):
             super().save_overload(signature, data)
         except OSError as error:
             cache.say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
+
+
+def _check_memory(needed: int) -> None:
+    if lacks := memory.lacking(needed, needed):
+        raise CapacityError(f"too little memory for another compiled kernel: {lacks}")
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from antecede.checker.errors import InputError
+from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.local.compiling import started
 from antecede.checker.model import What
 from antecede.checker.search.engine_warmup import EngineWarmup
@@ -19,7 +19,7 @@ from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
-from antecede.checker.tables.cache import compiled_in, folder
+from antecede.checker.tables.cache import compiled_in, folder, lacking
 
 if TYPE_CHECKING:
     from antecede.checker.search.tabulated import TabulatedSearch
@@ -96,6 +96,25 @@ def only_plainly(system: System, options: Options = Options()) -> str | None:
         return "equal packets are one, so that messages need numbers that no other message has"
     closer = [prop.name for prop in system.properties if looks_at_message(prop)]
     return f"{', '.join(closer)} asks which message is delivered, or where" if closer else None
+
+
+def plain_instead(system: System, options: Options) -> str | None:
+    """Return why plain Python takes the place of the engine that was asked for, or None.
+
+    Raises:
+        CapacityError: there is too little memory for kernels, and only they do what is asked for.
+    """
+    if options.engine == "local" and (reason := only_plainly(system, options)):
+        return reason
+    lacks = None if options.engine == "plain" else lacking(options.threads or os.cpu_count() or 1)
+    if lacks is None:
+        return None
+    wants = [name for name in WANTS if _is_set(options, name)]
+    if options.engine != "local" or wants:
+        asked = [f"--engine {options.engine}"] if options.engine != "local" else []
+        asked += [f"--{name.replace('_', '-')}" for name in wants]
+        raise CapacityError(f"{lacks}; give it more, or leave {' and '.join(asked)} out")
+    return lacks
 
 
 def explorer_at_once(system: System, options: Options, max_depth: int | None = None) -> Explorer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from attrs import evolve, field, frozen
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
-from antecede.checker.reading import text_in
+from antecede.checker.reading import toml_in
 from antecede.checker.registry import (
     declared_names,
     default_properties,
@@ -32,8 +31,8 @@ from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.names import Names, fitted, names_from
 from antecede.checker.semantics.network import Network, network_named
 from antecede.checker.semantics.question import MODEL, Question
-from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import SUMMARIES, Workload, split
+from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.semantics.workload import SUMMARIES, EndlessWorkload, Workload, split
 from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.settings import (
     check_text,
@@ -125,38 +124,45 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     named = fitted(spec.names, spec.actors, workload)
     if spec.sends == "split":
         workload = split(workload)
-    endless = workload.buffer is not None
-    network = _network(spec, protocol)
-    if endless and network.merges and not protocol.shows_messages:
-        raise InputError(
-            f"{protocol.name} is code behind an adapter, which hides the messages that it keeps; "
-            "an endless workload must see them if the code has a timeout, or if the network is "
-            "duplicating+lossy. Give --workload any and --messages 2"
-        )
     names = tuple(dict.fromkeys(spec.properties or _usual_properties(spec, protocol, workload)))
     properties = tuple(judged_by(protocol, name, workload) for name in names)
     if spec.expect.violates is not None and spec.expect.violates not in names:
         raise unknown("property in expect.violates", spec.expect.violates, names)
     limits = limits_from(spec.bound, protocol)
-    if workload.buffer is not None:
-        limits = tuple(map(limit_on_opaque_messages, limits))
-    return System(
-        protocol=protocol,
-        actors=spec.actors,
-        messages=workload.most,
-        network=network,
+    shared: dict[str, Any] = {
+        "protocol": protocol,
+        "actors": spec.actors,
+        "messages": workload.most,
+        "network": _network(spec, protocol),
+        "properties": properties,
+        "names": named,
+    }
+    if not isinstance(workload, EndlessWorkload):
+        oracle = _oracle(spec, workload, properties)
+        return System(**shared, workload=workload, oracle=oracle, limits=limits)
+    _refuse_hidden_messages(protocol, shared["network"])
+    return EndlessSystem(
+        **shared,
         workload=workload,
-        oracle=_oracle(spec, workload, properties),
-        properties=properties,
-        limits=limits,
-        names=named,
+        oracle=_endless_oracle(spec, properties),
+        limits=tuple(map(limit_on_opaque_messages, limits)),
     )
+
+
+def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
+    """Refuse an endless workload whose system must see messages that an adapter hides."""
+    if network.merges and not protocol.shows_messages:
+        raise InputError(
+            f"{protocol.name} is code behind an adapter, which hides the messages that it keeps; "
+            "an endless workload must see them if the code has a timeout, or if the network is "
+            "duplicating+lossy. Give --workload any and --messages 2"
+        )
 
 
 def judged_by(protocol: Protocol, name: str, workload: Workload) -> Property:
     """Return a property by its name, with all that is checked of its predicate."""
     found = guarded(protocol, property_named(name, protocol))
-    return found if workload.buffer is None else of_opaque_messages(found)
+    return of_opaque_messages(found) if isinstance(workload, EndlessWorkload) else found
 
 
 def _usual_properties(spec: Spec, protocol: Protocol, workload: Workload) -> tuple[str, ...]:
@@ -165,7 +171,7 @@ def _usual_properties(spec: Spec, protocol: Protocol, workload: Workload) -> tup
     A normal form makes many an infinite graph finite, and invariants need states as they are. So
     where there is a form invariants are judged only if they are asked for.
     """
-    endless = workload.buffer is not None
+    endless = isinstance(workload, EndlessWorkload)
     if endless and protocol.normal is not None and not spec.bound:
         return default_properties(endless=True)
     return default_properties(protocol, endless=endless)
@@ -186,22 +192,24 @@ def _network(spec: Spec, protocol: Protocol) -> Network:
 
 
 def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) -> Oracle:
-    """Return the history; without an end only one message can be followed."""
-    track_order = any(map(looks_at_order, properties))
-    if workload.buffer is None:
-        for prop in properties:
-            if prop.where is Where.ON_FAIR_RUNS:
-                raise InputError(
-                    f"{prop.name} is about applications that never stop; give --workload endless:1"
-                )
-        return oracle_named(
-            spec.history,
-            spec.actors,
-            workload.most,
-            self_sends=workload.self_sends,
-            track_order=track_order,
-            clock_at=spec.clock_at,
-        )
+    """Return the history of a workload that ends."""
+    for prop in properties:
+        if prop.where is Where.ON_FAIR_RUNS:
+            raise InputError(
+                f"{prop.name} is about applications that never stop; give --workload endless:1"
+            )
+    return oracle_named(
+        spec.history,
+        spec.actors,
+        workload.most,
+        self_sends=workload.self_sends,
+        track_order=any(map(looks_at_order, properties)),
+        clock_at=spec.clock_at,
+    )
+
+
+def _endless_oracle(spec: Spec, properties: tuple[Property, ...]) -> Oracle:
+    """Return the history of an endless workload, which follows one message."""
     if spec.clock_at != "causal-send":
         raise InputError("endless workloads need --clock-at causal-send")
     for prop in properties:
@@ -210,7 +218,7 @@ def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) ->
                 f"{prop.name} is about runs that end, and the workload is endless; give "
                 f"{', '.join(default_properties(endless=True))}, or an invariant or witness"
             )
-    return marked_oracle(track_order=track_order)
+    return marked_oracle(track_order=any(map(looks_at_order, properties)))
 
 
 def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
@@ -249,18 +257,13 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     return changed
 
 
-SHIPPED = Path(__file__).parents[1] / "specs"
+SHIPPED = Path(__file__).parents[2] / "specs"
 """The folder of the specs that come with antecede; it exists in a clone and when installed."""
 
 
 def load_spec(path: Path) -> Spec:
     """Read one spec from a TOML file."""
-    try:
-        table = tomllib.loads(text_in(path, "the spec"))
-    except ValueError as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from None
-    except RecursionError:
-        raise InputError(f"{path} cannot be read: it is nested too deeply") from None
+    table = toml_in(path, "the spec")
     try:
         spec = _beside(spec_from(table, str(path)), path)
         _ = spec.system

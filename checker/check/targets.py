@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.check import Refused
+from antecede.checker.check.report import Refused
+from antecede.checker.check.spec import KEYS, SHIPPED, Spec, load_spec, overridden
 from antecede.checker.errors import InputError
+from antecede.checker.reading import toml_in
 from antecede.checker.registry import protocol_names
-from antecede.checker.spec import KEYS, SHIPPED, Spec, load_spec, overridden
 
 
 @frozen
@@ -90,6 +90,7 @@ def _place(name: str) -> str:
     if not plain or os.path.lexists(name) or name in protocol_names():
         return name
     shipped = (SHIPPED / f"{name}.toml", SHIPPED / name)
+    # os.path.exists does not raise where a name is too long to be any file's.
     return next((str(path) for path in shipped if os.path.exists(path)), name)
 
 
@@ -114,7 +115,7 @@ def _toml_files(folder: Path) -> Iterator[Path]:
 def _looks_like_a_spec(file: Path) -> bool:
     """Return whether a file is meant as a spec; one that is not valid TOML may be one."""
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        table = toml_in(file, "the spec")
+    except InputError:
         return True
     return "protocol" in table or len(KEYS & table.keys()) > 1

@@ -1,0 +1,301 @@
+"""A check in five steps: resolve the question, choose the engine, explore, confirm, explain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from antecede.checker.check.engine import explorer_at_once, plain_instead
+from antecede.checker.check.expectation import differences
+from antecede.checker.check.exploring import Exploration, Watch, failed
+from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.check.spec import Spec, judged_by, system_of
+from antecede.checker.errors import (
+    CapacityError,
+    InputError,
+    NumbersError,
+    ProtocolError,
+    ReplayError,
+)
+from antecede.checker.liveness import starvation
+from antecede.checker.model import Protocol
+from antecede.checker.paths.minimise import minimise
+from antecede.checker.purity.opaque import with_opaque_messages
+from antecede.checker.purity.selfcheck import watched
+from antecede.checker.search.coverage import never_seen
+from antecede.checker.search.handler_errors import run_to_failure
+from antecede.checker.search.loop import Explorer, Progress, memory_bytes
+from antecede.checker.search.measures import measure
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.result import Result, Verdict
+from antecede.checker.search.sample import sample
+from antecede.checker.semantics.handlers import keep_running
+from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.settings import checked
+
+TRIAL = Bounds(max_states=2_000)
+"""Bounds of the trial that finds out which properties an endless system can judge."""
+
+
+class InternalError(Exception):
+    """The checker contradicts itself; its text says how."""
+
+
+@frozen
+class Extras:
+    """What a check does besides its search.
+
+    Attributes:
+        minimised: shorten the counterexample, and bring its steps into a clear order.
+        measured: measure what the protocol costs.
+        sampled: the run to show if no property is violated, one of `checker.search.sample`.
+    """
+
+    minimised: bool = False
+    measured: bool = False
+    sampled: str | None = None
+
+
+@frozen(eq=False)
+class Task:
+    """A question with everything that exploring it needs.
+
+    Attributes:
+        spec: the question.
+        system: the system that the spec describes.
+        options: how to explore.
+        bounds: when to give up.
+        selfcheck: which calls of handlers to check for determinism and purity.
+        watch: called now and then with the progress.
+        statistics: what to add to the result's statistics.
+    """
+
+    spec: Spec
+    system: System
+    options: Options
+    bounds: Bounds
+    selfcheck: str
+    watch: Watch
+    statistics: dict[str, Any] = field(factory=dict)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The properties and bounds that the spec names."""
+        limits = (f"--bound {limit.text}" for limit in self.system.limits)
+        return (*self.spec.properties, *limits)
+
+    def without(self, name: str) -> Task:
+        """Return the task without one of the system's properties."""
+        left = tuple(prop for prop in self.system.properties if prop.name != name)
+        return evolve(self, system=evolve(self.system, properties=left))
+
+
+def check(
+    spec: Spec,
+    options: Options = Options(),
+    bounds: Bounds = Bounds(),
+    *,
+    protocol: Protocol | None = None,
+    selfcheck: str = "on",
+    extras: Extras = Extras(),
+    watch: Watch = lambda _progress: None,
+) -> CheckReport:
+    """Run the check that `spec` describes.
+
+    Args:
+        spec: what to check, and what to expect.
+        options: how to explore; the spec names the search.
+        bounds: when to give up; they replace the spec's own bounds.
+        protocol: replaces the protocol that `spec` names.
+        selfcheck: which calls of handlers to check for determinism and purity.
+        extras: what to do besides the search.
+        watch: called now and then with the progress.
+
+    Raises:
+        InputError: a name or number in the spec cannot be used.
+        InternalError: an engine and the semantics in plain Python disagree.
+    """
+    task = resolved(spec, options, bounds, protocol, selfcheck, watch)
+    task = with_engine(task)
+    task, result = explored(task)
+    result = confirmed(task, result)
+    return explained(task, result, extras)
+
+
+def check_all(
+    specs: Iterable[Spec | Refused],
+    options: Options = Options(),
+    bounds: Bounds = Bounds(),
+    *,
+    selfcheck: str = "on",
+    extras: Extras = Extras(),
+    watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
+) -> Iterator[Checked]:
+    """Run several checks; one that cannot start does not stop the others.
+
+    An interruption ends them all.
+    """
+    for spec in specs:
+        if isinstance(spec, Refused):
+            yield spec
+            continue
+        watched_by = partial(watch, spec)
+        try:
+            report = check(
+                spec, options, bounds, selfcheck=selfcheck, extras=extras, watch=watched_by
+            )
+        except (InputError, CapacityError) as error:
+            yield Refused(spec.label, error)
+            continue
+        yield report
+        if report.interrupted:
+            return
+
+
+def resolved(
+    spec: Spec,
+    options: Options,
+    bounds: Bounds,
+    protocol: Protocol | None,
+    selfcheck: str,
+    watch: Watch,
+) -> Task:
+    """Resolve the question: build its system, and combine the bounds."""
+    if bounds.bound:
+        spec = evolve(spec, bound=bounds.bound)
+    system = spec.system if protocol is None else system_of(spec, protocol)
+    options = checked(evolve(options, search=spec.search))
+    return Task(spec, system, options, checked(bounds.over(spec.bounds)), selfcheck, watch)
+
+
+def with_engine(task: Task) -> Task:
+    """Choose the engine: plain Python if the tables cannot judge the question."""
+    options, statistics = task.options, {}
+    if isinstance(task.system, EndlessSystem):
+        starvation.refuse(options)
+        options = starvation.method(task.system, options)
+    if reason := plain_instead(task.system, options):
+        options, statistics = evolve(options, engine="plain"), {"explored_plainly": reason}
+    return evolve(task, options=options, statistics=statistics)
+
+
+def explored(task: Task) -> tuple[Task, Result]:
+    """Explore the system.
+
+    Properties of an endless system that turn out to look at the numbers of messages are left out,
+    unless the spec names them. A checkpoint fixes the properties, so a trial finds them first.
+    """
+    keep_running()
+    saves = task.options.checkpoint or task.options.resume
+    if isinstance(task.system, EndlessSystem) and saves:
+        trial = evolve(task, options=task.options.unsaved, bounds=TRIAL)
+        task = evolve(task, system=_explored_without_numbers(trial)[0].system)
+    return _explored_without_numbers(task)
+
+
+def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
+    while True:
+        try:
+            checking = self_checking(task.system, task.selfcheck)
+            return task, Exploration(
+                task.system, checking, task.options, task.bounds, task.watch
+            ).run()
+        except NumbersError as error:
+            if error.prop in task.asked:
+                raise
+            task = task.without(error.prop)
+        except ProtocolError as error:
+            return task, failed(task.system, error)
+        except ReplayError as error:
+            raise InternalError(
+                f"a path that the search found cannot be replayed: {error} If your handlers are "
+                "pure functions (--selfcheck all looks at every call), the checker is wrong."
+            ) from error
+
+
+def self_checking(system: System, mode: str) -> System:
+    """Return `system` with a protocol whose handlers check themselves as they are called.
+
+    Raises:
+        InputError: there is no such mode.
+    """
+    protocol = watched(system.protocol, mode)
+    if isinstance(system, EndlessSystem):
+        repeats = system.network.duplicates or protocol.timeout is not None
+        protocol = with_opaque_messages(protocol, system.protocol, repeats=repeats)
+    properties = tuple(judged_by(protocol, p.name, system.workload) for p in system.properties)
+    return evolve(system, protocol=protocol, properties=properties)
+
+
+def confirmed(task: Task, result: Result) -> Result:
+    """Confirm that a handler fails: find a run to the failure in plain Python.
+
+    The exploration loop has already replayed every other counterexample.
+    """
+    if not result.failed:
+        return result
+    searches = _failure_searches(task.options)
+    run = run_to_failure(task.system, searches, task.bounds, task.watch)
+    return evolve(result, counterexample=run)
+
+
+def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], ...]:
+    """Return the searches for a failing handler: breadth-first, then the one that met it."""
+    kept = evolve(options.unsaved, traces=True, memory="auto", check_progress=False)
+    first = evolve(kept, search="breadth")
+    tried = (first,) if options.search == "breadth" else (first, kept)
+    return tuple(partial(explorer_at_once, options=each) for each in tried)
+
+
+def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
+    """Explain the result: compare it with the expectation, and add the extras."""
+    system = task.system
+    result = evolve(
+        result,
+        statistics={**result.statistics, **_repeat(task.options), **task.statistics},
+        never=never_seen(system, result),
+    )
+    if extras.minimised and result.counterexample is not None:
+        result = evolve(result, counterexample=minimise(result.counterexample))
+    report = CheckReport(task.spec, task.options, system, result, differences(task.spec, result))
+    if extras.sampled is not None and result.counterexample is None and result.error is None:
+        report = evolve(report, sample=sample(system, extras.sampled, task.options.seed))
+    return _measured(report, task) if extras.measured else report
+
+
+def _repeat(options: Options) -> dict[str, Any]:
+    """Return the options that repeat a random search."""
+    if options.search != "random":
+        return {}
+    return {"walks": options.walks, "seed": options.seed}
+
+
+def _measured(report: CheckReport, task: Task) -> CheckReport:
+    """Return the report with the protocol's costs, or with the reason why there are none."""
+    result = report.result
+    if result.verdict not in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED):
+        return evolve(report, unmeasured=f"the check is {result.verdict}")
+    try:
+        return evolve(report, measures=measure(report.system, _tick(result, task)))
+    except CapacityError as limit:
+        return evolve(report, unmeasured=str(limit))
+    except ProtocolError as error:
+        return evolve(report, result=evolve(result, verdict=Verdict.ERROR, error=str(error)))
+
+
+def _tick(result: Result, task: Task) -> Callable[[], None]:
+    """Return what a pass after the search calls now and then; it raises CapacityError."""
+    started = time.monotonic()
+
+    def tick() -> None:
+        seconds = result.seconds + time.monotonic() - started
+        task.watch(Progress(result.counts, 0, seconds, memory_bytes()))
+        hit = task.bounds.hit(0, seconds, memory_bytes())
+        if hit is not None:
+            raise CapacityError(hit)
+
+    return tick

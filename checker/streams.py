@@ -1,0 +1,174 @@
+"""Standard streams that are closed, on a full disk, or read by a job of GitHub Actions.
+
+The command replaces its streams before it does anything else (`replace`). A failure to write to
+standard output is an error for the user. A failure to write to standard error is ignored, because
+nobody could read about it.
+
+In a job of GitHub Actions the runner obeys printed lines such as `::warning …` and `##[…]`; see
+"Workflow commands for GitHub Actions" in GitHub's documentation. Any text from outside could be
+one: a name, a message, an exception. So one character of each is written as its escape, except
+within `commands`. The escape is valid in JSON, too.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import select
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from antecede.checker.errors import InputError
+
+_COMMAND = re.compile(r"((?:\A|[\r\n])\s*:):|(##)\[")
+"""The runner ignores white space before `::`, and finds `##[` anywhere in a line."""
+
+ENDING = 1.0
+"""Seconds that the last words of a program may take."""
+
+
+def in_github_job(environment: Mapping[str, str]) -> bool:
+    """Return whether this is a job of GitHub Actions."""
+    return environment.get("GITHUB_ACTIONS") == "true"
+
+
+class Escaping:
+    """Escapes workflow commands in a stream of text that comes in pieces."""
+
+    paused = False
+    """Whether the runner shall obey what is printed now, on any stream."""
+
+    def __init__(self) -> None:
+        """Begin at the start of a line."""
+        self._line = ""
+
+    def __call__(self, text: str) -> str:
+        """Return the next piece of text with what begins a command escaped."""
+        if Escaping.paused:
+            return text
+        before = self._line
+        escaped = _COMMAND.sub(_escape, before + text)
+        line = re.split(r"[\r\n]", escaped)[-1].lstrip()
+        # What matters of a long line is only that it has begun, and how it ends.
+        self._line = line if len(line) < 3 else f"x{line[-2:]}"
+        return escaped[len(before) :]
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"{found[1]}\\u003a" if found[1] is not None else f"{found[2]}\\u005b"
+
+
+class _Raw(io.FileIO):
+    """The bytes of a standard stream; after a failure they go nowhere."""
+
+    def __init__(self, number: int, escape: Escaping | None) -> None:
+        """Write to a file descriptor, which stays open."""
+        super().__init__(number, "w", closefd=False)
+        self.escape = escape
+
+    def write(self, data: Any) -> int:
+        """Write all of the data."""
+        rest = whole = bytes(data)
+        if self.escape is not None:
+            text = self.escape(whole.decode("utf-8", "surrogateescape"))
+            rest = text.encode("utf-8", "surrogateescape")
+        try:
+            while rest:
+                written = super().write(rest)
+                if written is None:  # the descriptor does not block, and the reader is slow
+                    select.select([], [self], [])
+                rest = rest[written or 0 :]
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            self.fail(error)
+        return len(whole)
+
+    def fail(self, error: OSError) -> None:
+        """Ignore that the stream cannot be written to."""
+
+
+class _Output(_Raw):
+    def fail(self, error: OSError) -> None:
+        """Refuse to go on without standard output."""
+        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def replace(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Replace the standard streams of this process; it may have been started without them."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # No file that is opened later may take this number. Standard output gets what cannot
+            # be written to, so that a report without a reader is an error.
+            mode = os.O_WRONLY if number == 2 else os.O_RDONLY
+            os.set_inheritable(os.open(os.devnull, mode), True)
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    escapes = in_github_job(environment) or "--github" in arguments
+    output = _Output(1, Escaping() if escapes else None)
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(output), **_settings(sys.stdout))
+    # Without a buffer nothing is lost when the process ends.
+    errors: Any = _Raw(2, Escaping() if escapes else None)
+    sys.stderr = io.TextIOWrapper(errors, **{**_settings(sys.stderr), "write_through": True})
+
+
+def _settings(stream: Any) -> dict[str, Any]:
+    """Return the settings of a stream of text, or usual ones if there is none."""
+    kept = ("encoding", "errors", "line_buffering", "write_through")
+    settings = {name: getattr(stream, name) for name in kept if stream is not None}
+    return {"errors": "backslashreplace", **settings}
+
+
+@contextmanager
+def commands() -> Iterator[None]:
+    """Let GitHub's runner obey what is printed here."""
+    _flush()
+    Escaping.paused = True
+    try:
+        yield
+        _flush()
+    finally:
+        Escaping.paused = False
+
+
+class Relay:
+    """Where a program writes its errors: to our standard error, or through us if it escapes.
+
+    Attributes:
+        descriptor: what the program has as standard error; None: ours.
+    """
+
+    def __init__(self) -> None:
+        """Open a pipe if one is needed."""
+        self.descriptor: int | None = None
+        raw = getattr(sys.stderr, "buffer", None)
+        if isinstance(raw, _Raw) and raw.escape is not None:
+            read, self.descriptor = os.pipe()
+            self._thread = threading.Thread(target=_relay, args=(read,), daemon=True)
+            self._thread.start()
+
+    def started(self) -> None:
+        """Leave the pipe to the program, or close it because there is none."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+    def wait(self) -> None:
+        """Wait a little until the last words of a program that has ended are there."""
+        if self.descriptor is not None:
+            self._thread.join(ENDING)
+
+
+def _relay(read: int) -> None:
+    with open(read, "rb", buffering=0) as pipe:
+        while data := pipe.read(1 << 16):
+            sys.stderr.buffer.write(data)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
