@@ -5,10 +5,11 @@ Delivery. Theory and Practice in Distributed Systems, LNCS 938, 1995, section 3.
 Y. Tong, N. Liittschwager, L. Kuper: Can you keep a secret? A new protocol for sender-side
 enforcement of causal message delivery, section 2.1.
 
-Differences: the input buffer IB is not modelled, for a non-selective receiver takes messages from
-it in the order of their arrival, so `get` and `deliver` are one event; and an ACK does not name the
-message it acknowledges, for at most one is unacknowledged. Unacknowledged messages are counted, so
-that this is an invariant that a check decides, rather than a matter of types.
+Differences: the input buffer IB is not a part of the protocol. A receiver takes messages from IB in
+the order of their arrival, so `get` and `deliver` are one event; for programs with selective
+receives, the workload `program` models IB as a queue (docs/model.md). An ACK does not name the
+message that it acknowledges, because at most one message is unacknowledged. The state counts
+unacknowledged messages, so that a check decides this invariant.
 """
 
 from __future__ import annotations

@@ -158,21 +158,29 @@ def _finding_object(finding: Finding, saved: Saved | None) -> dict[str, Any]:
 
 # Markdown
 
-HEAD = """# What the papers claim, and what checks say of it
+HEAD = """# The claims of the papers, and the verdicts of checks
+
+This page lists what the papers claim about causal delivery, and how checks decide each claim. Use
+it to look up a claim, or to see which parts of a paper were checked. The claims are in our words.
+To decide the claims of one paper within smaller bounds, in about a minute:
+
+```sh
+antecede claims --source mf --quick
+```
 
 This page is the output of `{command}`, {date}, {versions}.
 
-* CONFIRMED: all that was checked is as claimed, within the bounds of each command. A claim about
-  every run, or about every number of processes, is not proved by that.
-* CONSISTENT: measured for a few sizes, it grows no faster than claimed, by a factor chosen by us.
-* REFUTED: a run, or a state, contradicts it; a run is saved beside this page, as a trace for
-  `antecede replay` and as a picture.
-* UNDECIDED: nothing that was checked decides it; the reason is given. A claim that something goes
-  wrong somewhere is open as long as nothing does within the bounds.
+* CONFIRMED: every check agrees with the claim, within the bounds of its command. This does not
+  prove a claim about every run or about every number of processes.
+* CONSISTENT: for a few sizes, the measured quantity grows no faster than claimed, up to a constant
+  factor that we chose.
+* REFUTED: a run or a state contradicts the claim.
+* UNDECIDED: no check decides the claim, for the reason given. A claim that something can go wrong
+  is undecided if nothing goes wrong within the bounds.
 
-A claim that something goes wrong is confirmed by a run in which it does; that run is saved, too.
-Each check is given as a command of `antecede`; those with `--measures` measure all reachable
-states. Claims are in our words.
+A run that refutes a claim is saved beside this page, as a trace for `antecede replay` and as a
+picture. So is a run that confirms a claim that something can go wrong. The column *checked* gives
+commands of `antecede`; a command with `--measures` measures all reachable states.
 
 {summary}.
 """
@@ -213,7 +221,7 @@ def _table_1(source: Source, found: Sequence[Judged]) -> list[str]:
             cell: Cell = judged.claim.cell
             cells[cell.row, cell.column] = f"{cell.printed} {SIGNS[judged.ruling]}"
     signs = ", ".join(f"{sign} {ruling}" for ruling, sign in SIGNS.items())
-    lines = [f"Its Table 1, as printed there, with what was found of each cell: {signs}.", ""]
+    lines = [f"The paper's Table 1 as printed, with our verdict on each cell: {signs}.", ""]
     columns = source.columns
     lines += ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
     return lines + [
