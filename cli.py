@@ -556,7 +556,7 @@ def check_command(
         say(reports.checks_text(done, len(found.specs)))
     else:
         only = _only(done)
-        say(reports.single_text(only, quiet=quiet, statistics=statistics))
+        say(reports.single_text(only, trace_files, quiet=quiet, statistics=statistics))
         if wanted > 1:
             _show_others(only, wanted, bounds, trace_files, trace_format, say)
             interrupts.conclude()

@@ -201,6 +201,11 @@ def _adapted(value: Any) -> Protocol:
     return made
 
 
+def proof_names() -> tuple[str, ...]:
+    """Return the names of the protocols that have an abstract model for `antecede prove`."""
+    return tuple(importlib.import_module("antecede.protocols").PROOFS)
+
+
 def property_names() -> tuple[str, ...]:
     """Return the registered properties' names, in their registry's order."""
     return tuple(importlib.import_module("antecede.properties").REGISTRY)

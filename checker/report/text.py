@@ -9,13 +9,13 @@ from antecede.checker.amounts import counted
 from antecede.checker.check.expectation import decides
 from antecede.checker.check.report import Checked, CheckReport, Refused
 from antecede.checker.check.spec import Expectation
-from antecede.checker.interrupts import is_interruption
 from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
 from antecede.checker.report.about import model_variant, network_text
+from antecede.checker.report.advice import advice, next_steps
 from antecede.checker.report.diagram import Diagram, diagram
 from antecede.checker.report.explanation import Explanation, explain
 from antecede.checker.report.prose import Wording, bracket, length_text, listed, loop_text
@@ -43,9 +43,10 @@ WIDEST = 150
 
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
-    parts = ["\n".join([headline(report), *_title(report)]), _properties(report), _figures(report)]
+    parts = ["\n".join([headline(report), *_title(report)]), _properties(report)]
     if (text := endless_text(report)) is not None:
         parts.append(text)
+    parts += [*_run_texts(report), _figures(report)]
     remarks = (
         plainly_text,
         symmetry_text,
@@ -55,20 +56,23 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
         checkpoint_text,
     )
     parts += [text for remark in remarks if (text := remark(report.result))]
-    if report.result.counterexample is not None:
-        parts.append(path_text(report.result.counterexample))
-    shown = report.result.shown.items()
-    parts += [run_text(f"{name} is shown after", path) for name, path in shown]
-    parts += map(growth_text, report.result.grown)
-    if report.sample is not None:
-        parts.append(run_text("A run of", report.sample))
     parts += never_text(report.result)
-    parts += _advice(report)
     if (measured := measures_text(report)) is not None:
         parts.append(measured)
     if statistics and (text := statistics_text(report.result)):
         parts.append(text)
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *advice(report)])
+
+
+def _run_texts(report: CheckReport) -> Iterator[str]:
+    """Yield the runs of a report: the counterexample, witnesses, runs to a limit, a sample."""
+    if report.result.counterexample is not None:
+        yield path_text(report.result.counterexample)
+    for name, path in report.result.shown.items():
+        yield run_text(f"{name} is shown after", path)
+    yield from map(growth_text, report.result.grown)
+    if report.sample is not None:
+        yield run_text("A run of", report.sample)
 
 
 def endless_text(report: CheckReport) -> str | None:
@@ -255,56 +259,17 @@ def _search(report: CheckReport) -> str:
     return f"{options.search}-first, engine {options.engine}"
 
 
-_REMEDIES = {
-    "no final state can be reached": "Check can-deliver, which needs no final state.",
-    "nothing is delivered": "Check all-delivered or can-deliver to see what is not delivered.",
-}
-"""Why a property holds of nothing -> what to do about it, if not to check another workload."""
-
-
-def _advice(report: CheckReport) -> list[str]:
-    """Say what a verdict means that decides nothing, and what to do about it."""
-    result = report.result
-    if result.verdict is Verdict.VACUOUS:
-        found = dict.fromkeys(
-            why_vacuous(prop, result.counts, result.statistics) or ""
-            for prop in report.system.properties
-            if result.properties[prop.name] is Verdict.VACUOUS
-        )
-        remedies = [_REMEDIES.get(why, "Check a workload in which more happens.") for why in found]
-        why = f"VACUOUS: nothing was violated, but {listed(list(found))}."
-        return [wrapped(" ".join([why, *dict.fromkeys(remedies)]))]
-    if result.verdict is not Verdict.INCOMPLETE:
-        return []
-    stopped = result.stopped_by or ""
-    bound = stopped.partition(" ")[0]
-    if bound == "--bound":
-        remedy = "What was found within the bound is true; raise it to see more."
-    elif bound.startswith("--"):
-        remedy = f"Raise {bound} or leave it out, or check fewer actors or messages."
-    elif is_interruption(stopped):
-        remedy = "Run it again to the end, or check fewer actors or messages."
-    elif stopped == "out of memory" or stopped.startswith("too little memory"):
-        remedy = "Check fewer actors or messages, or use a machine with more memory."
-    else:
-        remedy = "Random walks can find a violation but never exclude one; use --search breadth."
-    return [
-        wrapped(
-            "INCOMPLETE: some reachable states were not explored, so nothing is proved. " + remedy
-        )
-    ]
-
-
 def path_text(path: Path) -> str:
-    """Return a counterexample: what is violated and why, in pictures and in words."""
+    """Return a counterexample: the violated property, the reason, the picture and the steps."""
     explanation = explain(path)
     parts = [
         f"{_what_happens(path)}:",
-        steps_text(path, explanation),
+        wrapped(explanation.text),
         *_diagram_parts(path, explanation),
-        "\n".join([wrapped(explanation.text), *(wrapped(d, "    ") for d in explanation.details)]),
+        steps_text(path, explanation),
+        "\n".join(wrapped(detail, "    ") for detail in explanation.details),
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 
 def _what_happens(path: Path) -> str:
@@ -423,9 +388,14 @@ def others_text(found: Collection, wanted: int) -> str:
     return "\n\n".join(parts)
 
 
-def single_text(report: CheckReport, *, quiet: bool, statistics: bool = False) -> str:
-    """Return what there is to say of the only check."""
-    return headline(report) if quiet else check_text(report, statistics=statistics)
+def single_text(
+    report: CheckReport, saved: Sequence[str] = (), *, quiet: bool, statistics: bool = False
+) -> str:
+    """Return the report on the only check; its run is saved to the files `saved`."""
+    if quiet:
+        return headline(report)
+    text, steps = check_text(report, statistics=statistics), next_steps(report, saved)
+    return text if steps is None else f"{text}\n\n{steps}"
 
 
 def checks_text(reports: Sequence[Checked], planned: int) -> str:

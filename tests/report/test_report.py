@@ -14,6 +14,7 @@ from antecede.checker.check.spec import Expectation, Spec, expected_verdict, sys
 from antecede.checker.model import CausalSend, Message, Protocol
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.report import text as report
+from antecede.checker.report.advice import next_steps
 from antecede.checker.report.diagram import diagram
 from antecede.checker.report.explanation import explain
 from antecede.checker.report.progress import Ticker, progress_text
@@ -436,6 +437,46 @@ def test_the_report_of_a_violation_has_steps_diagram_and_explanation() -> None:
     assert "   1. Alice causal-sends m1 to Bob, sends Data(m1)" in text
     assert "  4    │          ┗━━━m1▶✗   Bob delivers m1 (too late)" in text
     assert "m1 was causal-sent before m2: Alice sent m1, then m2." in text
+
+
+def test_a_report_begins_with_the_reason_and_ends_with_what_to_do_next() -> None:
+    text = report.single_text(reported("unordered"), quiet=False)
+    parts = (
+        "is violated after",
+        "m1 was causal-sent before m2",
+        "●",
+        "   1. Alice",
+        "unique states",
+    )
+    places = [
+        text.index(part) for part in (*parts, "Next:\n  draw the run     add --trace bug.svg")
+    ]
+    assert sorted(places) == places
+    assert text.endswith("add --trace bug.json, then: antecede explore bug.json")
+
+
+def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
+    violated, holds = reported("unordered"), reported("mfss", network="fifo")
+    assert next_steps(violated, ["a.svg", "b c.json"]) == (
+        "Next:\n  step through it  antecede explore 'b c.json'"
+    )
+    assert next_steps(holds) == (
+        "Next:\n"
+        "  check more       antecede check mfss --actors 2 --messages 3 --network fifo\n"
+        "  try a proof      antecede prove mfss"
+    )
+    scripted = reported("mfss", workload="script:[[1],[]]")
+    assert next_steps(scripted) == "Next:\n  try a proof      antecede prove mfss"
+    assert next_steps(reported("mfss", bounds=Bounds(max_states=5))) is None
+
+
+def test_a_protocol_that_may_be_for_broadcasts_is_said_so() -> None:
+    hint = "If cbcast is a broadcast protocol, check it with --workload broadcast."
+    alone = reported("cbcast", actors=3, messages=1)
+    assert hint in " ".join(str(next_steps(alone)).split())
+    broadcast = reported("cbcast", actors=3, messages=1, workload="broadcast")
+    assert broadcast.as_expected
+    assert "broadcast" not in str(next_steps(reported("unordered", actors=3)))
 
 
 def test_a_checkpoint_that_could_not_be_written_is_said_so() -> None:
