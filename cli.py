@@ -93,7 +93,7 @@ def assumption(name: str) -> Callable[[Any], Any]:
 
 
 def record(kind: type, *names: str, but: Collection[str] = ()) -> Callable[[Any], Any]:
-    """Return the options that set the fields of a record, or those of its fields named."""
+    """Return the options that set the fields of a record, or only the named ones."""
     found = [s for s in settings_of(kind) if s.public and s.name not in but]
     return options(*(_option(s) for s in found if not names or s.name in names))
 
@@ -136,7 +136,7 @@ def _type(known: Setting) -> click.ParamType[Any]:
 
 
 class Named(click.ParamType[str]):
-    """Text for which the shell offers names and files; what it means is decided later."""
+    """Text for which the shell completes names and files; the command interprets it later."""
 
     name = "text"
 
@@ -163,7 +163,7 @@ A_FILE = Named("file")
 
 
 class Given(click.ParamType[Any]):
-    """What is given for a setting, read and checked by `checker.settings`."""
+    """The value of a setting, read and checked by `checker.settings`."""
 
     def __init__(self, known: Setting, many: bool = False) -> None:
         """Read one value, or a list of them with commas between."""
@@ -704,7 +704,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _spec_values(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the options given that take the place of what a spec says."""
+    """Return the options that replace the settings of a spec."""
     given = _given(**values)
     if "expect" in given:
         given["expect"] = expected_verdict(given["expect"])
@@ -735,7 +735,7 @@ def _refuse_for_many(asked: dict[str, Any]) -> None:
 
 
 def _check_traces(files: Sequence[str], trace_format: str | None) -> None:
-    """Refuse traces whose format nobody knows."""
+    """Refuse traces of an unknown format."""
     if trace_format is not None and not files:
         raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
     for file in files:
@@ -959,7 +959,7 @@ def claims_command(
     "protocols",
     type=Named("registered"),
     metavar="NAME,…",
-    help="Protocols, instead of those of the specs.",
+    help="Protocols that replace the protocols of the specs.",
 )
 @several(Question, "actors", "2,3")
 @several(Question, "messages", "1,2,3")
@@ -1564,7 +1564,7 @@ def _complain(text: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; `arguments` are those of the process if None."""
+    """Run the command and return its exit code; `arguments` default to the process's own."""
     try:
         refuse_unprintable(sys.argv[1:] if arguments is None else arguments)
         refuse_lost_folder()
@@ -1598,5 +1598,5 @@ def _internal(error: Exception) -> str:
         traceback.print_exc()
     return (
         f"Internal error: {type(error).__name__}: {error}\nThis is a bug of antecede. Please "
-        "report it with the command you ran and what it prints with ANTECEDE_DEBUG=1 set."
+        "report it with the command you ran and its output with ANTECEDE_DEBUG=1 set."
     )

@@ -52,7 +52,7 @@ MOST_STATES = 3_000_000
 
 HEAD = """# The protocols
 
-This page shows what each protocol of antecede guarantees on each network, and what it costs. Use
+This page shows what each protocol of antecede guarantees on each network, and its costs. Use
 it to choose a protocol, or to see how one fails. To repeat a check of a cell:
 
 ```sh

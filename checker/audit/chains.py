@@ -60,7 +60,7 @@ def _temporary() -> IO[str]:
 def full_disk(error: OSError) -> CapacityError:
     """Return the error for a record that cannot be kept."""
     return CapacityError(
-        f"what is read of the log cannot be kept in {tempfile.gettempdir()}: {error.strerror}; "
+        f"records of the log cannot be kept in {tempfile.gettempdir()}: {error.strerror}; "
         "name another folder in TMPDIR"
     )
 

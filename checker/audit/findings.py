@@ -120,8 +120,8 @@ def not_delivered(message: str, sender: str, destinations: Iterable[str]) -> str
 def two_homes(actor: str, one: str, other: str, line: int) -> InputError:
     """Return the error for an actor whose events stand in two logs."""
     return InputError(
-        f"{other}, line {line}: {actor!r} has events in {one}, too; the events of an actor stand "
-        "in one log, for nothing tells which of two logs comes first"
+        f"{other}, line {line}: {actor!r} has events in {one}, too; all events of an "
+        "actor must be in one log, because two logs have no order"
     )
 
 

@@ -201,4 +201,4 @@ def check_cycle(system: System, stem: Iterable[Transition], cycle: Sequence[Tran
     for unfair in refused(offered, cycle, strong=system.network.lose is not None):
         raise ReplayError(f"the cycle is not fair: {unfair} could always happen and never does")
     if not any(isinstance(transition, CausalSend) for transition in cycle):
-        raise ReplayError("nobody causal-sends on the cycle, so the run is not one without end")
+        raise ReplayError("no actor causal-sends on the cycle, so the run ends")

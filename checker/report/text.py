@@ -101,8 +101,8 @@ def _form_texts(report: CheckReport) -> Iterator[str]:
         verb = "looks" if len(left) == 1 else "look"
         if system.normal is None:
             yield (
-                f"Not judged: {listed(left)}, which {verb} at the numbers of messages. Where "
-                "nobody stops, all but one have none."
+                f"Not judged: {listed(left)}, which {verb} at the numbers of messages. In an "
+                "endless workload, only one message has a number."
             )
         else:
             yield (
@@ -427,7 +427,7 @@ def left_out_text(others: Sequence[FilePath]) -> str:
     """Say which TOML files of a folder are no specs."""
     first, more = [str(file) for file in others[:3]], len(others) - 3
     files = listed([*first, f"{more} more"] if more > 0 else first)
-    return wrapped(f"Left out, for they are no specs: {files}.")
+    return wrapped(f"Left out, because they are not specs: {files}.")
 
 
 def summary(reports: Sequence[Checked], planned: int) -> str:

@@ -28,7 +28,7 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
     taken = {kind for kind, count in fired.items() if count["total"]}
     happened = {kind.partition(" ")[0] for kind in taken}
     candidates = {
-        "causal-send": "nobody causal-sends a message",
+        "causal-send": "no actor causal-sends a message",
         "receive": "no packet is received",
         "timeout": "no timeout runs" if system.protocol.timeout is not None else "",
         "lose": "nothing is lost" if system.network.lose is not None else "",
@@ -36,9 +36,9 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
     found = [said for kind, said in candidates.items() if said and kind not in happened]
     for name in system.protocol.actions:
         if f"{Internal.kind} {name}" not in taken:
-            found.append(f"nobody takes the action {name}")
+            found.append(f"no actor takes the action {name}")
     if "causal-send" in happened:
-        found += [f"nobody causal-sends {name}" for name in _unsent(system, result)]
+        found += [f"no actor causal-sends {name}" for name in _unsent(system, result)]
         if not _delivers(result.statistics):
             found.append("nothing is delivered")
     if "receive" in happened:
@@ -97,7 +97,7 @@ def why_vacuous(prop: Property, counts: Counts, statistics: Mapping[str, Any]) -
     if prop.final and not counts.final_states:
         return "no final state can be reached"
     if prop.what is What.UNDELIVERED and not _causal_sends(statistics):
-        return "nobody causal-sends a message"
+        return "no actor causal-sends a message"
     if prop.what is What.DELIVERY and not _delivers(statistics):
         return "nothing is delivered"
     return None

@@ -85,7 +85,7 @@ def test_where_nobody_sends_everything_holds_of_nothing(engine: str) -> None:
     report = reported(engine, protocol="mfss", workload="script:[[],[]]")
     assert {Verdict.VACUOUS} == set(report.result.properties.values())
     assert (
-        "In all that was explored, nobody causal-sends a message and no packet is received"
+        "In all that was explored, no actor causal-sends a message and no packet is received"
         in " ".join(check_text(report).split())
     )
     assert result_object(report)["never_seen"]
@@ -166,8 +166,8 @@ STUCK = (
 @pytest.mark.parametrize(
     ("actors", "workload", "never"),
     [
-        (2, WAITING, ("nobody causal-sends never", "nobody causal-sends late")),
-        (3, STUCK, ("nobody causal-sends thanks", "nobody causal-sends answer")),
+        (2, WAITING, ("no actor causal-sends never", "no actor causal-sends late")),
+        (3, STUCK, ("no actor causal-sends thanks", "no actor causal-sends answer")),
         (2, WAITING.replace('"after":["never"]', '"after":["ask"]'), ()),
     ],
 )

@@ -196,7 +196,7 @@ def test_the_token_ring_is_as_its_spec_says() -> None:
 def test_what_is_never_taken_is_said() -> None:
     protocol = evolve(COLLECTS, actions={**COLLECTS.actions, "rest": lambda _state: None})
     found = check(Spec("toy", 2, 1), protocol=protocol).result
-    assert ("nobody takes the action rest",) == found.never
+    assert ("no actor takes the action rest",) == found.never
 
 
 @pytest.mark.parametrize("engine", ["plain", "local"])
