@@ -128,6 +128,41 @@ def test_a_wheel_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -> None
     assert contents(wheel) == contents(built("wheel", source, tmp_path / "dist"))
 
 
+@pytest.fixture
+def without_links(tmp_path: Path) -> Path:
+    """Return a copy of the project as Git makes it where there are no symbolic links."""
+    copy = tmp_path / "copy"
+    tracked = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in subprocess.check_output(tracked, cwd=ROOT, text=True).split("\0"):
+        file, target = ROOT / name, copy / name
+        if name and file.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(str(file.readlink()))
+        elif file.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read_bytes())
+    return copy
+
+
+def test_a_wheel_from_a_tree_without_links_is_the_same(
+    wheel: Path, without_links: Path, tmp_path: Path
+) -> None:
+    assert contents(wheel) == contents(built("wheel", without_links, tmp_path / "dist"))
+
+
+def test_an_import_from_a_tree_without_links_says_what_to_do(without_links: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", "import antecede"],
+        env={"PYTHONPATH": str(without_links / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ImportError" in done.stderr
+    assert "lacks its symbolic links" in done.stderr
+    assert "`pip install .`" in done.stderr
+
+
 @pytest.mark.parametrize("command", [("-m", "pytest"), ("-P", "-m", "pytest")], ids=" ".join)
 def test_a_users_project_with_our_folders_is_tested(
     python: Path, project: Path, command: tuple[str, ...]

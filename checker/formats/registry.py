@@ -78,9 +78,7 @@ def format_of(file: str, name: str | None = None) -> str:
     for ending in sorted(endings, key=len, reverse=True):
         if file.lower().endswith(ending):
             return endings[ending]
-    raise InputError(
-        f"the ending of {file!r} tells no trace format; known endings: {', '.join(endings)}"
-    )
+    raise InputError(f"{file!r}: unsupported trace format. Use one of: {', '.join(endings)}")
 
 
 def trace_text(path: Path, name: str, report: CheckReport | None = None) -> str:

@@ -11,6 +11,7 @@ The folders of the project are linked here, so that one import name holds all of
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,14 @@ __all__ = [
     "Where",
     "check",
 ]
+
+
+if not os.path.isdir(os.path.join(os.path.dirname(__file__), "checker")):
+    raise ImportError(
+        f"{os.path.dirname(__file__)} lacks its symbolic links, such as checker -> ../../checker: "
+        "Git or an archive tool copied them as text files. Install antecede with `pip install .` "
+        "instead of `pip install -e .`, or clone it again with `git clone -c core.symlinks=true`."
+    )
 
 
 def __getattr__(name: str) -> Any:
