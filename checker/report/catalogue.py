@@ -82,9 +82,7 @@ def _protocol_text(reference: str, protocol: Protocol) -> str:
     command = f"antecede check {reference}"
     if reference in shipped_for_broadcasts():
         rows.append(("workload", "broadcast: each of its packets goes to all other actors"))
-        return _card(
-            reference, [*rows, ("try", f"antecede check {reference} --workload broadcast")]
-        )
+        command += " --workload broadcast"
     return _card(reference, [*rows, ("try", command)])
 
 
