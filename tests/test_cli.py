@@ -759,6 +759,11 @@ def test_list_names_everything_that_a_check_is_made_of(antecede: Command) -> Non
     assert all(len(line) <= 80 for line in out.splitlines() if "reaction:[" not in line)
 
 
+def test_list_tries_a_protocol_for_broadcasts_with_broadcasts(antecede: Command) -> None:
+    assert "antecede check cbcast --workload broadcast\n" in antecede("list", "cbcast").out
+    assert "antecede check mfss\n" in antecede("list", "mfss").out
+
+
 def test_list_imports_no_engine(tmp_path: Path) -> None:
     """Neither the package nor `list` pays for numba or Spark."""
     code = (

@@ -65,7 +65,7 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
     """
     found: dict[str, Spec | Refused] = {}
     others: list[Path] = []
-    places = [_place(name) for name in names]
+    places = [place_of(name) for name in names]
     for name in places:
         if not os.path.isdir(name):
             found.setdefault(name, _read(name, given or {}))
@@ -81,7 +81,7 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
     return Targets(tuple(found.values()), tuple(dict.fromkeys(others)), many)
 
 
-def _place(name: str) -> str:
+def place_of(name: str) -> str:
     """Return the path of a shipped spec or folder for its short name, and other names unchanged.
 
     Files of the user and registered protocols come first.
@@ -94,11 +94,31 @@ def _place(name: str) -> str:
     return next((str(path) for path in shipped if os.path.exists(path)), name)
 
 
+def spec_named(name: str) -> Spec:
+    """Return a spec by its file or its short name, or the default question about a protocol.
+
+    Raises:
+        InputError: there is no such thing, or it is a folder.
+    """
+    place = place_of(name)
+    if os.path.isdir(place):
+        raise InputError(f"{name!r} is a folder of specs; give one spec or protocol")
+    return load_spec(Path(place)) if place.endswith(".toml") else Spec(protocol=place)
+
+
+def shipped_for_broadcasts() -> frozenset[str]:
+    """Return the protocols for which a shipped spec has the workload `broadcast`.
+
+    Each of their packets goes to all actors, so they need this workload.
+    """
+    tables = (toml_in(file, "the spec") for file in (SHIPPED / "protocols").glob("*.toml"))
+    return frozenset(t["protocol"] for t in tables if t.get("workload") == "broadcast")
+
+
 def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:
     """Return what a name asks for; whatever is wrong with it is kept."""
     try:
-        spec = load_spec(Path(name)) if name.endswith(".toml") else Spec(protocol=name)
-        spec = overridden(spec, given)
+        spec = overridden(spec_named(name), given)
         _ = spec.system
     except InputError as error:
         return Refused(name, error)

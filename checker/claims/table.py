@@ -50,6 +50,9 @@ PAPER = {
 }
 """Protocol -> its row, in the paper's order."""
 
+PAPER_BOUNDS = (3, 3)
+"""Actors, and messages per actor, of all rows of the paper."""
+
 
 @frozen
 class Row:
@@ -60,9 +63,14 @@ class Row:
     report: CheckReport
 
     @property
-    def agrees(self) -> bool:
-        """The verdict is the paper's."""
-        return self.report.result.verdict is self.paper.verdict
+    def comparable(self) -> bool:
+        """The bounds are the paper's."""
+        return (self.report.spec.actors, self.report.spec.messages) == PAPER_BOUNDS
+
+    @property
+    def agrees(self) -> bool | None:
+        """The verdict is the paper's; None if the bounds are not."""
+        return self.report.result.verdict is self.paper.verdict if self.comparable else None
 
 
 def parsed_bounds(text: str) -> tuple[int, int]:
@@ -134,18 +142,28 @@ def machine(options: Options) -> str:
     )
 
 
-TITLES = (
-    "protocol",
-    "history",
-    "total / unique",
-    "depth",
-    "time",
-    "verdict",
-    "paper: total / unique",
-    "depth",
-    "time",
-    "verdict",
-)
+def titles(found: Sequence[Row]) -> tuple[str, ...]:
+    """Return the heads of the columns; they name the paper's bounds if ours are others."""
+    figures = ("depth", "time", "verdict")
+    bounds = "" if _judged(found) else " " + _size(*PAPER_BOUNDS)
+    ours, theirs = "total / unique", f"paper{bounds}: total / unique"
+    return ("protocol", "history", ours, *figures, theirs, *figures)
+
+
+def _size(actors: int, messages: int) -> str:
+    return f"{actors}x{messages}"
+
+
+def _other_bounds(found: Sequence[Row]) -> list[str]:
+    """Say that the figures of the paper are for other bounds, if they are."""
+    if _judged(found):
+        return []
+    spec, theirs = found[0].report.spec, _size(*PAPER_BOUNDS)
+    return [
+        f"Our columns are for {_size(spec.actors, spec.messages)} (actors x messages per actor), "
+        f"and the paper's for {theirs}.",
+        f"Verdicts are compared only within the same bounds: --bounds {theirs}.",
+    ]
 
 
 def cells(row: Row) -> list[str]:
@@ -171,8 +189,9 @@ def cells(row: Row) -> list[str]:
 
 def text(found: list[Row], options: Options) -> str:
     """Return the table for a terminal."""
-    table = aligned([TITLES, *map(cells, found)])
-    return "\n".join([table, "", f"Here: {machine(options)}.", *_on_spark(found), NOTE])
+    table = aligned([titles(found), *map(cells, found)])
+    notes = [f"Here: {machine(options)}.", *_on_spark(found), *_other_bounds(found), NOTE]
+    return "\n".join([table, "", *notes])
 
 
 def _on_spark(found: list[Row]) -> list[str]:
@@ -195,9 +214,11 @@ NOTE = (
 
 def markdown(found: list[Row], options: Options) -> str:
     """Return the table in Markdown."""
-    lines = [list(TITLES), ["---"] * len(TITLES), *map(cells, found)]
+    heads = titles(found)
+    lines = [list(heads), ["---"] * len(heads), *map(cells, found)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return "\n".join([f"{table}\n\nHere: {machine(options)}.", *_on_spark(found), NOTE])
+    notes = [f"Here: {machine(options)}.", *_on_spark(found), *_other_bounds(found), NOTE]
+    return "\n".join([table, "", *notes])
 
 
 def as_object(found: list[Row], options: Options) -> dict[str, Any]:
@@ -205,9 +226,14 @@ def as_object(found: list[Row], options: Options) -> dict[str, Any]:
     return {
         "schema": "antecede/table/1",
         "machine": machine(options),
-        "verdicts_agree": all(row.agrees for row in found),
+        "paper_bounds": _size(*PAPER_BOUNDS),
+        "verdicts_agree": all(row.agrees for row in found) if _judged(found) else None,
         "rows": [_row_object(row) for row in found],
     }
+
+
+def _judged(found: Sequence[Row]) -> bool:
+    return all(row.comparable for row in found)
 
 
 def _row_object(row: Row) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import os
 import sys
 import webbrowser
 from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import Any
 
 from attrs import evolve
 
-from antecede.checker.check.spec import Spec, load_spec, overridden
+from antecede.checker.check.spec import Spec, overridden
+from antecede.checker.check.targets import spec_named
 from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.tree import Numbers, Tree, text_of
 from antecede.checker.formats.json import misfit, trace_in_file
@@ -21,7 +21,7 @@ def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
     """Return the tree to explore and the path to start at.
 
     Args:
-        target: a protocol's name or file, a spec, or a trace.
+        target: a protocol's name or file, a spec or its short name, or a trace.
         given: what takes the place of what these say, by the names of a spec's fields.
 
     Raises:
@@ -31,15 +31,9 @@ def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
         return _trace(target, given)
     if "protocol" in given:
         raise InputError("--protocol says what a trace is replayed with; this is no trace")
-    tree = Tree(overridden(_spec(target), given))
+    tree = Tree(overridden(spec_named(target), given))
     tree.path(())
     return tree, ()
-
-
-def _spec(target: str) -> Spec:
-    if os.path.isdir(target):
-        raise InputError(f"{target!r} is a folder; give one spec, protocol or trace to explore")
-    return load_spec(FilePath(target)) if target.endswith(".toml") else Spec(protocol=target)
 
 
 def _trace(file: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:

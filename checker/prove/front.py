@@ -52,7 +52,7 @@ def exit_code(
 ) -> int:
     """Return 0 if all is as expected, 1 if not, 3 if the solver or the link did not come to an end.
 
-    A model that is expected to fail may differ from its Python, for a conjunct may be untrue.
+    A run may break a conjunct of a model that is expected to fail.
     """
     if proof.stopped_by is not None or (tried is not None and tried.stopped_by is not None):
         return INCOMPLETE
@@ -63,7 +63,8 @@ def exit_code(
     if found is None or (found.difference is None and found.stopped_by is None):
         return 0
     if found.difference is not None:
-        return 1 if proof.model.expected == str(Answer.PROVED) else 0
+        fails = proof.model.expected == str(Answer.FAILED)
+        return 0 if found.breaks_conjunct and fails else 1
     return INCOMPLETE
 
 

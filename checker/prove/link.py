@@ -59,6 +59,10 @@ class Mismatch(Exception):
     """Model and Python differ; the text says how."""
 
 
+class BrokenConjunct(Mismatch):
+    """A conjunct is not true in a state that the Python reaches."""
+
+
 @frozen(eq=False)
 class View:
     """The relations beside one concrete state, for the declarations of a link.
@@ -150,6 +154,7 @@ class Linked:
     Attributes:
         difference: how model and Python differ, or None.
         path: the run that shows it, or None.
+        breaks_conjunct: model and Python agree, and the run breaks a conjunct of the invariant.
         stopped_by: the bound or the signal that ended the exploration before its end, or None.
     """
 
@@ -160,6 +165,7 @@ class Linked:
     difference: str | None = None
     path: Path | None = None
     stopped_by: str | None = None
+    breaks_conjunct: bool = False
 
 
 @define(eq=False)
@@ -280,7 +286,7 @@ class Machine:
     def _judge(self, conjuncts: Sequence[Judged], values: Values, where: str) -> None:
         for one, memo in conjuncts:
             if not memo.value(values):
-                raise Mismatch(f"the conjunct {one.name!r} is not true ({one.says}){where}")
+                raise BrokenConjunct(f"the conjunct {one.name!r} is not true ({one.says}){where}")
 
 
 def link(
@@ -348,6 +354,7 @@ class _Linker:
         self.parents[start] = None
         queue = deque([(start, self._start())])
         difference = path = stopped = None
+        breaks = False
         state, transition = start, None
         try:
             self._compare(start, queue[0][1])
@@ -363,10 +370,10 @@ class _Linker:
                     stopped = f"{max_states} states"
         except Mismatch as mismatch:
             difference, path = str(mismatch), self._path(state, transition)
+            breaks = isinstance(mismatch, BrokenConjunct)
         seconds = time.monotonic() - started
-        return Linked(
-            self.system, len(self.parents), self.transitions, seconds, difference, path, stopped
-        )
+        states, transitions = len(self.parents), self.transitions
+        return Linked(self.system, states, transitions, seconds, difference, path, stopped, breaks)
 
     def _start(self) -> Values:
         """Return the relations initially; who is whose destination is known at the causal-send."""

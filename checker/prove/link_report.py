@@ -51,7 +51,9 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
 
 
 def word(found: Linked) -> str:
-    """Return LINKED, DIFFERENT or NOT LINKED."""
+    """Return LINKED, DIFFERENT, CONJUNCT BROKEN or NOT LINKED."""
+    if found.breaks_conjunct:
+        return "CONJUNCT BROKEN"
     if found.difference is not None:
         return "DIFFERENT"
     return "LINKED" if found.stopped_by is None else "NOT LINKED"
@@ -68,7 +70,7 @@ def text(model: Model, found: Linked) -> str:
     )
     if found.difference is not None:
         lines = [
-            f"{model.protocol}: DIFFERENT: model and Python part within {size}",
+            f"{model.protocol}: {_headline(model, found, size)}",
             textwrap.indent(found.difference, "  "),
             "",
         ]
@@ -93,6 +95,14 @@ def text(model: Model, found: Linked) -> str:
             ),
         ]
     )
+
+
+def _headline(model: Model, found: Linked, size: str) -> str:
+    """Say what the run shows, and whether this was expected of the model."""
+    if not found.breaks_conjunct:
+        return f"DIFFERENT: the model and the Python differ within {size}"
+    expected = "not as expected" if model.expected == "PROVED" else "as expected"
+    return f"{word(found)}, {expected}: a run breaks the invariant within {size}"
 
 
 def as_object(found: Linked) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def _headline(proof: Proof) -> str:
         claims = "safety and liveness at rest" if model.at_rest is not None else "safety"
         verdict = f"PROVED (the abstract model, every number of actors and messages): {claims}"
     elif proof.answer is Answer.FAILED:
-        verdict = "FAILED: the invariant is not inductive, or does not give what is claimed"
+        expected = ", as expected" if model.expected == str(Answer.FAILED) else ""
+        verdict = f"FAILED{expected}: the invariant is not inductive, or does not imply the claim"
     elif proof.stopped_by is not None:
         verdict = f"UNKNOWN: {proof.stopped_by} before everything was decided"
     else:
@@ -60,11 +61,22 @@ def _what(model: Model) -> list[str]:
     """Say what the model is of, and its invariant in words."""
     lines = [wrapped(f"model: {model.title} ({model.source})")]
     lines += [f"assumed: {name}" for name, _ in model.axioms]
+    lines.append(wrapped(_marks(model)))
     lines.append(wrapped(f"{model.safety.name}: {model.safety.says}"))
     for conjunct in model.conjuncts:
         lemma = f" [{conjunct.lemma}]" if conjunct.lemma else ""
         lines.append(wrapped(f"{conjunct.name}: {conjunct.says}{lemma}", "  "))
     return lines
+
+
+def _marks(model: Model) -> str:
+    """Say what R stands for, and D if the claim is about one of several destinations."""
+    several = " D," in model.safety.says
+    destination = ", and D is an arbitrary destination of R" if several else ""
+    return (
+        f"R is an arbitrary message{destination}, so what is proved about R is true of every "
+        "message. A message depends on R if its sender knew of R when it causal-sent the message."
+    )
 
 
 def _places(proof: Proof) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from antecede.checker.check.targets import shipped_for_broadcasts
 from antecede.checker.errors import unknown
 from antecede.checker.model import Protocol
 from antecede.checker.registry import (
@@ -78,7 +79,11 @@ def _protocol_text(reference: str, protocol: Protocol) -> str:
     rows = [("protocol", protocol.summary), *_declared(protocol)]
     if protocol.timeout is not None:
         rows.append(("timeouts", "it retransmits, so networks may lose packets"))
-    return _card(reference, [*rows, ("try", f"antecede check {reference}")])
+    command = f"antecede check {reference}"
+    if reference in shipped_for_broadcasts():
+        rows.append(("workload", "broadcast: each of its packets goes to all other actors"))
+        command += " --workload broadcast"
+    return _card(reference, [*rows, ("try", command)])
 
 
 def _card(name: str, rows: list[tuple[str, str]]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from antecede.checker.amounts import counted
+from antecede.checker.claims.claim import Ruling
 from antecede.checker.errors import InputError
 from antecede.checker.extras import check_installed
 from antecede.checker.simulate import claims, onspark, report
@@ -161,15 +162,21 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
     lost = [row for row in failed if gave_up(row)]
     right = [row for row in rows if row["error"] is None]
     parts = [grid.title] if grid.title else []
-    parts += [f"{counted(len(runs), 'run')}, {len(runs) - left:,} of them from {file}"]
+    earlier = f"{len(runs) - left:,} of them were there before"
+    parts += [f"{counted(len(runs), 'run')}; the rows are in {file}, and {earlier}"]
     parts += report.wrong(wrong + lost)
     if right:
         parts.append(report.table(right, grid))
+        parts += report.faster(right, grid)
     violations = report.violations(right, figure=grid.name != ASKED)
     parts += violations
     told = [claims.decide(claim, right) for claim in claims.timed_claims(grid.name)]
+    open_claims = [each for each in told if grid.quick and each.ruling is Ruling.UNDECIDED]
+    told = [each for each in told if each not in open_claims]
     if right and told:
         parts.append(f"What the paper says of it:\n{claims.lines(told)}")
+    if right and open_claims:
+        parts.append(report.too_quick(len(open_claims)))
     # A figure's controls violate causality on purpose.
     unexpected = wrong or (violations and grid.name == ASKED)
     code = WRONG if unexpected else CLUSTER_FAILED if lost else 0

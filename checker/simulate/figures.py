@@ -39,6 +39,7 @@ class Grid:
         protocols: the protocols that run; all of them get the same programs.
         scenarios: what they run on, in the order in which results are shown.
         seeds: how many programs are drawn; their seeds are 1, 2, ….
+        quick: the scenarios are smaller than the figure's.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Grid:
     protocols: tuple[str, ...]
     scenarios: tuple[Scenario, ...]
     seeds: int = 30
+    quick: bool = False
 
 
 def combined(base: Scenario, axes: Mapping[str, Sequence[Any]]) -> tuple[Scenario, ...]:
@@ -100,7 +102,7 @@ class Figure:
             small: dict[str, Any] = {"actors": 30, "messages": 20}
             found[evolve(point, **small) if quick else point] = None
         default = 3 if quick else self.seeds
-        return Grid(name, self.title, self.protocols, tuple(found), seeds or default)
+        return Grid(name, self.title, self.protocols, tuple(found), seeds or default, quick)
 
 
 def _points(of: str) -> tuple[Scenario, ...]:

@@ -10,7 +10,9 @@ from typing import TextIO
 
 from attrs import define, field
 
+from antecede.checker.amounts import counted
 from antecede.checker.report.prose import aligned
+from antecede.checker.report.terminal import wrapped
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import (
@@ -109,7 +111,7 @@ def table(rows: Sequence[Row], grid: Grid) -> str:
     first, *others = grid.protocols
     faster = {other: speedups(rows, "execution_ns", first, other) for other in others}
     head = [*axes, "protocol", *(f"{COLUMNS[m]}, ms" for m in measures), "control B/message"]
-    lines = [[*head, *(f"{first} over {other}" for other in others)]]
+    lines = [[*head, *(ratio_name(other, first) for other in others)]]
     control = medians(rows, CONTROL_EACH)
     for scenario in grid.scenarios:
         cell = cell_of(scenario)
@@ -128,6 +130,35 @@ def table(rows: Sequence[Row], grid: Grid) -> str:
             each = f"{control[protocol, cell].median:.4g}"
             lines.append([*point, protocol, *times, each, *ratios])
     return aligned(lines)
+
+
+def ratio_name(of: str, by: str) -> str:
+    """Return the name of the ratio of two protocols' execution times."""
+    return f"{of} / {by}, times"
+
+
+def faster(rows: Sequence[Row], grid: Grid) -> list[str]:
+    """Return what the ratios of the table are, and at how many points which protocol is faster."""
+    first, *others = grid.protocols
+    lines = []
+    for other in others:
+        ratios = speedups(rows, "execution_ns", first, other).values()
+        if ratios:
+            above, below = (sum(r.median > 1 for r in ratios), sum(r.median < 1 for r in ratios))
+            lines.append(
+                f"{ratio_name(other, first)}: the execution time of {other}, divided by the "
+                f"execution time of {first} for the same program. {first} is faster at {above} of "
+                f"{counted(len(ratios), 'point')}, and {other} at {below}."
+            )
+    return ["\n".join(wrapped(line, "  ") for line in lines)] if lines else []
+
+
+def too_quick(claims: int) -> str:
+    """Say why a quick figure leaves claims of the paper undecided, and what decides them."""
+    return wrapped(
+        f"--quick cannot decide {counted(claims, 'claim')} of the paper about this figure, because "
+        "it runs smaller programs than the paper. Leave out --quick; --seeds 1 is enough."
+    )
 
 
 def interval(found: Estimate | None, shown: Callable[[float], str]) -> str:

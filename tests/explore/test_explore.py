@@ -649,7 +649,7 @@ def test_loading_a_trace_runs_no_file(unordered: Server, tmp_path: FilePath) -> 
         (("none.toml",), "cannot read the spec 'none.toml': No such file"),
         (("none.json",), "cannot read the trace 'none.json': No such file"),
         (("none.py",), "there is no file 'none.py'"),
-        ((".",), "'.' is a folder; give one spec, protocol or trace to explore"),
+        ((".",), "'.' is a folder of specs; give one spec or protocol"),
         (("mfss", "--port", "70000"), "port is 70000; give at most 65,535"),
         (("mfss", "--max-seconds", "nan"), "max seconds is 'nan'; give a number"),
         ((), "Missing argument"),
@@ -719,6 +719,13 @@ def test_options_take_the_place_of_what_a_spec_says() -> None:
     file = str(ROOT / "specs/small/cykas-secret-mode-figure3.toml")
     opened, _ = start.opened(file, {"messages": 1, "workload": "any"})
     assert (3, 1) == (opened.system.actors, opened.system.messages)
+
+
+def test_a_shipped_spec_is_opened_by_its_short_name() -> None:
+    opened, _ = start.opened("museum/partisan-unordered", {})
+    assert "museum/partisan-unordered" == opened.spec.label
+    with pytest.raises(InputError, match="'museum' is a folder of specs; give one spec"):
+        start.opened("museum", {})
 
 
 def test_the_footer_gives_the_command_for_the_same_page() -> None:

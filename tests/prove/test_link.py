@@ -10,6 +10,7 @@ from attrs import evolve
 
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.prove import front
 from antecede.checker.prove.library import model_named
 from antecede.checker.prove.link import Linked, link
 from antecede.checker.registry import load, protocol_named
@@ -267,8 +268,32 @@ def test_the_command_says_linked_with_its_bounds(capsys: pytest.CaptureFixture[s
 def test_a_difference_is_shown_as_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "unordered", "--link", "--actors", "2", "--messages", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "DIFFERENT" in shown
+    assert "unordered: FAILED, as expected: the invariant is not inductive" in shown
+    broken = "unordered: CONJUNCT BROKEN, as expected: a run breaks the invariant within 2 actors"
+    assert broken in shown
+    assert "DIFFERENT" not in shown
     assert "causal-sends m2" in shown
+
+
+def test_a_model_that_differs_is_not_as_expected_even_if_its_proof_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def differs(*_bounds: Any) -> Linked:
+        return linked("rst", 2, 2, protocol=rst_with(NEVER))
+
+    monkeypatch.setattr(front, "linked", differs)
+    assert main(["prove", "unordered", "--link", "--quiet"]) == 1
+    assert "unordered: DIFFERENT: the model and the Python differ" in capsys.readouterr().out
+
+
+def test_the_report_says_what_r_and_d_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "mfss"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "R is an arbitrary message, so what is proved about R is true of every" in shown
+    assert shown.index("R is an arbitrary") < shown.index("depends on R is delivered")
+    assert main(["prove", "cbcast"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "R is an arbitrary message, and D is an arbitrary destination of R, so" in shown
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,13 @@ import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import attrs
 import pytest
 
 from antecede import cli
+from antecede.checker.simulate import report
+from antecede.checker.simulate.figures import Grid
+from antecede.checker.simulate.scenario import Scenario
 
 SMALL = ["--processes", "4,6", "--messages", "5", "--seeds", "6", "--workers", "1", "--quiet"]
 
@@ -26,12 +30,25 @@ def test_a_grid_is_run_once_and_reported(
     grid = ["mfss,cykas", *SMALL, "--delay", "1ms,5ms", "--output", file]
     code, first, _ = simulated(capsys, *grid)
     assert 0 == code
-    assert "48 runs, 0 of them from" in first
-    assert "mfss over cykas" in first
-    assert 1 + 2 * 2 * 2 == len([line for line in first.splitlines() if "  " in line])
+    assert f"48 runs; the rows are in {file}, and 0 of them were there before" in first
+    assert 2 * 2 * 2 == len([line for line in first.splitlines() if "ms   " in line[:20]])
     _, second, _ = simulated(capsys, *grid)
-    assert "48 runs, 48 of them from" in second
+    assert "and 48 of them were there before" in second
     assert first.splitlines()[2:] == second.splitlines()[2:]
+
+
+def test_the_report_says_what_is_divided_by_what_and_who_is_faster() -> None:
+    base = {"seed": 1, "actors": 4, **attrs.asdict(Scenario(actors=4))}
+    rows = [
+        {**base, "protocol": "mfss", "execution_ns": 1_344},
+        {**base, "protocol": "cykas", "execution_ns": 1_042},
+    ]
+    grid = Grid("asked", "", ("mfss", "cykas"), (Scenario(actors=4),))
+    (text,) = report.faster(rows, grid)
+    assert (
+        "cykas / mfss, times: the execution time of cykas, divided by the execution time of mfss "
+        "for the same program. mfss is faster at 0 of 1 point, and cykas at 1."
+    ) == " ".join(text.split())
 
 
 def test_rows_are_written_as_parquet_too(
@@ -60,7 +77,8 @@ def test_the_three_figures_of_a_paper_are_one_command(
     assert 0 == code
     titles = [line for line in out.splitlines() if line.startswith("Cykas paper, Figure")]
     assert ["4", "5", "6"] == [title.split()[3].rstrip(":") for title in titles]
-    assert "What the paper says of it:" in out
+    assert "UNDECIDED" not in out
+    assert 3 == " ".join(out.split()).count("because it runs smaller programs than the paper")
 
 
 def test_a_run_that_violates_its_promise_is_told_and_changes_the_exit_code(
