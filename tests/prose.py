@@ -72,7 +72,7 @@ def _in_program(file: Path, source: str) -> Iterator[Place]:
     tree = ast.parse(source)
     expressions = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
     docstrings = {id(value) for value in expressions if isinstance(value, ast.Constant)}
-    if file.name == "cli.py":
+    if file.name == "cli.py" or file.parent.name == "commands":
         docstrings = set()  # docstrings of commands are help pages
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -18,10 +18,10 @@ import pytest
 
 from antecede import cli
 from antecede.checker.check.engine import kernels_are_compiled
+from antecede.checker.commands.help_pages import PAGES
 from antecede.checker.errors import InputError
 from antecede.checker.formats import _beside, check_writable, write_whole
 from antecede.checker.registry import default_properties
-from antecede.checker.report.help_pages import PAGES
 from antecede.checker.search.options import ENGINES, SEARCHES, Bounds
 from antecede.checker.settings import read, settings_of
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process, without_progress
@@ -99,7 +99,7 @@ def test_an_internal_error_exits_4_with_a_sentence_and_without_a_traceback(
     def broken(*_arguments: object, **_options: object) -> None:
         raise RuntimeError("a wire is loose")
 
-    monkeypatch.setattr(cli, "check_all", broken)
+    monkeypatch.setattr("antecede.checker.commands.check.check_all", broken)
     ran = antecede("check", "mfss")
     assert 4 == ran.code
     assert "Internal error: RuntimeError: a wire is loose" in ran.err
@@ -115,7 +115,7 @@ def test_ctrl_c_before_the_search_exits_3_too(
     def interrupted_early(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "check_all", interrupted_early)
+    monkeypatch.setattr("antecede.checker.commands.check.check_all", interrupted_early)
     ran = antecede("check", "mfss")
     assert 3 == ran.code
     assert "Interrupted; there is no result." in ran.err
@@ -204,7 +204,7 @@ WRONG = [
     (("check", "mfss", "--trace", "no/t.json"), "cannot write to 'no/t.json': there is no folder"),
     (("check", "mfss", "--json", "."), "cannot write to '.': it is a folder"),
     (("check",), "Missing argument"),
-    (("czech",), "No such command 'czech'"),
+    (("czech",), "unknown command 'czech'; did you mean 'check'?"),
     (("replay", "none.json"), "cannot read the trace 'none.json': No such file"),
 ]
 
@@ -360,7 +360,7 @@ def test_the_first_start_says_that_it_compiles(
 ) -> None:
     said = "Compiling the kernels"
     arguments = ["check", "mfss", "--actors", "2", "--messages", "1"]
-    monkeypatch.setattr("antecede.cli.kernels_are_compiled", lambda: False)
+    monkeypatch.setattr("antecede.checker.commands.check.kernels_are_compiled", lambda: False)
     assert 0 == cli.main(arguments)
     assert said in capsys.readouterr().err
     assert 0 == cli.main([*arguments, "--quiet"])
@@ -572,7 +572,7 @@ def test_an_unwritable_file_is_said_so_before_the_search(
     def searched(*_arguments: object, **_options: object) -> None:
         raise AssertionError("the search started")
 
-    monkeypatch.setattr(cli, "check_all", searched)
+    monkeypatch.setattr("antecede.checker.commands.check.check_all", searched)
     (tmp_path / "r.json").write_text("mine")
     monkeypatch.setattr(os, "access", lambda *_arguments: False)
     ran = antecede("check", "mfss", "--json", tmp_path / "r.json")
@@ -918,14 +918,14 @@ def test_the_documentation_names_every_key_of_a_result(antecede: Command) -> Non
 def test_the_help_names_every_command_with_its_whole_first_sentence(antecede: Command) -> None:
     ran = antecede("--help")
     shown = " ".join(ran.out.split())
-    for name, command in cli.commands.commands.items():
+    for name, command in ((name, cli.command_named(name)) for name in PAGES):
         sentence = " ".join(str(command.help).split(".")[0].split())
         assert f"{name} {sentence}." in shown
 
 
-@pytest.mark.parametrize("name", sorted(cli.commands.commands))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_a_help_page_shows_every_option_once(name: str) -> None:
-    command = cli.commands.commands[name]
+    command = cli.command_named(name)
     context = click.Context(command, info_name=name, terminal_width=100)
     context.meta["all options"] = True
     entries = re.findall(r"^  (--[a-z0-9-]+)", command.get_help(context), re.MULTILINE)
@@ -933,7 +933,7 @@ def test_a_help_page_shows_every_option_once(name: str) -> None:
     assert sorted(expected - {"-h", "--help"}) == sorted(e for e in entries if e != "--help")
 
 
-@pytest.mark.parametrize("name", sorted(cli.commands.commands))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_help_shows_examples_and_at_most_ten_options(name: str, antecede: Command) -> None:
     page = antecede(name, "--help").out
     options = re.findall(r"^  (--[a-z0-9-]+)", page.partition("Options:")[2], re.MULTILINE)
@@ -942,13 +942,13 @@ def test_help_shows_examples_and_at_most_ten_options(name: str, antecede: Comman
     assert all(len(line) <= 80 for line in page.splitlines())
 
 
-@pytest.mark.parametrize("name", sorted(cli.commands.commands))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_every_example_of_the_help_can_be_typed(name: str, antecede: Command) -> None:
     for command, _ in PAGES[name].examples:
         program, *arguments = shlex.split(command)
         assert "antecede" == program
         assert 0 == antecede(*arguments, "--help").code
-        cli.commands.commands[name].make_context(name, arguments[1:])
+        cli.command_named(name).make_context(name, arguments[1:])
 
 
 def test_all_options_are_shown_on_demand(antecede: Command) -> None:
@@ -964,7 +964,7 @@ def test_all_options_are_shown_on_demand(antecede: Command) -> None:
 def test_every_option_is_in_the_help_and_every_option_of_the_readme_exists(
     antecede: Command,
 ) -> None:
-    text = "".join(antecede(name, "--help").out for name in cli.commands.commands)
+    text = "".join(antecede(name, "--help").out for name in PAGES)
     text += "".join(antecede(name, "--help-all").out for name in ("check", "sweep", "simulate"))
     for option in re.findall(r"--[a-z][a-z-]+", README):
         assert option in text

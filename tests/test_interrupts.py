@@ -326,11 +326,12 @@ def after(function):
 
 def arrange():
     import antecede.cli as cli
+    from antecede.checker.commands import console, outputs
 
     if point == "after the report":
-        cli._print = after(cli._print)
+        console.emit = after(console.emit)
     elif point == "with the file":
-        cli.write_whole = before(cli.write_whole)
+        outputs.write_whole = before(outputs.write_whole)
     elif point == "before the end":
         cli.main = after(cli.main)
     elif point == "at exit":
@@ -373,8 +374,8 @@ SMALL = ("--actors", "2", "--messages", "1", "--engine", "plain", "--quiet")
 def test_a_signal_during_the_imports_ends_without_a_result(
     tmp_path: Path, number: int, point: str
 ) -> None:
-    ran = signalled(number, f"import {point}", "check", "mfss", *SMALL, cwd=tmp_path)
-    assert (3, "", "Interrupted; there is no result.\n") == ran
+    code, out, err = signalled(number, f"import {point}", "check", "mfss", *SMALL, cwd=tmp_path)
+    assert (3, "", "Interrupted; there is no result.") == (code, out, err.strip())
 
 
 @EVERY_SIGNAL
@@ -406,7 +407,7 @@ def test_a_signal_after_the_verdict_does_not_change_the_exit_code(
     ("expected", "arguments"),
     [
         (0, ("list", "mfss")),
-        (1, ("table", "--bounds", "2x1", "--engine", "plain")),
+        (0, ("table", "--bounds", "2x1", "--engine", "plain")),
         (0, ("sweep", "mfss", "--actors", "2", "--messages", "1", "--engine", "plain")),
         (0, ("audit", "log.jsonl")),
         (0, ("prove", "fifo")),

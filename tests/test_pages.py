@@ -50,7 +50,7 @@ def mentions(text: str) -> Iterator[str]:
 def accepted(words: list[str]) -> None:
     """Parse a command line without running it."""
     name, *rest = words
-    command = cli.commands.commands[name]
+    command = cli.command_named(name)
     command.make_context(name, rest)
 
 

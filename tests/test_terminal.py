@@ -18,6 +18,7 @@ import pytest
 
 from antecede import cli
 from antecede.checker.amounts import counted
+from antecede.checker.commands.help_pages import PAGES
 from antecede.checker.report import completion
 from antecede.checker.report.catalogue import catalogue
 from antecede.checker.report.terminal import VERDICTS, fitted
@@ -296,7 +297,7 @@ def takes_a_file(param: click.Parameter) -> bool:
 
 
 def test_every_option_that_takes_a_file_offers_files() -> None:
-    for command in cli.commands.commands.values():
+    for command in map(cli.command_named, PAGES):
         context = click.Context(command)
         for param in filter(takes_a_file, command.params):
             found = param.type.shell_complete(context, param, str(ROOT / "spec"))

@@ -11,14 +11,12 @@ from antecede.checker import interrupts
 from antecede.checker.check.expectation import decides
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR, NOT_AS_EXPECTED
 from antecede.checker.paths.path import Path
 from antecede.checker.search.measures import Measures
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
-
-AS_EXPECTED, NOT_AS_EXPECTED, INPUT_ERROR, INCOMPLETE, INTERNAL_ERROR = range(5)
-"""The exit codes."""
 
 
 @frozen(eq=False)

@@ -8,8 +8,8 @@ from typing import Any, TextIO
 
 from attrs import evolve
 
-from antecede.checker.check.report import INCOMPLETE
 from antecede.checker.errors import InputError
+from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.prove import library, link_report, mutants, suggest
 from antecede.checker.prove.link import Linked
 from antecede.checker.prove.link_report import linked

@@ -11,7 +11,7 @@ from antecede.checker.model import CausalSend, What
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import proof_names
 from antecede.checker.report.prose import listed
-from antecede.checker.report.terminal import wrapped
+from antecede.checker.report.terminal import WIDTH, wrapped
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question
@@ -76,8 +76,14 @@ def next_steps(report: CheckReport, saved: Sequence[str] = ()) -> str | None:
         hints, steps = [], _further(report)
     else:
         return None
-    lines = [f"  {purpose:<15}  {command}" for purpose, command in steps]
+    lines = [_in_line(purpose, command) for purpose, command in steps]
     return "\n\n".join([*hints, "\n".join(["Next:", *lines])]) if lines else None
+
+
+def _in_line(purpose: str, command: str) -> str:
+    """Return a step in one line, or in two if it is too wide for a terminal."""
+    line = f"  {purpose:<15}  {command}"
+    return line if len(line) <= WIDTH else f"  {purpose}\n    {command}"
 
 
 def _about_run(report: CheckReport, saved: Sequence[str]) -> list[tuple[str, str]]:

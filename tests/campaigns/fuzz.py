@@ -24,7 +24,8 @@ import click
 from attrs import Factory, define, frozen
 
 from antecede import cli
-from antecede.checker.check.report import INCOMPLETE, INTERNAL_ERROR
+from antecede.checker.commands.help_pages import PAGES
+from antecede.checker.exit_codes import INCOMPLETE, INTERNAL_ERROR
 from tests.campaigns import raising
 from tests.campaigns.nasty import NUMBERS, TEXTS, WORKLOADS, changed, damaged, dumped, toml
 from tests.conftest import ROOT
@@ -132,11 +133,10 @@ _INT, _FLOAT = click.types.IntParamType, click.types.FloatParamType
 
 def command_lines(chance: random.Random) -> Iterator[list[str]]:
     """Yield command lines for ever."""
-    group = cli.commands
-    names = [name for name in group.commands if name not in SERVERS]
+    names = [name for name in PAGES if name not in SERVERS]
     while True:
         name = chance.choice([*names, "check", "check", "sweep"])
-        command = group.commands[name]
+        command = cli.command_named(name)
         line = [name] if chance.random() < 0.98 else [chance.choice(TEXTS)]
         options = [p for p in command.params if isinstance(p, click.Option)]
         for option in chance.sample(options, min(len(options), chance.choice((1, 2, 3, 5)))):

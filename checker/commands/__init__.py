@@ -1,0 +1,1 @@
+"""The commands of `antecede`, one module each: parse, call, report, exit code."""

@@ -1,0 +1,126 @@
+"""`antecede audit`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from antecede.checker import interrupts
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit import logs
+from antecede.checker.audit import picture as pictures
+from antecede.checker.audit import report as audit_report
+from antecede.checker.audit.records import fields_from
+from antecede.checker.commands import console
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import A_FILE
+from antecede.checker.commands.shared import where
+from antecede.checker.errors import InputError
+from antecede.checker.formats import check_writable, write_whole
+from antecede.checker.formats import json as formats
+
+
+@click.command("audit", cls=CommandWithExamples)
+@click.argument("names", type=A_FILE, metavar="LOG|FOLDER|-…", nargs=-1, required=True)
+@click.option(
+    "--log-format",
+    type=click.Choice(logs.FORMATS),
+    help="Format of the logs.  [default: guessed from the first line]",
+)
+@click.option(
+    "--event",
+    metavar="REGEX",
+    help="Pattern for sends and deliveries in the texts of a ShiViz log, with the named groups "
+    "message, event (or send and deliver) and to.  [default: 'causal-sends m1 to bob', 'delivers "
+    "m1']",
+)
+@click.option(
+    "--fields",
+    metavar="NAME=FIELD,…",
+    help="Field names of another program's log: actor=…, event=…, message=…, to=…, and its names "
+    "for the events: send=…, deliver=….",
+)
+@click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the findings as JSON."
+)
+@click.option(
+    "--trace",
+    "trace_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="Draw the first violation of causal delivery: .svg, .html, .shiviz, .json.",
+)
+@click.option(
+    "--unfinished",
+    is_flag=True,
+    help="The log ends early, so messages may still be in transit.",
+)
+@where("Audit in this process, or on a Spark cluster, whose executors read the logs.")
+def command(
+    names: tuple[str, ...],
+    log_format: str | None,
+    event: str | None,
+    fields: str | None,
+    json_file: str | None,
+    trace_file: str | None,
+    unfinished: bool,
+    place: str,
+    master: str | None,
+    spark_log: bool,
+) -> int:
+    """Find violations of causal delivery in the logs of a real system.
+
+    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}. A ShiViz
+    log is read, too, and its vector clocks are checked. Logs may be compressed (gzip, zstd) or
+    Parquet files. If you give several, each must hold all events of its actors. A folder is one log
+    in parts, and - is standard input.
+
+    Exit codes: 0 no violation, 1 a violation, 2 a log cannot be read or has no causal-send, 3 no
+    message was delivered.
+    """
+    if json_file not in (None, "-"):
+        check_writable(str(json_file))
+    drawn = None if trace_file is None else pictures.check_format(trace_file)
+    if trace_file is not None:
+        check_writable(trace_file)
+    known = fields_from(fields)
+    if place == "spark":
+        found = _audit_on_spark(
+            names, log_format, event, known, unfinished=unfinished, master=master, log=spark_log
+        )
+    else:
+        if master is not None or spark_log:
+            raise InputError("--master and --spark-log are for --on spark")
+        ticker = audit_report.Ticker()
+        found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=ticker)
+        ticker.clear()
+    interrupts.conclude()
+    if json_file is not None:
+        write = partial(write_whole, json_file) if json_file != "-" else console.emit
+        write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
+    if json_file != "-":
+        console.say(audit_report.text(found, unfinished=unfinished))
+    if trace_file is not None and drawn is not None:
+        if any(finding.events for finding in found.findings):
+            write_whole(trace_file, pictures.picture(found, drawn))
+        else:
+            console.complain(
+                f"No violation of causal delivery was found, so {trace_file} was not written."
+            )
+    return audit_report.EXIT_CODES[audit_report.verdict(found, unfinished=unfinished)]
+
+
+def _audit_on_spark(
+    names: tuple[str, ...], log_format: str | None, event: str | None, *known: Any, **more: Any
+) -> Any:
+    """Judge logs on a cluster."""
+    # Only this needs compiled kernels at once.
+    from antecede.checker.audit import on_spark
+
+    if event is not None:
+        raise InputError(
+            "--event is for ShiViz logs, and --on spark reads JSON objects and Parquet"
+        )
+    return on_spark.audit(names, log_format, *known, **more)

@@ -1,0 +1,303 @@
+"""`antecede check`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from antecede.checker import interrupts, streams
+from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
+from antecede.checker.check.pipeline import Extras, check_all
+from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.check.spec import (
+    Spec,
+)
+from antecede.checker.check.targets import targets_of
+from antecede.checker.commands import console, outputs, parameters, shared
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import A_FILE, Given, Named, options
+from antecede.checker.commands.shared import BOUNDS, METHOD, QUESTION, TRACE_FORMAT
+from antecede.checker.errors import InputError
+from antecede.checker.formats import github as github_marks
+from antecede.checker.formats import junit, sarif, write_whole
+from antecede.checker.formats.registry import FORMATS, write_trace
+from antecede.checker.report import text as reports
+from antecede.checker.report.progress import Ticker
+from antecede.checker.search import counterexample_kinds as kinds
+from antecede.checker.search import sample as samples
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.settings import Setting
+from antecede.checker.tables.cache import lacking
+
+WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
+
+
+OUTPUT = options(
+    click.option(
+        "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+    ),
+    click.option(
+        "--trace",
+        "trace_files",
+        multiple=True,
+        type=A_FILE,
+        metavar="FILE",
+        help="Save the counterexample. The ending chooses the format: "
+        f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
+        "`antecede replay` reads .json. You can give it several times.",
+    ),
+    TRACE_FORMAT,
+    click.option(
+        "--sample",
+        "sample_of",
+        type=click.Choice(list(samples.SAMPLES)),
+        help="If no property is violated, show a run instead: a random one, or a longest one. "
+        "--trace saves it.",
+    ),
+    click.option(
+        "--graph",
+        "graph_file",
+        type=A_FILE,
+        metavar="FILE",
+        help="Draw the graph of a small state space: .dot, .graphml; with Graphviz .svg, .html.",
+    ),
+    click.option(
+        "--minimise",
+        is_flag=True,
+        help="Shorten the counterexample of a depth-first or random search, and put related steps "
+        "next to each other.",
+    ),
+    click.option(
+        "--max-counterexamples",
+        "wanted",
+        type=Given(WANTED),
+        default=1,
+        metavar="N",
+        help="After a violation, look for N counterexamples of different kinds. --trace FILE saves "
+        "the others as FILE-2, FILE-3, …",
+    ),
+    click.option(
+        "--junit",
+        "junit_file",
+        type=A_FILE,
+        metavar="FILE",
+        help="Write the results as JUnit XML for CI.",
+    ),
+    click.option(
+        "--sarif",
+        "sarif_file",
+        type=A_FILE,
+        metavar="FILE",
+        help="Write unexpected results as SARIF for code scanning. The steps of a counterexample "
+        "point at the protocol's lines.",
+    ),
+    click.option(
+        "--github/--no-github",
+        default=None,
+        help="Mark unexpected results in the pull request.  [default: on if GITHUB_ACTIONS is set]",
+    ),
+    click.option(
+        "--measures",
+        is_flag=True,
+        help="Measure the protocol's costs: packets in transit, control data, buffers. Takes plain "
+        "Python, at most 300,000 states.",
+    ),
+    click.option(
+        "--statistics", is_flag=True, help="Report transitions by kind, memory and depths."
+    ),
+    click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress."),
+)
+
+
+@click.command("check", cls=CommandWithExamples)
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    type=Named("target"),
+    metavar="NAME|FILE.py:OBJECT|SPEC.toml|FOLDER…",
+)
+@QUESTION
+@METHOD
+@BOUNDS
+@OUTPUT
+def command(
+    names: tuple[str, ...],
+    json_file: str | None,
+    trace_files: tuple[str, ...],
+    trace_format: str | None,
+    junit_file: str | None,
+    sarif_file: str | None,
+    graph_file: str | None,
+    github: bool | None,
+    minimise: bool,
+    wanted: int,
+    measures: bool,
+    sample_of: str | None,
+    statistics: bool,
+    quiet: bool,
+    selfcheck: str,
+    **values: Any,
+) -> int:
+    """Check protocols, specs, or every spec in a folder.
+
+    antecede explores every interleaving within the bounds. It reports HOLDS, or the shortest
+    counterexample. Options replace the settings of a spec. If one of several specs cannot be
+    checked, the others still are.
+
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or a handler failed,
+    3 INCOMPLETE (a bound or Ctrl-C ended the search) or VACUOUS (the property was never put to the
+    test), 4 internal error.
+    """
+    bounds, method = (
+        Bounds(**parameters.taken_from(values, Bounds)),
+        Options(**parameters.taken_from(values, Options)),
+    )
+    found = targets_of(names, shared.spec_values(values))
+    many = found.many
+    say = console.discard if json_file == "-" else console.say
+    say_marks = _marks(github, say=console.complain if json_file == "-" else console.say)
+    outputs.check_traces(trace_files, trace_format)
+    traces = [("trace", file) for file in trace_files]
+    outputs.check_outputs(
+        *traces,
+        *{"json": json_file, "junit": junit_file, "sarif": sarif_file, "graph": graph_file}.items(),
+    )
+    if many:
+        asked: dict[str, Any] = {"trace": trace_files, "graph": graph_file, "sample": sample_of}
+        asked |= {"checkpoint": method.checkpoint, "resume": method.resume, "measures": measures}
+        _refuse_for_many({**asked, "max-counterexamples": wanted > 1})
+    else:
+        _refuse_alone(found.specs[0], junit_file, sarif_file, say_marks)
+    if graph_file is not None:
+        _draw(graph_file, found.readable[0])
+    if found.others and not quiet:
+        console.complain(reports.left_out_text(found.others))
+    ticker = Ticker(quiet=quiet, many=many)
+    if not quiet and method.engine != "plain" and not kernels_are_compiled() and not lacking():
+        console.complain(
+            "Compiling the kernels, which is done once; until then plain Python begins."
+            if begins_plainly(method)
+            else "Compiling the kernels, which takes half a minute and is done once."
+        )
+    done = []
+    for result in check_all(
+        found.specs,
+        method,
+        bounds,
+        selfcheck=selfcheck,
+        extras=Extras(minimise, measures, sample_of),
+        watch=ticker,
+    ):
+        ticker.clear()
+        done.append(result)
+        if many and not quiet:
+            say(reports.spec_line(result))
+    if wanted == 1:
+        interrupts.conclude()
+    _write_for_ci(junit_file, sarif_file, done)
+    if many:
+        say(reports.checks_text(done, len(found.specs)))
+    else:
+        only = _only(done)
+        say(reports.single_text(only, trace_files, quiet=quiet, statistics=statistics))
+        if wanted > 1:
+            _show_others(only, wanted, bounds, trace_files, trace_format, say)
+            interrupts.conclude()
+        for file in trace_files:
+            outputs.write_run(file, trace_format, only, say)
+    outputs.write_result(json_file, done, many=many)
+    say_marks(done)
+    return exit_code_of(done)
+
+
+def _marks(
+    wanted: bool | None, *, say: Callable[[str], None]
+) -> Callable[[Sequence[Checked]], None]:
+    """Return what prints annotations, if they are wanted, or this is a job of GitHub's."""
+
+    def mark(done: Sequence[Checked]) -> None:
+        if streams.in_github_job(os.environ) if wanted is None else wanted:
+            if text := github_marks.text(done):
+                with streams.commands():
+                    say(text)
+
+    return mark
+
+
+def _refuse_alone(
+    spec: Spec | Refused,
+    junit_file: str | None,
+    sarif_file: str | None,
+    mark: Callable[[Sequence[Checked]], None],
+) -> None:
+    """Refuse the only spec if it cannot be checked; files and marks for CI say so, too."""
+    if isinstance(spec, Refused):
+        _write_for_ci(junit_file, sarif_file, [spec])
+        mark([spec])
+        raise spec.error
+
+
+def _write_for_ci(junit_file: str | None, sarif_file: str | None, done: Sequence[Checked]) -> None:
+    """Write the results for CI servers, if that was asked for."""
+    if junit_file is not None:
+        write_whole(junit_file, junit.text(done))
+    if sarif_file is not None:
+        write_whole(sarif_file, sarif.text(done))
+
+
+def _only(done: Sequence[Checked]) -> CheckReport:
+    """Return the report on the only check; one that could not be made is wrong input."""
+    (only,) = done
+    if isinstance(only, Refused):
+        raise only.error
+    return only
+
+
+def _draw(file: str, spec: Spec) -> None:
+    """Draw the state space of a spec."""
+    # networkx takes a while to import, and few ask for a picture.
+    from antecede.checker.formats import graph
+
+    graph.check_drawable(file)
+    note = graph.draw(file, graph.state_graph(spec.system))
+    if note:
+        console.complain(note)
+
+
+def _refuse_for_many(asked: dict[str, Any]) -> None:
+    """Refuse options of one check where there are many."""
+    for name, value in asked.items():
+        if value:
+            raise InputError(f"--{name} is for one check; give one spec, not several")
+
+
+def _show_others(
+    report: CheckReport,
+    wanted: int,
+    bounds: Bounds,
+    trace_files: Sequence[str],
+    trace_format: str | None,
+    say: Callable[[str], None],
+) -> None:
+    """Look for counterexamples of other kinds than the one that was found, and show them."""
+    if report.result.counterexample is None:
+        return
+    found = kinds.others(
+        report.system, report.result.counterexample, wanted - 1, bounds.over(report.spec.bounds)
+    )
+    say("\n" + reports.others_text(found, wanted))
+    for number, path in enumerate(found.paths, 2):
+        for file in trace_files:
+            write_trace(path, _numbered(file, number), trace_format, report=report)
+
+
+def _numbered(file: str, number: int) -> str:
+    """Return the name of the file for the counterexample with this number."""
+    path = Path(file)
+    name, dot, endings = path.name.partition(".")
+    return str(path.with_name(f"{name}-{number}{dot}{endings}"))

@@ -1,0 +1,98 @@
+"""`antecede claims`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from antecede.checker import interrupts
+from antecede.checker.claims import sources as papers
+from antecede.checker.commands import console, outputs, parameters
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import A_FILE, record
+from antecede.checker.commands.shared import ENGINE_OF_MANY
+from antecede.checker.exit_codes import INCOMPLETE
+from antecede.checker.formats import json as formats
+from antecede.checker.formats import write_whole
+from antecede.checker.report.progress import Ticker
+from antecede.checker.search.options import Bounds, Options
+
+
+@click.command("claims", cls=CommandWithExamples)
+@click.option("--source", metavar="NAME", help=f"Paper: {', '.join(papers.NAMES)}.  [default: all]")
+@click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the report as JSON."
+)
+@click.option(
+    "--output",
+    type=A_FILE,
+    metavar="FILE.md",
+    help="Write the report as a page. Counterexamples go to a folder of the same name.",
+)
+@click.option("--quick", is_flag=True, help="Use smaller bounds; takes less than a minute.")
+@click.option(
+    "--rows",
+    multiple=True,
+    type=A_FILE,
+    metavar="FILE.jsonl",
+    help="Output of antecede simulate, which decides claims about times and sizes.",
+)
+@ENGINE_OF_MANY
+@record(Options, "threads")
+@record(Bounds, "max_seconds")
+@click.option("--quiet", is_flag=True, help="Print only the summary.")
+def command(
+    source: str | None,
+    json_file: str | None,
+    output: str | None,
+    quick: bool,
+    rows: tuple[str, ...],
+    quiet: bool,
+    **values: Any,
+) -> int:
+    """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided.
+
+    Exit codes: 0 every claim is decided, 2 wrong usage or input, 3 a claim is undecided.
+    """
+    # The report needs the claims of all papers, and few ask for it.
+    from antecede.checker.claims import report as claims_report
+    from antecede.checker.claims.claim import Ruling
+    from antecede.checker.claims.judge import Judge
+    from antecede.checker.simulate import claims as times
+
+    sources = claims_report.chosen(source)
+    timed = times.decided_by(rows) if rows else []
+    claims_report.checked_output(output, json_file)
+    outputs.check_outputs(("json", json_file), ("output", output))
+    folder = None if output is None else claims_report.folder_beside(output)
+    ticker = Ticker(quiet=quiet, many=True)
+    bounds, method = (
+        Bounds(**parameters.taken_from(values, Bounds)),
+        Options(**parameters.taken_from(values, Options)),
+    )
+    judge = Judge(method, bounds, quick, ticker)
+    say = console.discard if json_file == "-" else console.say
+    found = []
+    for judged in (judged for chosen in sources for judged in judge.judged(chosen)):
+        ticker.clear()
+        found.append(judged)
+        if not quiet:
+            say(claims_report.line(judged))
+    interrupts.conclude()
+    files = {} if folder is None else claims_report.save(found, folder)
+    if output is not None:
+        asked = f" --source {source}" if source else ""
+        command = f"antecede claims{asked}{' --quick' if quick else ''} --output {output}"
+        page = claims_report.markdown(found, files, command=command)
+        write_whole(output, page + times.section(timed))
+    if json_file is not None:
+        text = formats.text(claims_report.as_object(found, files, quick=quick))
+        (console.emit if json_file == "-" else partial(write_whole, json_file))(text)
+    say(claims_report.summary(found))
+    if timed:
+        say(times.lines(timed))
+    undecided = judge.interrupted or any(judged.reason for judged in found)
+    undecided = undecided or any(claim.ruling is Ruling.UNDECIDED for claim in timed)
+    return INCOMPLETE if undecided else 0

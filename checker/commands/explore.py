@@ -1,0 +1,70 @@
+"""`antecede explore`."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import attrs
+import click
+
+from antecede.checker.commands import console, parameters
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import Given, Named, record
+from antecede.checker.commands.shared import TRACED
+from antecede.checker.search.options import Bounds
+from antecede.checker.semantics.question import Question
+from antecede.checker.settings import Setting
+
+PORT = Setting(
+    "port",
+    int,
+    "Port of the page; 0 for any free port. Only this machine can open it.",
+    8642,
+    least=0,
+    most=65_535,
+)
+
+
+@click.command("explore", cls=CommandWithExamples)
+@click.argument("target", type=Named("traced"), metavar="NAME|FILE.py:OBJECT|SPEC.toml|TRACE.json")
+@record(Question)
+@click.option(
+    "--port",
+    type=Given(PORT),
+    default=PORT.default,
+    show_default=True,
+    help=PORT.says,
+)
+@TRACED
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@record(Bounds, "max_states", "max_seconds")
+def command(
+    target: str,
+    port: int,
+    no_browser: bool,
+    **values: Any,
+) -> int:
+    """Step through the state space by hand, on a local web page.
+
+    The address names the state, so you can send it to a colleague who runs the same command. Press
+    Ctrl-C to end.
+
+    Exit codes: 0 ended by Ctrl-C, 2 wrong usage or input.
+    """
+    # Only this command needs a web server.
+    from antecede.checker.explore import start
+    from antecede.checker.explore.ahead import BOUNDS as BOUNDS_AHEAD
+    from antecede.checker.explore.server import Server
+    from antecede.checker.explore.site import Site
+
+    bounds = attrs.evolve(BOUNDS_AHEAD, **parameters.taken_from(values, Bounds))
+    tree, numbers = start.opened(target, parameters.given(**values))
+    site = Site(tree, bounds)
+    with Server(site, port) as server, contextlib.suppress(KeyboardInterrupt):
+        address = start.address_of(server.address, numbers)
+        console.say(f"Exploring {tree.spec.protocol} at {address}\nCtrl-C ends it.")
+        if not no_browser:
+            start.show(address)
+        server.serve_forever()
+    return 0

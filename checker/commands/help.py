@@ -1,0 +1,76 @@
+"""The help page of a command: examples and main options; `--help-all` shows all options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from antecede.checker.commands.help_pages import PAGES
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.question import Question
+from antecede.checker.settings import settings_of
+from antecede.checker.simulate.scenario import FIELDS
+
+
+def _names(kind: type, *more: str) -> frozenset[str]:
+    return frozenset({known.name for known in settings_of(kind)} | set(more))
+
+
+OPTION_GROUPS = {
+    "Question": _names(Question, "protocols", "expect", *FIELDS),
+    "Search": _names(Options, "selfcheck"),
+    "Bounds": _names(Bounds),
+}
+
+
+def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Show the help page with all options, and end."""
+    if wanted and not context.resilient_parsing:
+        context.meta["all options"] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+class CommandWithExamples(click.Command):
+    """A command whose help page shows examples and its main options; `--help-all` shows all."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        """Add the option --help-all."""
+        super().__init__(*arguments, **named)
+        if len(self._main()) < len([p for p in self.params if isinstance(p, click.Option)]):
+            self.params.append(
+                click.Option(
+                    ["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_show_all,
+                    help="Show all options.",
+                )
+            )
+
+    def _main(self) -> tuple[str, ...]:
+        return PAGES[str(self.name)].main
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples and the main options, or all options in groups."""
+        lines = {p.name: p.get_help_record(ctx) for p in self.get_params(ctx)}
+        left = {name: line for name, line in lines.items() if line is not None}
+        if not ctx.meta.get("all options"):
+            with formatter.section("Examples"):
+                formatter.write_dl(PAGES[str(self.name)].examples, col_max=60)
+            helps = [line for line in left.values() if "--help" in line[0]]
+            section(formatter, "Options", [*(left[name] for name in self._main()), *helps])
+            return
+        for heading, group in OPTION_GROUPS.items():
+            section(formatter, heading, [left.pop(name) for name in list(left) if name in group])
+        section(formatter, "Output and other options", list(left.values()))
+
+
+def section(formatter: click.HelpFormatter, heading: str, lines: Sequence[tuple[str, str]]) -> None:
+    """Write a section, unless it is empty."""
+    if lines:
+        with formatter.section(heading):
+            formatter.write_dl(lines)

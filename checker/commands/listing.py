@@ -1,0 +1,26 @@
+"""`antecede list`."""
+
+from __future__ import annotations
+
+import click
+
+from antecede.checker import interrupts
+from antecede.checker.commands import console
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import Named
+from antecede.checker.report import catalogue
+
+
+@click.command("list", cls=CommandWithExamples)
+@click.argument("names", nargs=-1, type=Named("listed"), metavar="[NAME|FILE.py]…")
+def command(names: tuple[str, ...]) -> int:
+    """List the protocols, properties, networks, workloads, histories, searches and engines.
+
+    With names, show the details of each. With a file, show the protocols that it defines.
+
+    Exit codes: 0, or 2 if a name is unknown.
+    """
+    text = "\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue()
+    interrupts.conclude()
+    console.say(text)
+    return 0

@@ -1,0 +1,80 @@
+"""Files that commands write: checked before the work, written after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from antecede.checker.check.report import CheckReport
+from antecede.checker.commands import console
+from antecede.checker.errors import InputError
+from antecede.checker.extras import check_installed
+from antecede.checker.formats import check_writable, is_stream, write_whole
+from antecede.checker.formats import json as formats
+from antecede.checker.formats.registry import format_of, write_trace
+
+
+def check_traces(files: Sequence[str], trace_format: str | None) -> None:
+    """Refuse traces of an unknown format."""
+    if trace_format is not None and not files:
+        raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
+    for file in files:
+        format_of(file, trace_format)
+
+
+def check_outputs(*files: tuple[str, str | None]) -> None:
+    """Refuse files that cannot be written, or are named twice, before the search starts.
+
+    Args:
+        files: pairs of an option and its file, or None.
+    """
+    options: dict[str, str] = {}
+    for option, file in files:
+        if file is None:
+            continue
+        if file in options:
+            raise InputError(f"--{options[file]} and --{option} both name {file!r}; give two files")
+        options[file] = option
+        if file != "-":
+            check_writable(file)
+
+
+def write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
+    """Write the results as JSON, if that was asked for."""
+    if json_file is not None:
+        found = formats.results_object(done) if many else formats.result_object(done[0])
+        write = partial(write_whole, json_file) if json_file != "-" else console.emit
+        write(formats.text(found))
+
+
+def write_run(
+    file: str, format: str | None, report: CheckReport, say: Callable[[str], None]
+) -> None:
+    """Save the run that a check has to show, if there is one."""
+    path = report.run
+    if path is None:
+        say(f"There is no counterexample, so {file} was not written; --sample gives a run.")
+    else:
+        write_trace(path, file, format, report=report)
+
+
+def check_rows(output: str, parquet_file: str | None) -> None:
+    """Refuse files for the rows of a sweep that cannot be written before it starts."""
+    check_writable(output)
+    if is_stream(Path(output)):
+        raise InputError(f"cannot keep rows in {output!r}: it is no file that can be read again")
+    if parquet_file is None:
+        return
+    check_installed("parquet", "--parquet")
+    check_writable(parquet_file)
+    if Path(parquet_file).resolve() == Path(output).resolve():
+        raise InputError(f"--output and --parquet both name {output!r}; give two files")
+
+
+def write_object(json_file: str | None, found: dict[str, Any]) -> None:
+    """Write an object as JSON, if that was asked for."""
+    if json_file is not None:
+        write = partial(write_whole, json_file) if json_file != "-" else console.emit
+        write(formats.text(found))

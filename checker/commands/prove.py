@@ -1,0 +1,167 @@
+"""`antecede prove`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from antecede.checker import interrupts
+from antecede.checker.amounts import counted
+from antecede.checker.commands import console, outputs
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import A_FILE, Given, Named
+from antecede.checker.errors import InputError
+from antecede.checker.formats import write_whole
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.settings import Setting
+
+TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
+
+
+@click.command("prove", cls=CommandWithExamples)
+@click.argument("target", type=Named("protocol"), metavar="NAME|FILE.py:OBJECT")
+@click.option(
+    "--timeout",
+    type=Given(TIMEOUT),
+    default=TIMEOUT.default,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit of the solver for one obligation.",
+)
+@click.option(
+    "--expect",
+    type=click.Choice(["proved", "failed"]),
+    help="Result that gives exit code 0.  [default: as registered]",
+)
+@click.option(
+    "--mutants",
+    "mutated",
+    is_flag=True,
+    help="Show what the proof needs: it is tried without each conjunct and each guard.",
+)
+@click.option(
+    "--suggest",
+    "suggests",
+    is_flag=True,
+    help="Instead of proving, look for conjuncts that hold in all linked states and are inductive "
+    "together.",
+)
+@click.option(
+    "--link",
+    "links",
+    is_flag=True,
+    help="Also compare the model with the protocol's Python code, in every state within --actors "
+    "and --messages.",
+)
+@click.option(
+    "--actors",
+    type=int,
+    default=3,
+    show_default=True,
+    help="Number of actors for --link and --suggest.",
+)
+@click.option(
+    "--messages",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Messages per actor for --link and --suggest.",
+)
+@click.option(
+    "--history",
+    type=click.Choice(list(HISTORIES)),
+    default="knowledge",
+    show_default=True,
+    help="Encoding of the history for --link.",
+)
+@click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    help="Stop --link after this number of unique states.",
+)
+@click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+)
+@click.option(
+    "--junit",
+    "junit_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="Write the result as JUnit XML for CI.",
+)
+@click.option(
+    "--smt2",
+    "smt2_folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Write every obligation as SMT-LIB 2, for other solvers.",
+)
+@click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress.")
+def command(
+    target: str,
+    timeout: float,
+    expect: str | None,
+    mutated: bool,
+    suggests: bool,
+    links: bool,
+    actors: int,
+    messages: int,
+    history: str,
+    max_states: int | None,
+    json_file: str | None,
+    junit_file: str | None,
+    smt2_folder: Path | None,
+    quiet: bool,
+) -> int:
+    """Prove a protocol's abstract model for every number of actors and messages.
+
+    PROVED is a statement about the model, not about the Python code. LINKED (with --link) says that
+    the model and the code agree within the bounds.
+
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 UNKNOWN, 4 internal
+    error.
+    """
+    outputs.check_outputs(("json", json_file), ("junit", junit_file))
+    # An exception of a signal's handler would be lost in z3's import or in one of its finalizers.
+    with interrupts.looking():
+        proving = _proving()
+        model = proving.model_named(target, expect)
+        if smt2_folder is not None:
+            console.complain(
+                f"{counted(proving.write_smt2(model, smt2_folder), 'file')} in {smt2_folder}"
+            )
+        ticker = proving.Ticker(quiet=quiet)
+        if suggests:
+            found = proving.suggestion(model, actors, messages, timeout, ticker)
+            interrupts.conclude()
+            console.say(proving.suggest.text(found))
+            return int(proving.exit_code(found.proof))
+        proof = proving.prove(model, timeout, ticker)
+        tried = found = None
+        if mutated and proof.stopped_by is None:
+            tried = proving.strength(proof, timeout, ticker)
+        if links and proof.stopped_by is None:
+            found = proving.linked(model, actors, messages, history, max_states)
+        ticker.clear()
+        interrupts.conclude()
+        if json_file != "-":
+            console.say(proving.whole_text(proof, found, tried, quiet=quiet))
+        outputs.write_object(json_file, proving.whole_object(proof, found, tried))
+        if junit_file is not None:
+            write_whole(junit_file, proving.junit(proof))
+        return int(proving.exit_code(proof, found, tried))
+
+
+def _proving() -> Any:
+    """Import what proves, which needs z3."""
+    try:
+        from antecede.checker.prove import front
+    except ModuleNotFoundError as error:
+        if error.name != "z3":
+            raise
+        raise InputError(
+            "prove needs the solver z3; install it with pip install 'antecede[prove]'"
+        ) from None
+    return front

@@ -1,0 +1,65 @@
+"""`antecede replay`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import click
+
+from antecede.checker import interrupts
+from antecede.checker.commands import console, outputs
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import A_FILE, Named
+from antecede.checker.commands.shared import TRACE_FORMAT, TRACED
+from antecede.checker.explore.stepper import Stepper, interact
+from antecede.checker.formats import json as formats
+from antecede.checker.formats.registry import write_trace
+from antecede.checker.report import text as reports
+
+
+@click.command("replay", cls=CommandWithExamples)
+@click.argument("trace", type=Named("trace"), metavar="TRACE.json")
+@click.option(
+    "--trace",
+    "trace_files",
+    multiple=True,
+    type=A_FILE,
+    metavar="FILE",
+    help="Also save the run in another format; see antecede check --help. You can give it several "
+    "times.",
+)
+@TRACE_FORMAT
+@TRACED
+@click.option("--interactive", is_flag=True, help="Step through the run, forwards and backwards.")
+def command(
+    trace: str,
+    trace_files: tuple[str, ...],
+    trace_format: str | None,
+    protocol: str | None,
+    interactive: bool,
+) -> int:
+    """Replay a saved counterexample in plain Python.
+
+    Exit codes: 1 the run still violates its property, 0 it no longer does, 2 the file is no trace,
+    or the protocol no longer allows the run.
+    """
+    outputs.check_traces(trace_files, trace_format)
+    outputs.check_outputs(*(("trace", file) for file in trace_files))
+    path, prop = formats.replay_file(trace, protocol)
+    for file in trace_files:
+        write_trace(path, file, trace_format)
+    if interactive:
+        interact(Stepper(path), _read, console.say, shutil.get_terminal_size().columns - 1)
+    else:
+        interrupts.conclude()
+        console.say(reports.replay_text(path, prop, trace))
+    return 0 if path.violates is None else 1
+
+
+def _read() -> str | None:
+    """Return the next line that the user types, None at the end."""
+    try:
+        return input("> " if sys.stdin.isatty() else "")
+    except EOFError:
+        return None

@@ -1,0 +1,99 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from antecede.checker.check.spec import (
+    expected_verdict,
+)
+from antecede.checker.commands.parameters import Named, given, options, record
+from antecede.checker.formats.registry import FORMATS
+from antecede.checker.purity.selfcheck import MODES
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.question import Question
+from antecede.checker.settings import Setting
+
+PROCESSES = Setting("processes", int, "", None, least=1, most=1024)
+
+
+QUESTION = options(
+    record(Question),
+    click.option(
+        "--expect",
+        type=click.Choice(["holds", "violated", "vacuous"]),
+        help="Verdict that gives exit code 0.  [default: holds]",
+    ),
+)
+
+
+METHOD = options(
+    record(Options),
+    click.option(
+        "--selfcheck",
+        type=click.Choice(list(MODES)),
+        default="on",
+        show_default=True,
+        help="Check that handlers are pure: in the first calls (on), in all calls, or never.",
+    ),
+)
+
+
+BOUNDS = record(Bounds)
+
+
+ENGINE_OF_MANY = click.option(
+    "--engine",
+    type=click.Choice(["local", "plain"]),
+    help="Engine of each check; see antecede list.  [default: local]",
+)
+
+
+def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the options that say where something runs: here, or on a Spark cluster.
+
+    Args:
+        said: of --on in --help.
+        between: options that come after --on.
+    """
+    place = click.option(
+        "--on",
+        "place",
+        type=click.Choice(["here", "spark"]),
+        default="here",
+        show_default=True,
+        help=said,
+    )
+    master = click.option(
+        "--master",
+        metavar="URL",
+        help="Spark cluster: local[N], spark://HOST:PORT, yarn or k8s://…",
+    )
+    return options(place, *between, master, record(Options, "spark_log"))
+
+
+TRACE_FORMAT = click.option(
+    "--trace-format",
+    metavar="NAME",
+    help=f"Format of --trace, if not the file's ending: {', '.join(FORMATS)}.",
+)
+
+
+def spec_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that replace the settings of a spec."""
+    settings = given(**values)
+    if "expect" in settings:
+        settings["expect"] = expected_verdict(settings["expect"])
+    return settings
+
+
+TRACED = click.option(
+    "--protocol",
+    type=Named("protocol"),
+    metavar="NAME|FILE.py:OBJECT",
+    help="Protocol of the trace. You must give it if it is a Python file, because replaying runs "
+    "the file.",
+)

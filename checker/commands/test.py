@@ -1,0 +1,113 @@
+"""`antecede test`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import attrs
+import click
+
+from antecede.checker import interrupts
+from antecede.checker.adapters import run as adapters
+from antecede.checker.check.report import exit_code_of
+from antecede.checker.check.targets import targets_of
+from antecede.checker.commands import console, outputs, parameters, shared
+from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.parameters import A_FILE, Named
+from antecede.checker.commands.shared import BOUNDS, QUESTION, TRACE_FORMAT
+from antecede.checker.errors import InputError
+from antecede.checker.purity.selfcheck import MODES
+from antecede.checker.report.progress import Ticker
+from antecede.checker.search.options import Bounds, Options
+
+
+@click.command("test", cls=CommandWithExamples)
+@click.argument("adapter", type=Named("adapter"), metavar="FILE.py:CLASS|pipe:COMMAND")
+@QUESTION
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "plain"]),
+    help="Search engine; see antecede list.  [default: local]",
+)
+@click.option(
+    "--walks",
+    type=click.IntRange(0, 10**9),
+    default=Options().walks,
+    show_default=True,
+    help="Number of random walks after a search that a bound ended; 0 for none.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=Options().seed,
+    show_default=True,
+    help="Seed of the random walks.",
+)
+@click.option(
+    "--selfcheck",
+    type=click.Choice(list(MODES)),
+    default="on",
+    show_default=True,
+    help="Check that the code is deterministic: in the first calls (on), in all calls, or never.",
+)
+@BOUNDS
+@click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+)
+@click.option(
+    "--trace",
+    "trace_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="Save the counterexample; see antecede check --help.",
+)
+@TRACE_FORMAT
+@click.option("--quiet", is_flag=True, help="Print no progress.")
+def command(
+    adapter: str,
+    walks: int,
+    selfcheck: str,
+    json_file: str | None,
+    trace_file: str | None,
+    trace_format: str | None,
+    quiet: bool,
+    **values: Any,
+) -> int:
+    """Run real code on a network that the checker controls.
+
+    antecede calls CLASS(actor, actors) for each actor, then its methods causal_send(out, message)
+    and receive(out, src, packet). A program in another language answers in JSON lines. The search
+    is breadth-first, up to 20,000 states or your bounds, and takes half of --max-seconds. Random
+    walks follow.
+
+    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or the code failed, 3 no
+    violation was found before a bound.
+    """
+    bounds, method = (
+        Bounds(**parameters.taken_from(values, Bounds)),
+        Options(**parameters.taken_from(values, Options)),
+    )
+    outputs.check_traces([] if trace_file is None else [trace_file], trace_format)
+    outputs.check_outputs(("json", json_file), ("trace", trace_file))
+    with adapters.starting(bounds):
+        spec, *others = targets_of((adapter,), shared.spec_values(values)).strictly()
+    if others:
+        raise InputError(f"{adapter!r} names several specs; give one class or program")
+    ticker = Ticker(quiet=quiet, many=False)
+    done = adapters.run(
+        spec,
+        attrs.evolve(method, walks=max(walks, 1)),
+        adapters.bounded(bounds),
+        selfcheck=selfcheck,
+        walks=walks > 0,
+        watch=partial(ticker, spec),
+    )
+    ticker.clear()
+    interrupts.conclude()
+    say = console.discard if json_file == "-" else console.say
+    say(adapters.text(done))
+    outputs.write_result(json_file, [done[-1]], many=False)
+    if trace_file is not None:
+        outputs.write_run(trace_file, trace_format, done[-1], say)
+    return exit_code_of([done[-1]])
