@@ -777,6 +777,22 @@ def test_list_imports_no_engine(tmp_path: Path) -> None:
     assert "set()" == done.stdout.splitlines()[-1]
 
 
+def test_the_help_imports_no_command() -> None:
+    code = (
+        "import sys, cli; code = cli.main(['--help']); "
+        "print([name for name in sys.modules if 'checker.check' in name or name == 'numpy'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert "[]" == done.stdout.splitlines()[-1]
+
+
+def test_the_file_of_the_command_runs_alone_as_spark_submit_runs_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, cli.__file__, "list", "mfss"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (0, "mfss\n") == (done.returncode, done.stdout[:5])
+
+
 @pytest.mark.parametrize("command", [(), ("check",), ("list",), ("replay",)])
 def test_every_command_has_help(command: tuple[str, ...], antecede: Command) -> None:
     ran = antecede(*command, "--help")
