@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -153,8 +154,23 @@ def import_file(path: Path) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise ProtocolError(f"importing {path} failed: {type(error).__name__}: {error}") from error
+        raise ProtocolError(
+            f"importing {path} failed: {type(error).__name__}: {error}{_line(error, path)}"
+        ) from error
     return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """Return where the import of a file raised: the last line of a file in its folder."""
+    folder = str(path.resolve().parent) + os.sep
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if os.path.realpath(frame.filename).startswith(folder)
+        and "site-packages" not in frame.filename
+        and os.path.isfile(frame.filename)
+    ]
+    return f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
 
 
 def protocols_in(reference: str) -> dict[str, Protocol]:

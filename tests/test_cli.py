@@ -295,8 +295,14 @@ def test_a_protocol_in_a_file_is_checked_like_a_registered_one(
 
 BROKEN = [
     ("def receive(", "def receive(:", "mine.py, line 16: ", "the file is not valid Python"),
-    ("seen: int = 0", "seen: int = 1 / 0", "importing mine.py failed: ZeroDivisionError", ""),
-    ("@frozen", "exit(7)", "importing mine.py failed: SystemExit: 7", ""),
+    (
+        "seen: int = 0",
+        "seen: int = 1 / 0",
+        "importing mine.py failed: ZeroDivisionError: division by zero (line 7 of ",
+        "mine.py)",
+    ),
+    ("@frozen", "exit(7)", "importing mine.py failed: SystemExit: 7 (line 5 of ", ""),
+    ("seen: int = 0", "seen: int = int('a')", "literal for int() with base 10: 'a' (line 7", ""),
     (
         "return Step(state, deliveries=(packet.message,))",
         "return Step(state, deliveries=(packet.messages,))",

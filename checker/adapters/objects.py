@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 from attrs import define, field, frozen
 
 from antecede.checker.adapters.calls import Out, watched
-from antecede.checker.adapters.packets import Parcel
+from antecede.checker.adapters.packets import Parcel, view
 from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.purity.usable import copied
@@ -46,11 +46,19 @@ Calls: TypeAlias = tuple[tuple[Any, ...], ...]
 """What happened to an object: what it was made with, and each call with its arguments."""
 
 
-@frozen
+@frozen(repr=False)
 class Running:
     """An object between two calls."""
 
     pickled: bytes
+
+    def __shown__(self) -> Any:
+        """Return the object's attributes."""
+        return view(self.object)
+
+    def __repr__(self) -> str:
+        """Show the object's attributes."""
+        return repr(view(self.object))
 
     @property
     def object(self) -> Any:
@@ -58,7 +66,7 @@ class Running:
         return pickle.loads(self.pickled)
 
 
-@frozen
+@frozen(repr=False)
 class Kept:
     """An object between two calls, known by its key.
 
@@ -72,6 +80,14 @@ class Kept:
     actor: int
     actors: int
     key: Hashable
+
+    def __shown__(self) -> Any:
+        """Return the key, which is all that tells the state from others."""
+        return self.key
+
+    def __repr__(self) -> str:
+        """Show the key."""
+        return repr(self.key)
 
     @property
     def object(self) -> Any:

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Message, Packet
@@ -43,7 +43,7 @@ class Fields(Mapping[Any, Any]):
         return repr(self._items)
 
 
-@frozen
+@frozen(repr=False)
 class Parcel:
     """A packet that is no value, such as a dictionary.
 
@@ -53,7 +53,15 @@ class Parcel:
     """
 
     holds: Any
-    pickled: bytes = field(metadata={"shown": False})
+    pickled: bytes
+
+    def __shown__(self) -> Any:
+        """Return what is in the packet."""
+        return self.holds
+
+    def __repr__(self) -> str:
+        """Show what is in the packet."""
+        return repr(self.holds)
 
 
 def as_value(packet: Any) -> Packet:
@@ -78,6 +86,11 @@ def _parcel(packet: Any) -> Parcel:
     visible = set(messages_in(view))
     hidden = [message for message in dict.fromkeys(pickler.messages) if message not in visible]
     return Parcel((view, *hidden) if hidden else view, pickled)
+
+
+def view(node: Any) -> Hashable:
+    """Return the attributes of an object, as values; of one without a dictionary, its class."""
+    return _view(getattr(node, "__dict__", type(node).__name__))
 
 
 class _Pickler(pickle.Pickler):

@@ -32,7 +32,7 @@ from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.transition import Outcome, System, initial_state, successor
-from antecede.checker.semantics.values import field_names
+from antecede.checker.semantics.values import field_names, shown
 
 MOST_STATES = 400
 """More than these nobody can read."""
@@ -144,6 +144,7 @@ def _differences(system: System, state: State) -> Iterator[str]:
 
 def _parts(local: Any) -> dict[str, Any]:
     """Return the fields of an actor's state; one that has none is a part of its own."""
+    local = shown(local)
     names = field_names(local)
     return {"state": local} if names is None else {n: getattr(local, n) for n in names}
 

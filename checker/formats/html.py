@@ -27,7 +27,7 @@ from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.report.about import About, about
 from antecede.checker.report.prose import Wording
-from antecede.checker.semantics.values import field_names
+from antecede.checker.semantics.values import field_names, shown
 
 FIRST_PAGE, PAGE = 1.3, 1.6
 """How much of a diagram goes on a page of paper, as its height to its width, where it is 155 mm."""
@@ -186,6 +186,7 @@ def _fields(words: Wording, state: State) -> list[dict[str, str]]:
 
 
 def _local(words: Wording, local: Any) -> dict[str, str]:
+    local = shown(local)
     names = field_names(local)
     if names is None:
         return {WHOLE: words.value(local)}

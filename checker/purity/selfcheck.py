@@ -31,9 +31,16 @@ import attrs
 
 from antecede.checker.errors import AdapterError, HandlerError, ProtocolError, unknown
 from antecede.checker.model import Protocol, Step
-from antecede.checker.purity.usable import copied, difference, hash_fault, text_of, unusable
+from antecede.checker.purity.usable import (
+    copied,
+    difference,
+    for_people,
+    hash_fault,
+    text_of,
+    unusable,
+)
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World, top_package
-from antecede.checker.semantics.values import Values, canonical
+from antecede.checker.semantics.values import Values, canonical, stands_for_another
 
 MODES = {
     "on": "check the first distinct calls of each handler, up to a limit",
@@ -167,13 +174,13 @@ class _Call:
 
     Attributes:
         args: the arguments.
-        shown: their canonical texts before the call.
+        shown: their texts for people, from before the call.
         outcome: of the first trial.
         drew: the module `random` gave numbers meanwhile.
     """
 
     args: Args
-    shown: tuple[str, ...]
+    shown: tuple[Any, ...]
     outcome: _Outcome
     drew: bool
 
@@ -224,13 +231,17 @@ class _Watch:
             ProtocolError: the handler is not a pure function, or returned an unusable value. What
                 the handler itself raises passes through.
         """
-        shown = tuple(map(text_of, args))
+        before = tuple(map(text_of, args))
         luck = random.getstate()
         result = self.handler(*args)
         drew = random.getstate() != luck
-        self._compare_arguments(shown, args)
+        self._compare_arguments(before, args)
         if not self._is_of_expected_type(result):
             return result  # for the caller to report
+        # Stand-ins for real objects cannot change, and errors alone need their text.
+        shown = tuple(
+            arg if stands_for_another(arg) else text for arg, text in zip(args, before, strict=True)
+        )
         self._inspect(shown, result)
         value = self._read(result)
         call = _Call(args, shown, _Outcome(text_of(value), value), drew)
@@ -265,10 +276,10 @@ class _Watch:
                 raise self._error(
                     before,
                     f"changed its argument {name!r}, which was {old} and is now {new}; leave "
-                    "arguments alone and build a new value (attrs.evolve)",
+                    "arguments alone and build a new value (attrs.evolve or dataclasses.replace)",
                 )
 
-    def _inspect(self, shown: tuple[str, ...], result: Any) -> None:
+    def _inspect(self, shown: tuple[Any, ...], result: Any) -> None:
         """Check that the values in `result` can be parts of a state."""
         if self._is_predicate:
             return
@@ -367,9 +378,11 @@ class _Watch:
             f"or the clock): {_contrast(call.outcome, other)}"
         )
 
-    def _error(self, shown: tuple[str, ...], fault: str) -> ProtocolError:
+    def _error(self, shown: tuple[Any, ...], fault: str) -> ProtocolError:
         where = f"{self._title} of protocol {self._memory.protocol.name!r}"
-        return ProtocolError(f"{where} {fault}; it was called as {self._name}({', '.join(shown)})")
+        return ProtocolError(
+            f"{where} {fault}; it was called as {self._name}({', '.join(map(str, shown))})"
+        )
 
 
 def _is_refused(result: Any) -> bool:
@@ -393,7 +406,7 @@ def _components(result: Any) -> Iterator[tuple[str, Any]]:
 
 def _contrast(first: _Outcome, other: _Outcome) -> str:
     if other.raised:
-        return f"it returned {first.text} and then {other.text}"
+        return f"it returned {for_people(first.value)} and then {other.text}"
     where, old, new = difference(first.value, other.value)
     return f"{where or 'the result'} was {old} and then {new}"
 

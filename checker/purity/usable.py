@@ -10,8 +10,16 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import attrs
+
 from antecede.checker.errors import ProtocolError
-from antecede.checker.semantics.values import canonical, field_names
+from antecede.checker.semantics.values import (
+    canonical,
+    field_names,
+    parts,
+    shown,
+    stands_for_another,
+)
 
 
 def text_of(value: Any) -> str:
@@ -22,13 +30,31 @@ def text_of(value: Any) -> str:
         return repr(value)
 
 
+def for_people(value: Any) -> str:
+    """Return the canonical text of a value; if parts stand for real objects, the readable text."""
+    return repr(value) if _has_stand_in(value) else text_of(value)
+
+
+def _has_stand_in(value: Any) -> bool:
+    return stands_for_another(value) or any(map(_has_stand_in, parts(value)))
+
+
 def difference(first: Any, other: Any, path: str = "") -> tuple[str, str, str]:
-    """Return where two values first differ, and their canonical texts there."""
+    """Return where two values first differ, and their texts for people there."""
     if type(first) is type(other):
-        for (at, one), (_, two) in zip(children(first), children(other), strict=False):
+        seen = shown(first), shown(other)
+        if seen[0] is not first and seen[0] != seen[1]:
+            return difference(*seen, path)
+        for (at, one), (_, two) in zip(*map(_children_and_contents, seen), strict=False):
             if text_of(one) != text_of(two):
                 return difference(one, two, (path + at).lstrip("."))
-    return path, text_of(first), text_of(other)
+    return path, for_people(first), for_people(other)
+
+
+def _children_and_contents(value: Any) -> Iterator[tuple[str, Any]]:
+    yield from children(value)
+    if isinstance(value, Mapping):
+        yield from ((f"[{key!r}]", content) for key, content in value.items())
 
 
 def _fields(value: object) -> tuple[str, ...] | None:
@@ -37,7 +63,7 @@ def _fields(value: object) -> tuple[str, ...] | None:
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of an attrs value, or the elements of a tuple, with their access path."""
+    """Yield the fields of a value, or the elements of a tuple, with their access path."""
     if (names := _fields(value)) is not None:
         for name in names:
             yield f".{name}", getattr(value, name)
@@ -106,18 +132,20 @@ def hash_fault(value: Any, path: str) -> str | None:
     try:
         hash(value)
     except TypeError as error:
-        return f"{path} cannot be hashed ({error}); use frozen attrs classes, tuples, frozensets"
+        better = "frozen attrs or dataclasses, tuples, frozensets"
+        return f"{path} cannot be hashed ({error}); use {better}"
     return None
 
 
 def _class_fault(value: Any) -> str | None:
-    """Return what is wrong with the attrs class of `value`, found out on copies of it."""
+    """Return what is wrong with the attrs or dataclass of `value`, found out on copies of it."""
     cls, twin = type(value).__name__, _twin(value)
     if twin is None:
         return None
     names = _fields(value) or ()
     if any(_can_set(twin, name) for name in names):
-        return f"class {cls} is not frozen, its fields can be set; declare it with @attrs.frozen"
+        decorator = "@attrs.frozen" if attrs.has(type(value)) else "@dataclass(frozen=True)"
+        return f"class {cls} is not frozen, its fields can be set; declare it with {decorator}"
     if not _equal(twin, value):
         return f"equality of class {cls} is that of objects, not of values; leave out eq=False"
     for name in names:
@@ -127,12 +155,13 @@ def _class_fault(value: Any) -> str | None:
                 "would be taken for one"
             )
     if type(value).__hash__ is not None and _hashes_differ(twin, value):
-        return f"the hash of class {cls} differs for equal values; leave __hash__ to attrs"
+        maker = "attrs" if attrs.has(type(value)) else "dataclass"
+        return f"the hash of class {cls} differs for equal values; leave __hash__ to {maker}"
     return None
 
 
 def _twin(value: Any) -> Any:
-    """Return another object like the attrs value, or None where none can be made."""
+    """Return another object like the attrs or dataclass value, or None where none can be made."""
     try:
         twin = copy.copy(value)
     except Exception:

@@ -15,7 +15,7 @@ from antecede.checker.report.again import why_again
 from antecede.checker.report.prose import Remarks, Wording, listed, loop_text, pending
 from antecede.checker.semantics.failing import PredicatesReturn, Raised
 from antecede.checker.semantics.judge import Fault, undelivered
-from antecede.checker.semantics.values import contains, field_names
+from antecede.checker.semantics.values import contains, field_names, shown
 
 
 @frozen
@@ -199,6 +199,7 @@ def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
     """Return which actors hold `message` and in which field of their state; empty if none does."""
     places = []
     for actor, local in enumerate(states):
+        local = shown(local)
         fields = field_names(local) or ()
         held = [name for name in fields if contains(getattr(local, name), message)]
         if held:

@@ -28,7 +28,13 @@ from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.values import contains, field_names, message_in, shown_names
+from antecede.checker.semantics.values import (
+    contains,
+    field_names,
+    message_in,
+    shown,
+    stands_for_another,
+)
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
 """(step number, message) -> what is wrong with its delivery there, in two words."""
@@ -109,11 +115,12 @@ class Wording:
 
     def value(self, value: Any) -> str:
         """Return a packet or a state in readable form."""
+        value = shown(value)
         if isinstance(value, Message):
             return self.message(value)
         if isinstance(value, Enum):
             return printable(value.name)
-        if (names := shown_names(value)) is not None:
+        if (names := field_names(value)) is not None:
             fields = ", ".join(self._field(name, value) for name in names)
             return printable(type(value).__name__) + (f"({fields})" if fields else "")
         if isinstance(value, tuple) and value and all(isinstance(part, bool) for part in value):
@@ -182,7 +189,9 @@ class Wording:
         """Return a packet in one short word: its class and its message, without other fields."""
         message = message_in(packet)
         inner = "" if message is None else self.message(message)
-        if field_names(packet) is not None and packet is not message:
+        if stands_for_another(packet) and inner:
+            return f"Packet({inner})"
+        if field_names(shown(packet)) is not None and packet is not message:
             return type(packet).__name__ + (f"({inner})" if inner else "")
         text = self.value(packet)
         return text if len(text) <= LABEL else text[: LABEL - 1] + "…"

@@ -55,15 +55,17 @@ def _fields(value: Any) -> tuple[Any, ...]:
     return _fields_of(cls)(value)
 
 
-def shown_names(value: Any) -> tuple[str, ...] | None:
-    """Return the names of the fields that people are shown of a value, as `field_names`.
+def stands_for_another(value: Any) -> bool:
+    """Return whether people are shown something else than the value; see `shown`."""
+    return hasattr(type(value), "__shown__")
 
-    A field of an attrs class may say that it is not shown (`metadata={"shown": False}`).
+
+def shown(value: Any) -> Any:
+    """Return what people are shown of a value: what its method `__shown__` returns, or itself.
+
+    The checker's own wrappers around real objects and their packets have this method.
     """
-    cls: Any = type(value)
-    if attrs.has(cls):
-        return tuple(a.name for a in attrs.fields(cls) if a.metadata.get("shown", True))
-    return _names_in(cls)
+    return value.__shown__() if stands_for_another(value) else value
 
 
 @cache

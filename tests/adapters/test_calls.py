@@ -156,7 +156,44 @@ def test_the_run_to_a_use_of_an_old_out_is_shown(tmp_path: Path, antecede: Comma
     )
     ran = antecede("test", "node.py", "--workload", TWO_WAYS["workload"], "--quiet", cwd=tmp_path)
     assert ran.code == 2
-    assert "Bob receives Parcel(holds={'m': m2}) from Alice, and the protocol fails" in ran.out
+    assert "Bob receives {'m': m2} from Alice, and the protocol fails" in ran.out
+
+
+NODE = """
+import random
+
+class Node:
+    def __init__(self, actor, actors): self.seen = [actor]
+    def causal_send(self, out, message): out.send(message.receiver, {"m": message})
+    def receive(self, out, src, packet): raise ValueError("no")
+
+class Draws(Node):
+    def receive(self, out, src, packet): self.seen.append(random.random())
+
+class Keeps(Node):
+    def causal_send(self, out, message): self.seen.append(message)
+    def key(self): return tuple(self.seen)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("Node", "it was called as receive({'seen': (1,)}, 0, {'m': Message(sender=0,"),
+        ("Draws", "returned different results for the same arguments: state['seen'][1] was 0."),
+        ("Draws", "it was called as receive({'seen': (1,)}, 0, {'m': Message(sender=0,"),
+        ("Keeps", "m1 and m2 are stuck in Alice's state"),
+        ("Keeps", "Alice ends as (0, m1, m2)"),
+    ],
+)
+def test_texts_show_objects_and_packets_without_their_wrappers(
+    name: str, sentence: str, tmp_path: Path, antecede: Command
+) -> None:
+    (tmp_path / "node.py").write_text(NODE)
+    ran = antecede("test", f"node.py:{name}", "--actors", 2, "--engine", "plain", cwd=tmp_path)
+    out = " ".join(ran.out.split())
+    assert sentence in out
+    assert not [word for word in ("Parcel", "Running", "Kept", "pickled", "'s key") if word in out]
 
 
 class KeepsForNothing(Keeps):

@@ -509,6 +509,12 @@ def test_an_argument_that_cannot_be_hashed_is_named(tmp_path: Path) -> None:
             "state.extra cannot be hashed (unhashable type: 'Table')",
         ),
         ("@define\nclass X: x: int = 0", "Step(X())", "class X is not frozen"),
+        ("@define\nclass X: x: int = 0", "Step(X())", "declare it with @attrs.frozen"),
+        (
+            "import dataclasses\nX = dataclasses.make_dataclass('X', [('x', int, 0)])",
+            "Step(X())",
+            "declare it with @dataclass(frozen=True)",
+        ),
         (
             "@define(unsafe_hash=True)\nclass X: x: int = 0",
             "Step(Bag(extra=X()))",
