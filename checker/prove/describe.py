@@ -6,7 +6,7 @@ from antecede.checker.prove.vocabulary import Conjunct, Model
 
 
 def markdown(model: Model) -> str:
-    """Return what is claimed of a model, what is assumed, and its conjuncts in words."""
+    """Return a model's claims, its assumptions and its conjuncts, in words."""
     claims = [f"* Safety, {model.safety.name}: {model.safety.says}."]
     if model.at_rest is not None:
         claims.append(f"* Liveness at rest: {model.at_rest.says}.")

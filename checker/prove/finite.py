@@ -1,7 +1,7 @@
 """Small models: states of a few actors and messages that satisfy formulas, found by the solver.
 
-Quantifiers are written out over the elements, so that every question is propositional and has an
-answer. What is found is read back as a `Structure` and judged by the formulas' other reading.
+Quantifiers are expanded over the elements, so every question is propositional and decidable. A
+solution is read back as a `Structure`, and plain Python evaluates the formulas again.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from antecede.checker.prove.vocabulary import (
 )
 
 LARGEST = 8
-"""A small model may have this many elements in all."""
+"""The most elements of a small model, over all sorts."""
 
 
 @define(eq=False)
 class Universe:
-    """A fixed number of elements of each sort, and a solver that knows of nothing else."""
+    """A fixed number of elements of each sort, and a solver for formulas over them."""
 
     model: Model
     sizes: Sizes
@@ -42,15 +42,17 @@ class Universe:
 
     @classmethod
     def of(cls, model: Model, sizes: Sizes, timeout: float) -> Universe:
-        """Return the universe with the model's axioms asserted; the timeout is in seconds."""
-        made = cls(model, sizes, solver_for(timeout, "QF_UF"))
+        """Return a universe with the model's axioms asserted; the timeout is in seconds."""
+        universe = cls(model, sizes, solver_for(timeout, "QF_UF"))
         for name in sizes:
-            made.solver.add(z3.Distinct(*made.elements[name]))
-        made.assume(*(made.in_range(term) for term in made.terms()))
-        made.assume(*(axiom for _, axiom in model.axioms))
-        # Elements are alike, so nothing is lost by saying which ones R and its sender are.
-        made.assume(made.elements["Message"][0] == R, made.elements["Actor"][0] == src(R))
-        return made
+            universe.solver.add(z3.Distinct(*universe.elements[name]))
+        universe.assume(*(universe.in_range(term) for term in universe.terms()))
+        universe.assume(*(axiom for _, axiom in model.axioms))
+        # Elements are interchangeable, so R and its sender can be fixed without loss of generality.
+        universe.assume(
+            universe.elements["Message"][0] == R, universe.elements["Actor"][0] == src(R)
+        )
+        return universe
 
     @property
     def elements(self) -> Mapping[str, Sequence[Any]]:
@@ -61,22 +63,22 @@ class Universe:
         }
 
     def terms(self) -> list[Any]:
-        """Return the terms whose value is an element: functions applied to elements, and R, D."""
+        """Return the terms that denote elements: functions applied to elements, and R, D."""
         of_messages = [f(m) for f in (src, dst) for m in self.elements["Message"]]
         return [*of_messages, R, D]
 
     def in_range(self, term: Any) -> Formula:
-        """Return that the term is one of the elements."""
+        """Return the formula that the term is one of the elements."""
         return z3.Or([term == e for e in self.elements[term.sort().name()]])
 
     def assume(self, *formulas: Formula) -> None:
-        """Assert formulas, written out over the elements."""
+        """Assert formulas, expanded over the elements."""
         self.solver.add(*(grounded(formula, self.elements) for formula in formulas))
 
     def find(self, *formulas: Formula, free: Sequence[Any] = ()) -> Found | None:
-        """Return a structure in which the formulas are true, with values for the free constants.
+        """Return a structure that satisfies the formulas, with values for the free constants.
 
-        None if there is none, or none was found in time.
+        Returns None if there is none, or if the solver ran out of time.
         """
         self.solver.push()
         try:
@@ -107,22 +109,22 @@ class Universe:
     def _mask(self, found: Any, relation: Relation) -> int:
         every = product(*(self.elements[sort.name()] for sort in relation.sorts))
         return sum(
-            1 << at
-            for at, args in enumerate(every)
+            1 << bit
+            for bit, args in enumerate(every)
             if z3.is_true(found.eval(relation(*args), True))
         )
 
 
 @frozen(eq=False)
 class Found:
-    """A structure, and the numbers of the elements that the free constants are."""
+    """A structure, and the elements' numbers that the free constants denote."""
 
     structure: Structure
     free: tuple[int, ...]
 
 
 def sizes_of(model: Model, most: int = LARGEST) -> Iterator[Sizes]:
-    """Yield numbers of elements, the fewest first; at least two actors, one of all else."""
+    """Yield sizes, the smallest first: at least two actors, and one element of other sorts."""
     names = model.sorts
     least = [2 if name == "Actor" else 1 for name in names]
     for total in range(sum(least), most + 1):
@@ -149,10 +151,10 @@ def true_in(
     variables: Sequence[Any] = (),
     arguments: Sequence[int] = (),
 ) -> bool:
-    """Return whether a formula is true in a structure, in plain Python."""
+    """Return whether a structure satisfies a formula, evaluated in plain Python."""
     return bool(compiled(formula, structure.sizes, variables).value(structure, *arguments))
 
 
 def broken_by(structure: Structure, conjuncts: Sequence[Conjunct]) -> list[Conjunct]:
-    """Return the conjuncts that are not true in a structure."""
+    """Return the conjuncts that a structure violates."""
     return [conjunct for conjunct in conjuncts if not true_in(structure, conjunct.formula)]

@@ -1,6 +1,6 @@
-"""The two readings of a formula: substituted and grounded for the solver, evaluated in Python.
+"""Two interpretations of a formula: grounded for the solver, and compiled to Python.
 
-Both walk z3's own expressions, so there is one text of every guard, update and conjunct.
+Both walk z3's own expressions, so every guard, update and conjunct is written only once.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from antecede.checker.prove.solver import look
 from antecede.checker.prove.vocabulary import Action, Formula, Relation
 
 Sizes: TypeAlias = Mapping[str, int]
-"""Sort name -> how many elements it has."""
+"""Sort name -> the number of its elements."""
 
 
 def after(formula: Formula, action: Action) -> Formula:
-    """Return `formula` as it reads in the state before `action`: what must be true for it after.
+    """Return the weakest precondition of `formula` for an action, without the action's guard.
 
-    That is the weakest precondition without the guard. Cost: the size of the formula times that of
-    the updates.
+    It is true in a state if and only if `formula` is true after the action. Cost: the size of the
+    formula times the size of the updates.
     """
     changed = {update.relation.symbol.get_id(): update for update in action.updates}
 
@@ -38,13 +38,13 @@ def after(formula: Formula, action: Action) -> Formula:
 
 
 def grounded(formula: Formula, elements: Mapping[str, Sequence[Any]]) -> Formula:
-    """Return `formula` without quantifiers, over the given elements of each sort."""
+    """Return `formula` with its quantifiers expanded over the given elements of each sort."""
     if z3.is_quantifier(formula):
         variables = [formula.var_sort(k).name() for k in range(formula.num_vars())]
         choices = product(*(elements[sort] for sort in variables))
         parts = []
         for chosen in choices:
-            look()  # there may be very many
+            look()  # there may be very many combinations
             parts.append(_instance(formula, chosen))
         if _has_quantifiers(formula.body()):
             parts = [grounded(part, elements) for part in parts]
@@ -87,14 +87,14 @@ def rewrite(formula: Any, change: Callable[[Any, Sequence[Any]], Any]) -> Any:
         body = rewrite(_instance(formula, fresh), change)
         return (z3.ForAll if formula.is_forall() else z3.Exists)(fresh, body)
     arguments = [rewrite(child, change) for child in formula.children()]
-    found = change(formula, arguments)
-    if found is not None:
-        return found
+    replacement = change(formula, arguments)
+    if replacement is not None:
+        return replacement
     return _with_children(formula, arguments) if arguments else formula
 
 
 def _with_children(formula: Any, children: Sequence[Any]) -> Any:
-    """Return the same connective or symbol applied to other children."""
+    """Return the connective or symbol of `formula` applied to other children."""
     if z3.is_and(formula):
         return z3.And(children)
     if z3.is_or(formula):
@@ -103,16 +103,16 @@ def _with_children(formula: Any, children: Sequence[Any]) -> Any:
 
 
 def _instance(quantified: Any, elements: Sequence[Any]) -> Any:
-    """Return the body with its variables replaced; z3 counts them from the innermost."""
+    """Return the body with its variables replaced; z3 counts variables from the innermost one."""
     return z3.substitute_vars(quantified.body(), *reversed(list(elements)))
 
 
 @frozen(eq=False)
 class Structure:
-    """A finite structure: what formulas are evaluated on.
+    """A finite structure; formulas are evaluated on it.
 
     Attributes:
-        sizes: sort name -> how many elements.
+        sizes: sort name -> the number of its elements.
         values: relation name -> bit mask over the tuples of elements, the last argument counting
             fastest; function name -> tuple of element numbers; constant name -> element number.
     """
@@ -121,22 +121,22 @@ class Structure:
     values: Mapping[str, Any]
 
     def tuples(self, relation: Relation) -> tuple[tuple[int, ...], ...]:
-        """Return the tuples that the relation is true of, in order."""
+        """Return the tuples in a relation, in order."""
         every = product(*(range(self.sizes[sort.name()]) for sort in relation.sorts))
         mask = self.values[relation.name]
-        return tuple(args for at, args in enumerate(every) if mask >> at & 1)
+        return tuple(args for bit, args in enumerate(every) if mask >> bit & 1)
 
     def holds(self, relation: Relation, *arguments: int) -> bool:
-        """Return whether the relation is true of the elements with these numbers."""
-        at = 0
+        """Return whether a relation contains the elements with these numbers."""
+        index = 0
         for sort, argument in zip(relation.sorts, arguments, strict=True):
-            at = at * self.sizes[sort.name()] + argument
-        return bool(self.values[relation.name] >> at & 1)
+            index = index * self.sizes[sort.name()] + argument
+        return bool(self.values[relation.name] >> index & 1)
 
 
 @frozen(eq=False)
 class Compiled:
-    """A formula as a Python function of the symbols it reads and of its variables' elements."""
+    """A formula as a Python function of the symbols that it reads and of its variables."""
 
     reads: tuple[str, ...]
     call: Callable[..., Any]
@@ -147,7 +147,7 @@ class Compiled:
 
 
 def compiled(formula: Formula, sizes: Sizes, variables: Sequence[Any] = ()) -> Compiled:
-    """Return a formula as a Python function; free constants that are no variables are read."""
+    """Return a formula as a Python function; other free constants are read from the structure."""
     writer = _Writer(sizes, variables)
     body = writer.text(formula)
     reads = tuple(sorted(writer.reads))
@@ -157,7 +157,7 @@ def compiled(formula: Formula, sizes: Sizes, variables: Sequence[Any] = ()) -> C
 def compiled_update(
     relation: Relation, variables: Sequence[Any], formula: Formula, sizes: Sizes, params: Any
 ) -> Compiled:
-    """Return the mask of a relation after an update, as a Python function."""
+    """Return a Python function that computes a relation's bit mask after an update."""
     writer = _Writer(sizes, params)
     names = [writer.bind(v) for v in variables]
     body = writer.text(formula)
@@ -165,16 +165,18 @@ def compiled_update(
         f"for {name} in range({sizes[v.sort().name()]})"
         for name, v in zip(names, variables, strict=True)
     )
-    at = writer.place(relation.sorts, names)
+    index = writer.place(relation.sorts, names)
     reads = tuple(sorted(writer.reads))
-    text = f"sum(1 << ({at}) {loops} if {body})"
+    text = f"sum(1 << ({index}) {loops} if {body})"
     return Compiled(reads, _function(text, [*(f"r_{n}" for n in reads), *writer.params]))
 
 
 def _function(body: str, params: Sequence[str]) -> Callable[..., Any]:
-    """Compile an expression; its text is made of our own words only, never of a user's."""
-    made: Callable[..., Any] = eval(f"lambda {', '.join(params)}: {body}", {"__builtins__": _SAFE})
-    return made
+    """Compile an expression; its text never contains words of a user."""
+    function: Callable[..., Any] = eval(
+        f"lambda {', '.join(params)}: {body}", {"__builtins__": _SAFE}
+    )
+    return function
 
 
 _SAFE = {"all": all, "any": any, "range": range, "sum": sum}
@@ -187,13 +189,13 @@ class _Writer:
         self.sizes = sizes
         self.params = [f"p{k}" for k in range(len(params))]
         self.reads: set[str] = set()
-        # By the number of the declaration, for variables of two sorts may have one name.
+        # By the declaration's number, because variables of two sorts may have the same name.
         self.names = {v.decl().get_id(): p for v, p in zip(params, self.params, strict=True)}
         self.bound: list[Any] = []
 
     def bind(self, variable: Any) -> str:
         name = f"v{len(self.bound)}"
-        self.bound.append(variable)  # z3 gives the numbers of what is gone to others
+        self.bound.append(variable)  # keeps it alive, because z3 reuses the numbers of dead objects
         self.names[variable.decl().get_id()] = name
         return name
 

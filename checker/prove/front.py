@@ -1,4 +1,4 @@
-"""The front door of `antecede prove`: what the command calls."""
+"""The functions behind the command `antecede prove`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from antecede.checker.prove.vocabulary import Model
 
 
 def model_named(reference: str, expect: str | None = None) -> Model:
-    """Return a model, with another expectation if one is given; see `library.model_named`."""
+    """Return a model, with another expectation if `expect` is given; see `library.model_named`."""
     model = library.model_named(reference)
     return model if expect is None else evolve(model, expected=expect.upper())
 
 
 def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
-    """Return how little can be left out of a proof.
+    """Return the parts without which a proof fails.
 
     Raises:
-        InputError: there is no proof.
+        InputError: the model is not proved.
     """
     if proof.answer is not Answer.PROVED:
         raise InputError(f"--mutants is for what is PROVED; {proof.model.protocol} is not")
@@ -38,10 +38,10 @@ def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
 def suggestion(
     model: Model, actors: int, messages: int, timeout: float, ticker: Ticker
 ) -> suggest.Suggestion:
-    """Return an invariant that was found for a linked model.
+    """Return an inductive invariant found for a linked model.
 
     Raises:
-        InputError: it is not declared how the model is linked, or it differs from its Python.
+        InputError: the model declares no link, or it differs from its Python.
     """
     declared, system = link_report.declared(model, actors, messages, "knowledge")
     return suggest.suggest(model, declared, system, timeout, ticker.say)
@@ -50,7 +50,7 @@ def suggestion(
 def exit_code(
     proof: Proof, found: Linked | None = None, tried: mutants.Strength | None = None
 ) -> int:
-    """Return 0 if all is as expected, 1 if not, 3 if the solver or the link did not come to an end.
+    """Return 0 if all is as expected, 1 if not, 3 if the solver or the link did not finish.
 
     A run may break a conjunct of a model that is expected to fail.
     """
@@ -71,7 +71,7 @@ def exit_code(
 def whole_text(
     proof: Proof, found: Linked | None, tried: mutants.Strength | None, *, quiet: bool
 ) -> str:
-    """Return what was proved, what can be left out and what was linked, for people."""
+    """Return the reports of the proof, of its mutants and of the link, as text."""
     parts = [short(proof) if quiet else text(proof)]
     if tried is not None:
         tried_text = mutants.text(tried)
@@ -85,7 +85,7 @@ def whole_text(
 def whole_object(
     proof: Proof, found: Linked | None, tried: mutants.Strength | None
 ) -> dict[str, Any]:
-    """Return the same as JSON."""
+    """Return the reports of the proof, of its mutants and of the link, as JSON values."""
     return as_object(proof) | {
         "mutants": None if tried is None else mutants.as_object(tried),
         "link": None if found is None else link_report.as_object(found),
@@ -93,7 +93,7 @@ def whole_object(
 
 
 class Ticker:
-    """Shows which obligation is under way: a live line on a terminal, elsewhere now and then."""
+    """Shows the current obligation: a live line on a terminal, otherwise a line now and then."""
 
     PAUSE = 5.0
 
@@ -104,11 +104,11 @@ class Ticker:
         self._next = time.monotonic() + (0 if self._live else self.PAUSE)
 
     def __call__(self, done: int, every: int, obligation: Obligation) -> None:
-        """Show the progress if it is time to."""
+        """Show the progress if the last line is old enough."""
         self.say(f"{done} of {every} obligations; {obligation.name}", done + 1 == every)
 
     def say(self, line: str, last: bool = False) -> None:
-        """Show a line if it is time to; the last one is taken away again."""
+        """Show a line if the last one is old enough; on a terminal, the last line is erased."""
         if self._quiet or time.monotonic() < self._next:
             return
         if self._live:
@@ -119,7 +119,7 @@ class Ticker:
         self._stream.flush()
 
     def clear(self) -> None:
-        """Take the live line away, before a report is printed."""
+        """Erase the live line before a report is printed."""
         if self._live and not self._quiet:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

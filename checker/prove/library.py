@@ -1,6 +1,6 @@
-"""Finds models by the name of their protocol, or in a user's file; imports none before it is asked.
+"""Finds models by the name of their protocol, or in a user's file; imports them only on demand.
 
-The checker itself imports neither protocols nor their proofs: both registries are read by name.
+The checker itself imports neither protocols nor their proofs. Both registries are read by name.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MODELS = Kind(
 
 
 def model_named(reference: str) -> Model:
-    """Return a registered model, or the one that FILE.py:OBJECT defines.
+    """Return a registered model, or the model that FILE.py:OBJECT defines.
 
     Raises:
-        InputError: no such name, file or object, or the file cannot be imported.
+        InputError: there is no such name, file or object, or the file cannot be imported.
     """
     package = importlib.import_module("antecede.protocols")
 
@@ -41,5 +41,5 @@ def model_named(reference: str) -> Model:
             )
         return unknown("proof", reference, package.PROOFS)
 
-    found: Model = resolved(reference, package.PROOFS, MODELS, refused)
-    return found
+    model: Model = resolved(reference, package.PROOFS, MODELS, refused)
+    return model

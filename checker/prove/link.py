@@ -1,17 +1,17 @@
-"""The link: the abstract model beside the Python, in every state that exhaustive search explores.
+"""The link: compares an abstract model with the Python in every state of an exhaustive search.
 
-The model runs along: every explored transition is the declared sequence of abstract actions, whose
-guards must be true; from the relations after it, the actors' states and the channels are rebuilt,
-and they must be the Python's; every conjunct must be true, for every choice of the marked message;
-and nothing that the model would do at once may be left over. So a guard or an update that differs
-between the two shows as a run.
+Each explored transition corresponds to a declared sequence of abstract actions, whose guards must
+be true. The relations after them determine the actors' states and the channels, which must equal
+the Python's. Every conjunct must be true with every choice of the marked message, and no urgent
+action may remain enabled. So a guard or an update that differs between the two appears as a run.
 
-A concrete state is explored once, with the relations of the path that found it first. The history
-encoding says what is one state: `full` tells most histories apart, `knowledge` the fewest.
+A concrete state is explored once, with the relations of the first path that reached it. The history
+encoding decides which states are distinct: `full` distinguishes most histories, `knowledge` the
+fewest.
 
-Whatever is computed from relations is computed once per distinct value of those that it reads, and
-a handler is called once per distinct argument, so that the work grows with what is local and not
-with the global states.
+A function of relations is computed once per distinct value of the relations that it reads, and a
+handler is called once per distinct argument. The cost thus grows with the number of local states,
+not of global states.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from antecede.checker.semantics.transition import (
 from antecede.checker.semantics.values import message_in
 
 Event: TypeAlias = tuple[str | int, ...]
-"""An abstract action: its name, then the numbers of the elements that it is about."""
+"""An abstract action: its name, then the numbers of its elements."""
 
 Values: TypeAlias = dict[str, Any]
-"""Relation name -> bit mask; of a ghost, one mask per marked message; `dst` -> actor numbers."""
+"""Relation name -> bit mask; for a ghost, one mask per marked message; `dst` -> actor numbers."""
 
 
 class Mismatch(Exception):
-    """Model and Python differ; the text says how."""
+    """Model and Python differ; the message says how."""
 
 
 class BrokenConjunct(Mismatch):
@@ -65,9 +65,10 @@ class BrokenConjunct(Mismatch):
 
 @frozen(eq=False)
 class View:
-    """The relations beside one concrete state, for the declarations of a link.
+    """The relations that belong to one concrete state, as the declarations of a link see them.
 
-    Messages are numbered by sender, then by their number; so are the elements of the structure.
+    Messages are numbered by sender, then by their number. The structure's elements have the same
+    order.
     """
 
     system: System
@@ -76,18 +77,18 @@ class View:
     values: Values
 
     def has(self, relation: str, *elements: int) -> bool:
-        """Return whether a relation is true of elements."""
-        at = 0
+        """Return whether a relation contains a tuple of elements."""
+        index = 0
         for sort, element in zip(self.sorts[relation], elements, strict=True):
-            at = at * self.sizes[sort] + element
-        return bool(self.values[relation] >> at & 1)
+            index = index * self.sizes[sort] + element
+        return bool(self.values[relation] >> index & 1)
 
     def number(self, message: Message) -> int:
-        """Return the element that a message is."""
+        """Return the element for a message."""
         return message.sender * self.system.messages + message.number - 1
 
     def message(self, m: int) -> Message:
-        """Return the message that an element is."""
+        """Return the message for an element."""
         sender, number = divmod(m, self.system.messages)
         if "to" in self.sorts:
             to = tuple(a for a in range(self.system.actors) if self.has("to", m, a))
@@ -104,7 +105,7 @@ class View:
         return int(self.values["dst"][m])
 
     def sent(self, by: int | None = None, to: int | None = None) -> list[int]:
-        """Return the causal-sent messages, by sender and number; of one sender, to one actor."""
+        """Return the causal-sent messages, in order; optionally only `by` or `to` an actor."""
         return [
             m
             for m in range(self.sizes["Message"])
@@ -114,10 +115,10 @@ class View:
         ]
 
     def first(self, found: Sequence[int], what: str) -> int:
-        """Return the first of some messages.
+        """Return the first message of a list.
 
         Raises:
-            Mismatch: there is none.
+            Mismatch: the list is empty.
         """
         if not found:
             raise Mismatch(f"in the model there is no message {what}")
@@ -126,16 +127,16 @@ class View:
 
 @frozen(eq=False)
 class Link:
-    """How a model is linked to its protocol's Python.
+    """The relation between a model and its protocol's Python.
 
     Attributes:
-        events: (view before, transition, outcome) -> the abstract actions that the transition is.
-        rebuild: (view, actor) -> what `local` gives of the actor's state.
-        local: an actor's state, or what of it the model describes.
-        channels: view -> (src, dst, packet) of everything in flight; None: it is not compared.
-        network: on which it is linked.
-        workload: likewise.
-        rigid: (system, relation name) -> the tuples that a rigid relation is true of.
+        events: (view before, transition, outcome) -> the abstract actions of the transition.
+        rebuild: (view, actor) -> the actor's state according to the model, in the form of `local`.
+        local: an actor's state -> the part of it that the model describes.
+        channels: view -> (src, dst, packet) of all packets in flight; None: they are not compared.
+        network: the network kind for the comparison.
+        workload: the workload for the comparison.
+        rigid: (system, relation name) -> the tuples in a rigid relation.
     """
 
     events: Callable[[View, Transition, Outcome], Iterator[Event]]
@@ -149,13 +150,13 @@ class Link:
 
 @frozen(eq=False)
 class Linked:
-    """What a link found.
+    """The result of a link.
 
     Attributes:
-        difference: how model and Python differ, or None.
-        path: the run that shows it, or None.
+        difference: the difference between model and Python, or None.
+        path: the run that shows the difference, or None.
+        stopped_by: the bound or the signal that ended the exploration early, or None.
         breaks_conjunct: model and Python agree, and the run breaks a conjunct of the invariant.
-        stopped_by: the bound or the signal that ended the exploration before its end, or None.
     """
 
     system: System
@@ -170,7 +171,7 @@ class Linked:
 
 @define(eq=False)
 class Memo:
-    """A formula, evaluated once per distinct value of what it reads."""
+    """A formula that is evaluated once per distinct value of the symbols that it reads."""
 
     call: Compiled
     known: dict[Any, Any] = field(factory=dict)
@@ -178,10 +179,10 @@ class Memo:
     def value(self, values: Mapping[str, Any], *elements: int) -> Any:
         """Return the formula's value."""
         key = (*(values[name] for name in self.call.reads), *elements)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = self.call.call(*key)
-        return found
+        result = self.known.get(key)
+        if result is None:
+            result = self.known[key] = self.call.call(*key)
+        return result
 
 
 Judged: TypeAlias = tuple[Conjunct, Memo]
@@ -189,7 +190,7 @@ Judged: TypeAlias = tuple[Conjunct, Memo]
 
 @define(eq=False)
 class Machine:
-    """A model over fixed numbers of elements, as Python functions."""
+    """A model over fixed numbers of elements, compiled to Python."""
 
     model: Model
     sizes: Sizes
@@ -239,7 +240,7 @@ class Machine:
         """Return the relations after an abstract action.
 
         Raises:
-            Mismatch: one of its guards is not true.
+            Mismatch: a guard is false.
         """
         name, elements = str(event[0]), [int(k) for k in event[1:]]
         for guard, memo in self.guards[name]:
@@ -262,15 +263,15 @@ class Machine:
         return f"{event[0]}({', '.join(map(str, event[1:]))})"
 
     def marked(self, values: Values) -> Iterator[Values]:
-        """Yield the relations as they are for each choice of the marked message."""
+        """Yield the relations for each choice of the marked message."""
         for m in range(self.sizes["Message"]):
             yield {**values, **{name: values[name][m] for name in self.ghosts}, "R": m}
 
     def judge(self, values: Values) -> None:
-        """Check every conjunct, for every choice of the marked message and destination.
+        """Check every conjunct with every choice of the marked message and destination.
 
         Raises:
-            Mismatch: one is not true.
+            Mismatch: a conjunct is false.
         """
         for action, memo in self.leftovers:
             if memo.value(values):
@@ -296,18 +297,17 @@ def link(
     max_states: int | None = None,
     watch: Callable[[Structure], None] | None = None,
 ) -> Linked:
-    """Explore the system with the model beside it.
+    """Explore the system together with the model.
 
     Args:
         model: the abstract model.
-        declared: how it is linked.
-        system: of the protocol; its history encoding says what is one state.
-        max_states: give up at so many states.
-        watch: called with the relations beside each state, once for each choice of the marked
-            message.
+        declared: the model's link.
+        system: the protocol's system; its history encoding decides which states are distinct.
+        max_states: the most states to explore.
+        watch: called with the relations of each state, once for each choice of the marked message.
 
     Raises:
-        InputError: the model is none that a link or a proof would say something about.
+        InputError: `validate` refuses the model.
     """
     return _Linker(validate(model), declared, _tabulated(system), watch).explore(max_states)
 
@@ -361,10 +361,10 @@ class _Linker:
             while queue and stopped is None:
                 state, values = queue.popleft()
                 for transition in enabled(self.system, state):
-                    after, found = self._step(state, values, transition)
+                    after, next_values = self._step(state, values, transition)
                     if after not in self.parents:
                         self.parents[after] = (state, transition)
-                        queue.append((after, found))
+                        queue.append((after, next_values))
                 stopped = interrupts.wanted()
                 if max_states is not None and len(self.parents) > max_states:
                     stopped = f"{max_states} states"
@@ -376,7 +376,7 @@ class _Linker:
         return Linked(self.system, states, transitions, seconds, difference, path, stopped, breaks)
 
     def _start(self) -> Values:
-        """Return the relations initially; who is whose destination is known at the causal-send."""
+        """Return the initial relations; a message's destinations are set when it is causal-sent."""
         n, m = self.system.actors, self.sizes["Message"]
         values: Values = dict.fromkeys(self.sorts, 0)
         values |= dict.fromkeys(self.machine.ghosts, (0,) * m)
@@ -391,18 +391,18 @@ class _Linker:
             )
         for name, memo in self.machine.axioms:
             if not memo.value(values):
-                raise Mismatch(f"what the model assumes is not true of this system: {name}")
+                raise Mismatch(f"this system violates an axiom of the model: {name}")
         return values
 
     def _rigid(self, name: str) -> int:
         if self.link.rigid is None:
-            raise InputError(f"the link does not say what the rigid relation {name!r} is")
+            raise InputError(f"the link does not define the rigid relation {name!r}")
         mask = 0
         for elements in self.link.rigid(self.system, name):
-            at = 0
+            index = 0
             for sort, element in zip(self.sorts[name], elements, strict=True):
-                at = at * self.sizes[sort] + element
-            mask |= 1 << at
+                index = index * self.sizes[sort] + element
+            mask |= 1 << index
         return mask
 
     def _step(self, state: State, values: Values, transition: Transition) -> tuple[State, Values]:
@@ -417,7 +417,7 @@ class _Linker:
         return outcome.state, values
 
     def _addressed(self, values: Values, message: Message) -> Values:
-        """Say who the destinations of a new message are; before, they could be any."""
+        """Set the destinations of a new message; until now they were arbitrary."""
         m, n = message.sender * self.system.messages + message.number - 1, self.system.actors
         after = dict(values)
         after["dst"] = (*values["dst"][:m], message.destinations[0], *values["dst"][m + 1 :])
@@ -427,22 +427,22 @@ class _Linker:
         return after
 
     def _compare(self, state: State, values: Values) -> None:
-        """Check that the relations describe the state, and that the invariant is true of them."""
-        known = (state, tuple(values.values()))
-        if known in self.compared:
+        """Check that the relations describe the state and satisfy the invariant."""
+        key = (state, tuple(values.values()))
+        if key in self.compared:
             return
         view = self.view(values)
         for actor, local in enumerate(state.actors):
             python, model = self.link.local(local), self.link.rebuild(view, actor)
             if python != model:
                 raise Mismatch(
-                    f"the Python's state of actor {actor} is not the model's:\n"
+                    f"the state of actor {actor} differs between the Python and the model:\n"
                     f"  Python: {python}\n  model:  {model}"
                 )
         if self.link.channels is not None:
             self._compare_channels(state, view)
         self.machine.judge(values)
-        self.compared.add(known)
+        self.compared.add(key)
         if self.watch is not None:
             for marked in self.machine.marked(values):
                 self.watch(Structure(self.sizes, marked))
@@ -454,13 +454,13 @@ class _Linker:
         model = Counter(self.link.channels(view))
         if python != model:
             raise Mismatch(
-                "what is in flight is not what the model says:\n"
+                "the packets in flight differ between the Python and the model:\n"
                 f"  only in the Python: {list((python - model).elements())}\n"
                 f"  only in the model:  {list((model - python).elements())}"
             )
 
     def _path(self, state: State, last: Transition | None) -> Path:
-        """Return the run to a state and one transition on."""
+        """Return the run to a state, followed by one more transition."""
         transitions = [] if last is None else [last]
         while (step := self.parents[state]) is not None:
             state, transition = step
@@ -468,16 +468,16 @@ class _Linker:
         return replay(self.system, reversed(transitions))
 
 
-# --- what declarations are made of
+# --- building blocks for declarations
 
 
 def causal_sent(view: View, transition: CausalSend, outcome: Outcome) -> int:
-    """Return the message that a causal-send made: the sender's next one."""
+    """Return the message of a causal-send: the sender's next message."""
     return transition.actor * view.system.messages + len(view.sent(by=transition.actor))
 
 
 def posted_in(view: View, actor: int, outcome: Outcome) -> Iterator[int]:
-    """Yield the actor's own messages in what a step sends, in order."""
+    """Yield the actor's own messages among the packets that a step sends, in order."""
     for _, packet in outcome.step.sends:
         message = message_in(packet)
         if message is not None and message.sender == actor:

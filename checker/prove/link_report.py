@@ -1,4 +1,4 @@
-"""What `prove --link` tells: LINKED, which is about model and Python, and within bounds."""
+"""The report of `prove --link`: LINKED says that model and Python agree, within bounds."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ def linked(
     """Link a model to the protocol of its name; see `link`.
 
     Raises:
-        InputError: it is not declared how, or the bounds cannot be used.
+        InputError: the model declares no link, or the bounds cannot be used.
     """
     link_of, system = declared(model, actors, messages, history)
     return link(model, link_of, system, max_states)
 
 
 def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Link, System]:
-    """Return how a model is linked, and the system that it is linked with.
+    """Return a model's link and the system for it.
 
     Raises:
-        InputError: it is not declared how, or the bounds cannot be used.
+        InputError: the model declares no link, or the bounds cannot be used.
     """
     if model.link is None:
         raise InputError(f"the model of {model.protocol} does not say how it is linked to Python")
-    found: Link = load(model.link)
+    definition: Link = load(model.link)
     spec = Spec(
         protocol=model.protocol,
         actors=actors,
         messages=messages,
-        network=found.network,
-        workload=found.workload,
+        network=definition.network,
+        workload=definition.workload,
         history=history,
     )
-    return found, spec.system
+    return definition, spec.system
 
 
 def word(found: Linked) -> str:
@@ -60,7 +60,7 @@ def word(found: Linked) -> str:
 
 
 def text(model: Model, found: Linked) -> str:
-    """Return what a link found, for people."""
+    """Return the result of a link as text."""
     system = found.system
     size = f"{system.actors} actors × {counted(system.messages, 'message')}"
     explored = (
@@ -106,7 +106,7 @@ def _headline(model: Model, found: Linked, size: str) -> str:
 
 
 def as_object(found: Linked) -> dict[str, Any]:
-    """Return what a link found, as JSON."""
+    """Return the result of a link as JSON values."""
     system = found.system
     return {
         "word": word(found),

@@ -1,7 +1,7 @@
-"""What a proof needs: without its parts it fails.
+"""Mutants of a proof: the proof without one conjunct or one guard.
 
-The proof without one conjunct, or one guard, must fail if that part is marked as needed. Parts that
-are not needed are listed, because they are claims of their own or superfluous.
+A mutant must fail if the model marks its part as needed. Parts that are not needed are listed,
+because they are either claims of their own or superfluous.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Mutant:
 
     Attributes:
         part: `conjunct NAME` or `guard NAME of ACTION`.
-        marked: the model says that it is needed.
-        fails: the first obligation that fails without it; None: the proof does not need it.
-        answer: of that obligation: FAILED with a counterexample, or UNKNOWN.
+        marked: the model says that the part is needed.
+        fails: the first obligation that fails without the part; None: the proof does not need it.
+        answer: the answer on this obligation: FAILED with a counterexample, or UNKNOWN.
     """
 
     part: str
@@ -46,10 +46,10 @@ class Mutant:
 
 @frozen(eq=False)
 class Strength:
-    """How little can be left out of a proof.
+    """The results of all mutants of a proof.
 
     Attributes:
-        stopped_by: why not everything was tried, or None.
+        stopped_by: the reason why some mutants were not tried, or None.
     """
 
     model: Model
@@ -58,7 +58,7 @@ class Strength:
 
     @property
     def as_marked(self) -> bool:
-        """Whatever is marked as needed is, as far as it was tried."""
+        """Every part that is marked as needed is needed, as far as it was tried."""
         return all(mutant.fails is not None for mutant in self.mutants if mutant.marked)
 
 
@@ -67,7 +67,7 @@ def strength(
     timeout: float = TIMEOUT,
     watch: Callable[[str], None] = lambda _part: None,
 ) -> Strength:
-    """Try what can be left out of a proof; that costs about ten times as much as the proof."""
+    """Try all mutants of a proof; that costs about ten times as much as the proof."""
     tried: list[Mutant] = []
     try:
         for mutant in chain(_without_conjuncts(model, timeout), _without_guards(model, timeout)):
@@ -82,19 +82,19 @@ def _without_conjuncts(model: Model, timeout: float) -> Iterator[Mutant]:
     users = _users(model, timeout)
     for conjunct in model.conjuncts:
         rest = evolve(model, conjuncts=tuple(c for c in model.conjuncts if c is not conjunct))
-        asked = (
+        affected = (
             one
             for one in obligations(model, without=conjunct)
             if (one.where, one.conjunct.name) in users[conjunct.name]
         )
-        yield _tried(rest, asked, f"conjunct {conjunct.name}", conjunct.needed, timeout)
+        yield _tried(rest, affected, f"conjunct {conjunct.name}", conjunct.needed, timeout)
 
 
 def _users(model: Model, timeout: float) -> dict[str, set[tuple[str, str]]]:
     """Return for each conjunct the obligations that the solver used it for.
 
-    An obligation that was shown without a conjunct is shown without it, so only these are asked
-    again.
+    Only these obligations must be checked again without the conjunct: an obligation that was
+    proved without using the conjunct stays proved.
     """
     users: dict[str, set[tuple[str, str]]] = {conjunct.name: set() for conjunct in model.conjuncts}
     for obligation in obligations(model):
@@ -104,13 +104,13 @@ def _users(model: Model, timeout: float) -> dict[str, set[tuple[str, str]]]:
 
 
 def used(obligation: Obligation, model: Model, timeout: float = TIMEOUT) -> set[str]:
-    """Return the names of the conjuncts that the solver used to show an obligation."""
+    """Return the names of the conjuncts that the solver used to prove an obligation."""
     solver = solver_for(timeout)
     solver.set("unsat_core", True)
     tracked = {f"conjunct:{one.name}": one for one in model.conjuncts}
-    given = [one.formula.get_id() for one in model.conjuncts]
+    invariant = [one.formula.get_id() for one in model.conjuncts]
     for formula in obligation.given:
-        if formula.get_id() not in given:
+        if formula.get_id() not in invariant:
             solver.add(formula)
     for name, one in tracked.items():
         if one.formula.get_id() in [formula.get_id() for formula in obligation.given]:
@@ -130,25 +130,25 @@ def _without_guards(model: Model, timeout: float) -> Iterator[Mutant]:
                     model.actions, action.name, partial(without_guard, name=guard.name)
                 ),
             )
-            asked = (one for one in obligations(weaker) if one.where == action.name)
+            affected = (one for one in obligations(weaker) if one.where == action.name)
             part = f"guard {guard.name!r} of {action.name}"
-            yield _tried(weaker, asked, part, guard.needed, timeout)
+            yield _tried(weaker, affected, part, guard.needed, timeout)
 
 
 def _tried(
     model: Model, asked: Iterator[Obligation], part: str, marked: bool, timeout: float
 ) -> Mutant:
-    """Return the first obligation that is not shown."""
+    """Return the mutant with the first of these obligations that is not proved."""
     for obligation in asked:
-        shown = ask(obligation, timeout)
-        if shown.answer is not Answer.PROVED:
-            shown = with_example(model, shown, timeout)
-            return Mutant(part, marked, obligation.name, shown.answer)
+        result = ask(obligation, timeout)
+        if result.answer is not Answer.PROVED:
+            result = with_example(model, result, timeout)
+            return Mutant(part, marked, obligation.name, result.answer)
     return Mutant(part, marked, None)
 
 
 def text(found: Strength) -> str:
-    """Return how little can be left out of a proof, for people."""
+    """Return the results of the mutants as text."""
     lines = [f"{found.model.protocol}: what the proof needs"]
     for mutant in found.mutants:
         lines.append(f"  {_said(mutant)}")
@@ -158,15 +158,15 @@ def text(found: Strength) -> str:
 
 
 def short(found: Strength) -> str:
-    """Return the same in one line."""
-    kept = sum(mutant.fails is not None for mutant in found.mutants)
+    """Return the results of the mutants in one line."""
+    needed = sum(mutant.fails is not None for mutant in found.mutants)
     marks = "as marked" if found.as_marked else "NOT AS MARKED"
     marks += "" if found.stopped_by is None else f" ({found.stopped_by})"
-    return f"{found.model.protocol}: {kept} of {len(found.mutants)} parts are needed, {marks}"
+    return f"{found.model.protocol}: {needed} of {len(found.mutants)} parts are needed, {marks}"
 
 
 def as_object(found: Strength) -> dict[str, Any]:
-    """Return the same as JSON."""
+    """Return the results of the mutants as JSON values."""
     return {
         "as_marked": found.as_marked,
         "stopped_by": found.stopped_by,

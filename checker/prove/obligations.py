@@ -1,9 +1,9 @@
-"""What has to be shown for a proof, and the solver's answers.
+"""The proof obligations of a model, and the solver's answers.
 
-One obligation per conjunct and action: if the invariant holds and the action happens, the conjunct
-holds after it. The conjuncts hold initially, safety follows from them, and so does liveness at
-rest, where it is claimed. The verdict of a proof is PROVED, FAILED or UNKNOWN, and never HOLDS,
-which is for what was explored.
+There is one obligation per conjunct and action: if the invariant holds and the action happens, the
+conjunct holds after it. Further obligations: the conjuncts hold initially, and they imply safety
+and, if it is claimed, liveness at rest. The verdict of a proof is PROVED, FAILED or UNKNOWN. It is
+never HOLDS, which is the verdict of an exploration.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import NO_SELF_SENDS, Action, Conjunct, Formula, Model
 
 TIMEOUT = 20.0
-"""The solver may take this many seconds for one obligation."""
+"""Default timeout of the solver for one obligation, in seconds."""
 
 INITIALLY = "initially"
 SAFETY = "safety"
@@ -42,14 +42,14 @@ class Answer(StrEnum):
 
 @frozen(eq=False)
 class Obligation:
-    """One thing to show: `goal` follows from `given`.
+    """One proof obligation: `goal` follows from `given`.
 
     Attributes:
         where: the action's name, `initially`, `safety` or `at rest`.
-        conjunct: what must be true after it.
-        given: closed but for the parameters of the action.
-        goal: closed but for the parameters of the action, too.
-        action: the action, for an obligation about a step; else None.
+        conjunct: the conjunct that must hold there.
+        given: formulas; their free variables are the parameters of the action.
+        goal: a formula with the same free variables.
+        action: the action if the obligation is about a step; otherwise None.
     """
 
     where: str
@@ -60,21 +60,21 @@ class Obligation:
 
     @property
     def name(self) -> str:
-        """The conjunct and where it has to be shown."""
+        """The name of the conjunct, and the place where it must hold."""
         place = f"after {self.where}" if self.action is not None else self.where
         return f"{self.conjunct.name} {place}"
 
     def refutation(self) -> tuple[Formula, ...]:
-        """Return what must be unsatisfiable."""
+        """Return the formulas that must be unsatisfiable together."""
         return (*self.given, z3.Not(self.goal))
 
 
 @frozen(eq=False)
 class Induction:
-    """A counterexample to induction: a state that satisfies the invariant, and what breaks it.
+    """A counterexample to induction: a state with the invariant, and a step that breaks it.
 
-    It need not be reachable: it shows that the invariant does not exclude it. `after` is None where
-    no action is concerned.
+    The state need not be reachable, but the invariant does not exclude it. `after` is None if no
+    action is involved.
     """
 
     before: Structure
@@ -87,7 +87,7 @@ class Shown:
     """The answer on one obligation.
 
     Attributes:
-        reason: why the solver does not know, or "".
+        reason: the reason why the solver does not know, or "".
         example: a counterexample to induction, replayed in plain Python; None unless FAILED.
     """
 
@@ -103,9 +103,9 @@ class Proof:
     """All answers for one model, in the order of its obligations.
 
     Attributes:
-        undecided: what the solver could not show to be possible; if it is not, the proof is
-            vacuous.
-        stopped_by: why the proof ended before everything was decided, or None.
+        undecided: the needs of `vacuity` that were not decided. If one of them cannot be met, the
+            proof is vacuous.
+        stopped_by: the reason why the proof ended early, or None.
     """
 
     model: Model
@@ -116,7 +116,7 @@ class Proof:
 
     @property
     def answer(self) -> Answer:
-        """Return FAILED if an obligation failed, else UNKNOWN if anything is, else PROVED."""
+        """FAILED if an obligation failed, else UNKNOWN if anything is unknown, else PROVED."""
         answers = {one.answer for one in self.shown}
         if Answer.FAILED in answers:
             return Answer.FAILED
@@ -124,7 +124,7 @@ class Proof:
 
     @property
     def failed(self) -> tuple[Shown, ...]:
-        """Those that are not proved."""
+        """The answers that are not PROVED."""
         return tuple(one for one in self.shown if one.answer is not Answer.PROVED)
 
 
@@ -132,7 +132,7 @@ Watch = Callable[[int, int, Obligation], None]
 
 
 def obligations(model: Model, without: Conjunct | None = None) -> Iterator[Obligation]:
-    """Yield what has to be shown; `without` a conjunct, if one is left out of the invariant."""
+    """Yield the obligations of a model; `without` is a conjunct to leave out of the invariant."""
     conjuncts = tuple(conjunct for conjunct in model.conjuncts if conjunct is not without)
     axioms = tuple(axiom for _, axiom in model.axioms)
     given = axioms + tuple(conjunct.formula for conjunct in conjuncts)
@@ -149,7 +149,7 @@ def obligations(model: Model, without: Conjunct | None = None) -> Iterator[Oblig
 
 
 def initial(model: Model) -> tuple[Formula, ...]:
-    """Return that nothing has happened: every relation that can change is empty."""
+    """Return formulas for the initial state: every relation that can change is empty."""
     return tuple(
         z3.ForAll(u, z3.Not(relation(*u)))
         for relation in model.relations
@@ -159,7 +159,7 @@ def initial(model: Model) -> tuple[Formula, ...]:
 
 
 def at_rest(model: Model, given: tuple[Formula, ...]) -> Obligation:
-    """Return that nothing is undone where only the application can act."""
+    """Return the obligation that nothing is undone when only the application can act."""
     assert model.at_rest is not None
     claim = Conjunct("nothing-undone", model.at_rest.says, z3.Not(model.at_rest.undone))
     given = (*given, *model.stopped, *model.at_rest.principles())
@@ -167,12 +167,12 @@ def at_rest(model: Model, given: tuple[Formula, ...]) -> Obligation:
 
 
 def ask(obligation: Obligation, timeout: float = TIMEOUT) -> Shown:
-    """Ask the solver about one obligation; no counterexample is looked for."""
+    """Ask the solver about one obligation, without looking for a counterexample."""
     started = time.monotonic()
     solver = solver_for(timeout)
     solver.add(*obligation.refutation())
-    found = str(check(solver))
-    answer = {"unsat": Answer.PROVED, "sat": Answer.FAILED}.get(found, Answer.UNKNOWN)
+    satisfiability = str(check(solver))
+    answer = {"unsat": Answer.PROVED, "sat": Answer.FAILED}.get(satisfiability, Answer.UNKNOWN)
     reason = solver.reason_unknown() if answer is Answer.UNKNOWN else ""
     return Shown(obligation, answer, time.monotonic() - started, reason)
 
@@ -182,53 +182,53 @@ def prove(
     timeout: float = TIMEOUT,
     watch: Watch = lambda _done, _all, _obligation: None,
 ) -> Proof:
-    """Ask about every obligation; show a counterexample to induction for those that fail.
+    """Check every obligation; find a counterexample to induction for those that fail.
 
-    A signal leaves the obligations that were not asked about UNKNOWN.
+    A signal leaves the remaining obligations UNKNOWN.
 
     Args:
-        model: what to prove.
+        model: the model to prove.
         timeout: seconds that the solver may take for one obligation, and again for a
             counterexample to it.
-        watch: called before each obligation, with how many are done and how many there are.
+        watch: called before each obligation, with the numbers of checked and of all obligations.
 
     Raises:
-        InputError: the proof would say nothing of the protocol; see `validate` and `vacuity`.
+        InputError: the proof would be meaningless; see `validate` and `vacuity`.
     """
     started = time.monotonic()
     every = tuple(obligations(validate(model)))
-    shown: list[Shown] = []
+    answers: list[Shown] = []
     undecided: tuple[str, ...] = ()
     stopped = None
     try:
         undecided = vacuity.undecided(model, timeout)
         for done, obligation in enumerate(every):
             watch(done, len(every), obligation)
-            shown.append(_decided(model, obligation, timeout))
+            answers.append(_decided(model, obligation, timeout))
     except Ended as end:
         stopped = reason_of(end)
-        rest = every[len(shown) :]
-        shown += [Shown(obligation, Answer.UNKNOWN, 0.0, stopped) for obligation in rest]
-    return Proof(model, tuple(shown), time.monotonic() - started, undecided, stopped)
+        rest = every[len(answers) :]
+        answers += [Shown(obligation, Answer.UNKNOWN, 0.0, stopped) for obligation in rest]
+    return Proof(model, tuple(answers), time.monotonic() - started, undecided, stopped)
 
 
 def _decided(model: Model, obligation: Obligation, timeout: float) -> Shown:
-    """Return the answer on an obligation, with a counterexample to it if there is one."""
-    shown = ask(obligation, timeout)
-    return shown if shown.answer is Answer.PROVED else with_example(model, shown, timeout)
+    """Return the answer on an obligation, with a counterexample if the solver finds one."""
+    result = ask(obligation, timeout)
+    return result if result.answer is Answer.PROVED else with_example(model, result, timeout)
 
 
 def with_example(model: Model, shown: Shown, timeout: float) -> Shown:
-    """Look for a small counterexample; without one, what was not proved is UNKNOWN."""
+    """Look for a small counterexample; without one, the answer is UNKNOWN."""
     until = time.monotonic() + timeout
-    # Examples in which an actor sends to itself are true, too, but they explain less.
+    # Counterexamples where an actor sends to itself are valid, too, but explain less.
     for sizes, apart in chain(
         product(sizes_of(model, 6), [True]), product(sizes_of(model), [False])
     ):
-        left = until - time.monotonic()
-        if left <= 0:
+        seconds_left = until - time.monotonic()
+        if seconds_left <= 0:
             break
-        universe = Universe.of(model, sizes, left)
+        universe = Universe.of(model, sizes, seconds_left)
         if apart:
             universe.assume(NO_SELF_SENDS[1])
         example = example_of(model, shown.obligation, universe)
@@ -253,10 +253,10 @@ def example_of(model: Model, obligation: Obligation, universe: Universe) -> Indu
 
 
 def _confirm(model: Model, obligation: Obligation, example: Induction) -> None:
-    """Judge a counterexample by the other reading of the formulas.
+    """Check a counterexample with the formulas' Python interpretation.
 
     Raises:
-        AssertionError: the two readings differ; that is a bug of antecede.
+        AssertionError: the two interpretations differ, which is a bug of antecede.
     """
     action = obligation.action
     params = action.params if action is not None else ()
@@ -267,7 +267,7 @@ def _confirm(model: Model, obligation: Obligation, example: Induction) -> None:
 
 
 def smt2(obligation: Obligation) -> str:
-    """Return an obligation as SMT-LIB 2, for any solver: it is shown if the answer is unsat."""
+    """Return an obligation as SMT-LIB 2, for any solver; `unsat` means that it is proved."""
     solver = z3.Solver()
     solver.add(*obligation.refutation())
     head = f"; {obligation.name}\n; {obligation.conjunct.says}\n; shown if the answer is unsat\n"

@@ -1,4 +1,4 @@
-"""Finite structures for people: one row per message, what changed marked, the rest in words."""
+"""Text pictures of finite structures: a table of messages with changes marked, then other facts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def element(structure: Structure, sort: str, number: int) -> str:
 
 
 def said(structure: Structure, words: str, sorts: Sequence[str], args: Sequence[int]) -> str:
-    """Return `words` with the names of elements in the place of {0}, {1}."""
+    """Return `words` with {0}, {1} replaced by the names of elements."""
     return words.format(*(element(structure, sort, k) for sort, k in zip(sorts, args, strict=True)))
 
 
 def facts(structure: Structure, relation: Relation) -> list[str]:
-    """Return what a relation is true of, in words."""
+    """Return one sentence per tuple in a relation."""
     sorts = [sort.name() for sort in relation.sorts]
     return [said(structure, relation.words, sorts, args) for args in structure.tuples(relation)]
 
@@ -33,7 +33,7 @@ def facts(structure: Structure, relation: Relation) -> list[str]:
 def picture(model: Model, example: Induction) -> str:
     """Return the state before and after as a table of messages and a list of the other facts.
 
-    A cell holds x for what is true before and after, + for what becomes true, - for what becomes
+    A cell has x if the relation is true before and after, + if it becomes true, - if it becomes
     false.
     """
     state, last = example.before, example.after or example.before
@@ -70,7 +70,7 @@ def _others(state: Structure, last: Structure, relations: Sequence[Relation]) ->
 
 
 def happening(obligation: Obligation, example: Induction) -> str:
-    """Return what happens in a counterexample, in words."""
+    """Return the step of a counterexample, in words."""
     if obligation.action is None:
         return f"nothing happens: {obligation.where}"
     sorts = [param.sort().name() for param in obligation.action.params]

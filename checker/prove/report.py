@@ -1,4 +1,4 @@
-"""What `antecede prove` tells: text for people, JSON, JUnit XML."""
+"""The reports of `antecede prove`: text, JSON, JUnit XML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def wrapped(text: str, indent: str = "") -> str:
 
 
 def text(proof: Proof) -> str:
-    """Return the result of a proof for people."""
+    """Return the result of a proof as text."""
     model = proof.model
     lines = [_headline(proof), "", *_what(model), "", *_places(proof)]
     for one in proof.failed:
@@ -58,7 +58,7 @@ def _headline(proof: Proof) -> str:
 
 
 def _what(model: Model) -> list[str]:
-    """Say what the model is of, and its invariant in words."""
+    """Return the model's title and its invariant, in words."""
     lines = [wrapped(f"model: {model.title} ({model.source})")]
     lines += [f"assumed: {name}" for name, _ in model.axioms]
     lines.append(wrapped(_marks(model)))
@@ -80,7 +80,7 @@ def _marks(model: Model) -> str:
 
 
 def _places(proof: Proof) -> list[str]:
-    """Say per place how many obligations were proved, and in what time."""
+    """Return lines with the number and duration of the proved obligations, by place."""
     every = Counter(one.obligation.where for one in proof.shown)
     proved = Counter(one.obligation.where for one in proof.shown if one.answer is Answer.PROVED)
     seconds: Counter[str] = Counter()
@@ -124,7 +124,7 @@ def _not_decided(proof: Proof) -> list[str]:
 
 
 def as_object(proof: Proof) -> dict[str, Any]:
-    """Return the result of a proof as JSON."""
+    """Return the result of a proof as JSON values."""
     model = proof.model
     return {
         "schema": SCHEMA,
@@ -188,7 +188,7 @@ def junit(proof: Proof) -> str:
 
 
 def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:
-    """Add why an obligation is not proved, unless that is what the model expects."""
+    """Add the reason why an obligation is not proved, unless the model expects it to fail."""
     if one.answer is Answer.UNKNOWN:
         ElementTree.SubElement(case, "error", message=printable(f"unknown: {one.reason}"))
     elif one.answer is Answer.FAILED and model.expected == str(Answer.PROVED):
@@ -197,10 +197,10 @@ def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:
 
 
 def write_smt2(model: Model, folder: Path) -> int:
-    """Write every obligation as a file of its own; return how many there are.
+    """Write every obligation to its own file; return the number of files.
 
     Raises:
-        InputError: a proof of the model would say nothing of a protocol; see `validate`.
+        InputError: a proof of the model would be meaningless; see `validate`.
     """
     every = asked.obligations(validate(model))
     make_folder(folder)

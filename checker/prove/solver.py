@@ -1,8 +1,8 @@
-"""z3's answers, and how a signal ends its work.
+"""Calls of z3 that a signal can interrupt.
 
-Python runs the handler of a signal only between two of its own instructions, so a signal that
-arrives while z3 works takes effect when z3 returns. Here it interrupts z3, and `Ended` is raised
-afterwards: never inside one of z3's finalizers, where an exception would be printed and lost.
+Python runs a signal handler only between two of its own instructions. A signal that arrives while
+z3 works would thus wait until z3 returns. Here the signal interrupts z3, and `Ended` is raised
+afterwards. It is never raised inside one of z3's finalizers, where it would be printed and lost.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from antecede.checker.interrupts import ENDING, Ended
 SEED = 1
 
 AGAIN = 0.05
-"""Seconds between two interruptions; z3 forgets one that comes before it has begun."""
+"""Seconds between two interruptions; z3 ignores one that arrives before it has started."""
 
 
 def solver_for(timeout: float, logic: str | None = None) -> Any:
-    """Return a solver whose answers do not depend on chance, with a timeout in seconds."""
+    """Return a deterministic solver with a timeout in seconds."""
     solver = z3.Solver() if logic is None else z3.SolverFor(logic)
     solver.set("timeout", max(1, int(timeout * 1000)))
     solver.set("random_seed", SEED)
-    # Otherwise z3 takes the handler of SIGINT away, and only this one check ends.
+    # Otherwise z3 replaces the handler of SIGINT, and Ctrl-C ends only this one check.
     solver.set("ctrl_c", False)
     return solver
 
 
 def look() -> None:
-    """Raise `Ended` if the end of the command is wanted."""
+    """Raise `Ended` if a signal asked the command to end."""
     reason = interrupts.wanted()
     if reason is not None:
         raise Ended(reason)
@@ -57,7 +57,7 @@ def check(solver: Any) -> Any:
 
 @contextmanager
 def _interrupted_by_signals(context: Any) -> Iterator[None]:
-    """Let a thread wait for signals and interrupt z3 as soon as one asks for the end."""
+    """Run a thread that interrupts z3 as soon as a signal asks the command to end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

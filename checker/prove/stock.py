@@ -1,4 +1,4 @@
-"""What several models share: a message's way through buffers and network, and what is so of all."""
+"""Actions and conjuncts that several models share: a message's way through buffers and network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ received = Relation("received", (MESSAGE,), "{0} was received")
 
 
 def post(guards: Sequence[Guard] = (), updates: Sequence[Update] = ()) -> Action:
-    """Network-send c out of its sender's buffer; `guards` and `updates` are the protocol's own."""
+    """Return the action that network-sends c, with the protocol's own `guards` and `updates`."""
     return Action(
         name="post",
         params=(c,),
@@ -47,7 +47,7 @@ def post(guards: Sequence[Guard] = (), updates: Sequence[Update] = ()) -> Action
 
 
 def receive(guards: Sequence[Guard] = (), updates: Sequence[Update] = ()) -> Action:
-    """Receive c, which was network-sent as it was causal-sent; delivery comes later."""
+    """Return the action that receives c; c arrives unchanged, and its delivery comes later."""
     return Action(
         name="receive",
         params=(c,),
@@ -118,4 +118,4 @@ ALL_DELIVERED = AtRest(
     says="every causal-sent message was delivered",
     least=((m, And(sent(m), Not(posted(m)))),),
 )
-"""Where messages are posted in the order of their causal-sends."""
+"""The claim for protocols that network-send messages in the order of their causal-sends."""

@@ -1,10 +1,10 @@
-"""Candidate conjuncts for a designer: what is true in all linked states, and inductive together.
+"""Candidate conjuncts for a designer: true in all linked states, and inductive together.
 
 The grammar is fixed: disjunctions of at most three literals about the marked message R, any message
-m and any actor a (so, implications between them). Those that are true in every linked state are
-thinned out by induction as Houdini does it (C. Flanagan, K. R. M. Leino: Houdini, an annotation
-assistant for ESC/Java, FME 2001): whatever an action can break goes, until nothing goes any more.
-What is left is inductive, whatever the linked states were; the solver has the last word.
+m and any actor a, which can be read as implications. The candidates that are true in every linked
+state are reduced by the Houdini algorithm (C. Flanagan, K. R. M. Leino: Houdini, an annotation
+assistant for ESC/Java, FME 2001). It removes every candidate that some action can break, and
+repeats until none is removed. The remaining candidates are inductive, as the solver confirms.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ a = actors("a")
 
 @frozen(eq=False)
 class Suggestion:
-    """What was found.
+    """A suggested invariant.
 
     Attributes:
-        tried: how many candidates the grammar has for the model.
-        linked: how many of them are true in all linked states.
-        states: how many these are.
-        proof: of the model with the suggested conjuncts in the place of its own.
-        enough: those of them that the solver used, directly or for one another, to show safety; all
-            of them if safety does not follow.
+        tried: the number of candidates in the grammar for the model.
+        linked: the number of candidates that are true in all linked states.
+        states: the number of linked states.
+        proof: the proof of the model with the suggested conjuncts in place of its own.
+        enough: the suggested conjuncts that the solver used, directly or for one another, to prove
+            safety; all of them if safety does not follow.
     """
 
     tried: int
@@ -74,7 +74,7 @@ class Suggestion:
 
 @frozen(eq=False)
 class Literal:
-    """An atom or its negation, and which variables it is about."""
+    """An atom or its negation, with its text and the atom's index."""
 
     formula: Formula
     text: str
@@ -83,28 +83,28 @@ class Literal:
 
 
 def atoms(model: Model) -> list[tuple[Formula, str]]:
-    """Return the atoms of the grammar: what the relations say of m, of R, of a, and of pairs."""
-    found: list[tuple[Formula, str]] = []
+    """Return the atoms of the grammar: all relations applied to m, to R, to a, and to pairs."""
+    pairs: list[tuple[Formula, str]] = []
     for relation in model.relations:
         if relation.sorts == (MESSAGE,):
-            found += [(relation(x), f"{relation.name}({x})") for x in (m, R)]
+            pairs += [(relation(x), f"{relation.name}({x})") for x in (m, R)]
         elif relation.sorts == (ACTOR,):
-            found.append((relation(a), f"{relation.name}(a)"))
+            pairs.append((relation(a), f"{relation.name}(a)"))
         elif relation.sorts == (MESSAGE, MESSAGE):
-            found += [(relation(x, y), f"{relation.name}({x}, {y})") for x, y in ((R, m), (m, R))]
+            pairs += [(relation(x, y), f"{relation.name}({x}, {y})") for x, y in ((R, m), (m, R))]
         elif relation.sorts == (ACTOR, MESSAGE):
-            found += [(relation(a, x), f"{relation.name}(a, {x})") for x in (m, R)]
-    found += [(a == src(R), "a = src(R)"), (src(m) == src(R), "src(m) = src(R)")]
+            pairs += [(relation(a, x), f"{relation.name}(a, {x})") for x in (m, R)]
+    pairs += [(a == src(R), "a = src(R)"), (src(m) == src(R), "src(m) = src(R)")]
     if all(relation.name != "to" for relation in model.relations):
-        found += [(a == dst(R), "a = dst(R)"), (dst(m) == dst(R), "dst(m) = dst(R)")]
-    return found
+        pairs += [(a == dst(R), "a = dst(R)"), (dst(m) == dst(R), "dst(m) = dst(R)")]
+    return pairs
 
 
 def candidates(model: Model) -> Iterator[tuple[Literal, ...]]:
     """Yield the disjunctions of the grammar, the shortest first; about m or about a, not both."""
     literals = [
-        Literal(z3.Not(formula) if negated else formula, text, at, negated)
-        for at, (formula, text) in enumerate(atoms(model))
+        Literal(z3.Not(formula) if negated else formula, text, index, negated)
+        for index, (formula, text) in enumerate(atoms(model))
         for negated in (False, True)
     ]
     for count in range(1, MOST_LITERALS + 1):
@@ -120,54 +120,54 @@ def _about(literal: Literal) -> set[str]:
 
 
 def clause(chosen: Sequence[Literal]) -> Formula:
-    """Return a disjunction, for all m and a."""
+    """Return a disjunction, quantified over all m and a."""
     return z3.ForAll([m, a], z3.Or([one.formula for one in chosen]))
 
 
 def said(chosen: Sequence[Literal]) -> str:
-    """Return a disjunction as an implication."""
-    given = [one.text for one in chosen if one.negated]
+    """Return a disjunction as the text of an implication."""
+    premises = [one.text for one in chosen if one.negated]
     then = [one.text for one in chosen if not one.negated]
     right = " or ".join(then)
-    if not given:
+    if not premises:
         return right
     if not then:
-        return "not " + given[0] if len(given) == 1 else f"not ({' and '.join(given)})"
-    return f"{' and '.join(given)} implies {right}"
+        return "not " + premises[0] if len(premises) == 1 else f"not ({' and '.join(premises)})"
+    return f"{' and '.join(premises)} implies {right}"
 
 
 def linked_structures(model: Model, declared: Link, system: System) -> list[Structure]:
-    """Return the distinct structures of a link, one per choice of the marked message."""
+    """Return the distinct structures of a link, one per state and choice of the marked message."""
     seen: dict[tuple[object, ...], Structure] = {}
 
     def watch(structure: Structure) -> None:
         seen.setdefault(tuple(structure.values.values()), structure)
 
-    # Only the safety property is judged: the conjuncts are what is looked for.
-    found = link(evolve(model, conjuncts=()), declared, system, watch=watch)
-    if found.difference is not None:
-        raise InputError(f"model and Python differ, so nothing is suggested: {found.difference}")
+    # The link judges only safety, because the conjuncts are still unknown.
+    linked = link(evolve(model, conjuncts=()), declared, system, watch=watch)
+    if linked.difference is not None:
+        raise InputError(f"model and Python differ, so nothing is suggested: {linked.difference}")
     return list(seen.values())
 
 
 def true_everywhere(model: Model, structures: Sequence[Structure]) -> list[tuple[Literal, ...]]:
     """Return the candidates that are true in all structures and not implied by a shorter one.
 
-    An assignment of m and a in a structure makes some literals true: a bit mask. A candidate is
-    true everywhere if it shares a bit with every mask.
+    An assignment of m and a in a structure makes some literals true, and yields a bit mask. A
+    candidate is true everywhere if it shares a bit with every mask.
     """
-    found = atoms(model)
-    calls = [compiled(formula, structures[0].sizes, (m, a)) for formula, _ in found]
+    literals = atoms(model)
+    calls = [compiled(formula, structures[0].sizes, (m, a)) for formula, _ in literals]
     masks: set[int] = set()
     for structure in structures:
         look()
         sizes = structure.sizes
         for elements in product(range(sizes["Message"]), range(sizes["Actor"])):
             mask = 0
-            for at, call in enumerate(calls):
-                mask |= 1 << (2 * at + (not call.value(structure, *elements)))
+            for index, call in enumerate(calls):
+                mask |= 1 << (2 * index + (not call.value(structure, *elements)))
             masks.add(mask)
-    kept: list[tuple[Literal, ...]] = []
+    shortest: list[tuple[Literal, ...]] = []
     bits: list[int] = []
     for chosen in candidates(model):
         look()
@@ -175,28 +175,28 @@ def true_everywhere(model: Model, structures: Sequence[Structure]) -> list[tuple
         if any(own & shorter == shorter for shorter in bits):
             continue
         if all(own & mask for mask in masks):
-            kept.append(chosen)
+            shortest.append(chosen)
             bits.append(own)
-    return kept
+    return shortest
 
 
 def houdini(
     model: Model, clauses: Sequence[tuple[Literal, ...]], timeout: float = TIMEOUT
 ) -> list[tuple[Literal, ...]]:
-    """Return the greatest part of `clauses` that is inductive.
+    """Return the greatest inductive subset of `clauses`.
 
-    First small counterexamples to induction are collected, each of which takes away all that it
-    breaks; then the solver is asked about what is left, one by one.
+    First, small counterexamples to induction are collected, and each removes all clauses that it
+    breaks. Then the solver checks the remaining clauses one by one.
     """
-    left = [one for one in clauses if _initially(model, one)]
+    remaining = [one for one in clauses if _initially(model, one)]
     for sizes in (
         {"Actor": 2, "Message": 2},
         {"Actor": 3, "Message": 2},
         {"Actor": 2, "Message": 3},
     ):
-        left = _thinned(model, left, sizes, timeout)
-    while left:
-        trial = evolve(model, conjuncts=conjuncts(left), at_rest=None)
+        remaining = _thinned(model, remaining, sizes, timeout)
+    while remaining:
+        trial = evolve(model, conjuncts=conjuncts(remaining), at_rest=None)
         broken = {
             one.conjunct.name
             for one in obligations(trial)
@@ -204,8 +204,8 @@ def houdini(
         }
         if not broken:
             break
-        left = [one for one in left if said(one) not in broken]
-    return left
+        remaining = [one for one in remaining if said(one) not in broken]
+    return remaining
 
 
 def _initially(model: Model, chosen: tuple[Literal, ...]) -> bool:
@@ -217,25 +217,27 @@ def _initially(model: Model, chosen: tuple[Literal, ...]) -> bool:
 def _thinned(
     model: Model, clauses: list[tuple[Literal, ...]], sizes: dict[str, int], timeout: float
 ) -> list[tuple[Literal, ...]]:
-    """Take away what a small counterexample to induction breaks, until there is none."""
-    left = list(clauses)
+    """Remove clauses that a small counterexample to induction breaks, until there is none."""
+    remaining = list(clauses)
     for action in [*model.actions, *model.actions]:
-        while left:
+        while remaining:
             universe = Universe.of(model, sizes, timeout)
-            formulas = [clause(one) for one in left]
+            formulas = [clause(one) for one in remaining]
             after_it = z3.Or([z3.Not(after(formula, action)) for formula in formulas])
-            found = universe.find(*formulas, action.guard, after_it, free=action.params)
-            if found is None:
+            example = universe.find(*formulas, action.guard, after_it, free=action.params)
+            if example is None:
                 break
-            last = applied(found.structure, action, found.free)
-            left = [
-                one for one, formula in zip(left, formulas, strict=True) if true_in(last, formula)
+            last = applied(example.structure, action, example.free)
+            remaining = [
+                one
+                for one, formula in zip(remaining, formulas, strict=True)
+                if true_in(last, formula)
             ]
-    return left
+    return remaining
 
 
 def conjuncts(clauses: Sequence[tuple[Literal, ...]]) -> tuple[Conjunct, ...]:
-    """Return clauses as conjuncts that are called what they say."""
+    """Return clauses as conjuncts that are named by their text."""
     return tuple(Conjunct(said(one), said(one), clause(one)) for one in clauses)
 
 
@@ -246,14 +248,14 @@ def suggest(
     timeout: float = TIMEOUT,
     say: Callable[[str], None] = lambda _text: None,
 ) -> Suggestion:
-    """Look for an invariant of a linked model; its own conjuncts are not used.
+    """Search for an invariant of a linked model, without using its own conjuncts.
 
     Args:
-        model: relations, actions and safety are taken from it.
-        declared: how it is linked.
-        system: the bounds within which candidates have to be true.
-        timeout: for each question to the solver, in seconds.
-        say: told what is under way.
+        model: the model; only its relations, actions and safety are used.
+        declared: the model's link.
+        system: the system in whose states the candidates must be true.
+        timeout: seconds for each question to the solver.
+        say: called with progress messages.
     """
     started = time.monotonic()
     say("exploring")
@@ -272,7 +274,7 @@ def suggest(
 
 
 def _enough(model: Model, timeout: float) -> tuple[Conjunct, ...]:
-    """Return conjuncts that are inductive without the others and give safety."""
+    """Return conjuncts that are inductive without the others and imply safety."""
     every = list(obligations(model))
     wanted: set[str] = set()
     more = used(every[-1], model, timeout)
@@ -288,7 +290,7 @@ def _enough(model: Model, timeout: float) -> tuple[Conjunct, ...]:
 
 
 def text(found: Suggestion) -> str:
-    """Return what was found, for people."""
+    """Return a suggestion as text."""
     model, proof = found.proof.model, found.proof
     lines = [
         f"{model.protocol}: {found.tried:,} candidates, {found.linked:,} true in all "

@@ -1,10 +1,10 @@
 """Refuses models whose proof would be vacuous.
 
-Everything follows from axioms that contradict each other. If the axioms imply the claim, the proof
-says nothing about the protocol. An action that can never happen keeps every invariant. So a proof
+Axioms that contradict each other imply everything. If the axioms imply the claim, the proof says
+nothing about the protocol. An action that can never happen preserves every invariant. So a proof
 needs a system that satisfies the axioms, a state that violates the claim, and for each action a
 state that satisfies its guards and the invariant. A small state shows that a need is met. Without
-one, the solver looks for a contradiction, and its answer refuses the model.
+one, the solver looks for a contradiction. If it finds one, the model is refused.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.vocabulary import Action, AtRest, Formula, Model
 
 LARGEST = 6
-"""The small states have up to this many elements."""
+"""The most elements of the small states."""
 
 Named: TypeAlias = tuple[tuple[str, Formula], ...]
-"""Formulas, and what each of them is called in an error."""
+"""Formulas, each with its name in an error."""
 
 
 @frozen(eq=False)
@@ -70,7 +70,7 @@ def undecided(model: Model, timeout: float) -> tuple[str, ...]:
 
 
 def needs(model: Model) -> Iterator[Need]:
-    """Yield what must be possible, the most basic first."""
+    """Yield the model's needs, the most basic first."""
     axioms = tuple((f"the axiom {name!r}", axiom) for name, axiom in model.axioms)
     states = axioms + tuple((f"the conjunct {c.name!r}", c.formula) for c in model.conjuncts)
     yield Need(
@@ -129,17 +129,17 @@ def is_possible(model: Model, need: Need, timeout: float) -> bool:
     until = time.monotonic() + timeout
     formulas = [formula for _, formula in need.given]
     for sizes in sizes_of(model, LARGEST):
-        left = until - time.monotonic()
-        if left <= 0:
+        seconds_left = until - time.monotonic()
+        if seconds_left <= 0:
             return False
-        universe = Universe.of(model, sizes, left)
+        universe = Universe.of(model, sizes, seconds_left)
         if universe.find(*formulas, need.wanted, free=need.params) is not None:
             return True
     return False
 
 
 def contradiction(need: Need, timeout: float) -> tuple[Any, list[str]]:
-    """Return the solver's answer on all formulas together, and the names of those that clash."""
+    """Return the solver's answer on all formulas together, and the names in a contradiction."""
     solver = solver_for(timeout)
     solver.set("unsat_core", True)
     solver.set("core.minimize", True)

@@ -3,7 +3,7 @@
 The claims are about the marked message R. The ghosts `knows` and `tainted` follow R, and no guard
 and no other relation may depend on R or a ghost. Only `causal_send`, `deliver` and `deliver_at` may
 change the relations of the claims. Axioms may only be about the system, and a claim must be the
-property that it is called.
+property whose name it has.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ MADE = (causal_send(), deliver(()), deliver_at(()))
 
 
 def validate(model: Model) -> Model:
-    """Return a model whose formulas have both readings and whose claims are about its actions.
+    """Return the model if the solver and Python can read its formulas and its claims are sound.
 
     Raises:
-        InputError: it is not such a model; the text says what to change.
+        InputError: it is not such a model; the message says what to change.
     """
     _check_relations(model)
     _check_names("action", [action.name for action in model.actions])
@@ -151,7 +151,7 @@ def _check_update(model: Model, action: Action, update: Update) -> None:
 
 
 def _check_variables(model: Model, what: str, variables: Sequence[Any]) -> None:
-    """Refuse what is no variable, and variables that are the same or a mark."""
+    """Refuse objects that are not variables, repeated variables, and R and D."""
     for variable in variables:
         if not (z3.is_const(variable) and z3.is_app_of(variable, z3.Z3_OP_UNINTERPRETED)):
             raise InputError(f"{what}: {variable} is no variable; make it with messages() or so")
@@ -177,8 +177,8 @@ def _refuse_ghosts(model: Model, what: str, names: set[str]) -> None:
 
 
 def _check_application(model: Model) -> None:
-    """Refuse a model whose application events are not followed as the vocabulary follows them."""
-    made = set()
+    """Refuse a model whose application events do not change the ghosts as the vocabulary does."""
+    kinds = set()
     for action in model.actions:
         updates = [
             u for u in action.updates if any(_same_relation(u.relation, f) for f in FOLLOWED)
@@ -193,9 +193,9 @@ def _check_application(model: Model) -> None:
                 "claims would not be about its events; make it with causal_send(), deliver() or "
                 "deliver_at(), and give these your guards and updates"
             )
-        made.add(like[0].name)
+        kinds.add(like[0].name)
     for name in ("causal-send", "deliver"):
-        if name not in made:
+        if name not in kinds:
             raise InputError(
                 f"no action of the model is a {name}, so that its claims would be about nothing; "
                 f"add one that is made with {name.replace('-', '_')}()"
@@ -203,7 +203,7 @@ def _check_application(model: Model) -> None:
 
 
 def _is_made_like(action: Action, updates: Sequence[Update], made: Action) -> bool:
-    """Return whether an action has the guards of another, and no other application events."""
+    """Return whether an action has the guards of `made` and no other application events."""
     guards = {guard.formula.get_id() for guard in action.guards}
     return (
         {_key(update) for update in updates} == {_key(update) for update in made.updates}
@@ -213,7 +213,7 @@ def _is_made_like(action: Action, updates: Sequence[Update], made: Action) -> bo
 
 
 def _key(update: Update) -> tuple[int, ...]:
-    """Return numbers that are equal where two updates are the same expression."""
+    """Return a key that is equal for two updates with the same expression."""
     terms = (update.relation.symbol, *update.variables, update.formula)
     return tuple(term.get_id() for term in terms)
 
@@ -279,20 +279,20 @@ def _read(model: Model, what: str, formula: Formula, variables: Sequence[Any] = 
     """Return the names of the relations, functions and marks that a formula reads.
 
     Raises:
-        InputError: it is no formula, something else is free in it, it reads a relation that the
-            model does not have, or it has no reading on finite structures.
+        InputError: it is not a formula, has other free variables, reads a relation that the model
+            does not have, or cannot be evaluated on finite structures.
     """
     if not z3.is_bool(formula):
         raise InputError(
             f"{what} is {formula!r}, which is no formula; use a z3 expression of sort Bool"
         )
     bound = [variable.decl() for variable in variables]
-    known = [*(mark.decl() for mark in MARKS), *FUNCTIONS, *(r.symbol for r in model.relations)]
+    declared = [*(mark.decl() for mark in MARKS), *FUNCTIONS, *(r.symbol for r in model.relations)]
     names = set()
     for symbol in symbols(formula):
         if any(symbol.eq(one) for one in bound):
             continue
-        if not any(symbol.eq(one) for one in known):
+        if not any(symbol.eq(one) for one in declared):
             raise _missing(model, what, symbol)
         names.add(symbol.name())
     compiled(formula, dict.fromkeys(model.sorts, 1), variables)
@@ -300,7 +300,7 @@ def _read(model: Model, what: str, formula: Formula, variables: Sequence[Any] = 
 
 
 def _missing(model: Model, what: str, symbol: Any) -> InputError:
-    """Return the error for a symbol that is neither of the model nor bound."""
+    """Return the error for a symbol that is neither bound nor in the model."""
     if symbol.arity() == 0:
         return InputError(
             f"{what} is about one {symbol.name()}, which nothing binds; bind it with ForAll or "

@@ -1,11 +1,12 @@
-"""What abstract models are written with: sorts, relations, actions, conjuncts, the marked message.
+"""The vocabulary of abstract models: sorts, relations, actions, conjuncts, the marked message.
 
 A model describes the states of a protocol as relations over actors and messages, for any number of
-both. One arbitrary message R is marked, and the ghost relations `knows` and `tainted` follow what
-is causally after it; because R is arbitrary, what is proved about R is proved about every message.
+both. One arbitrary message R is marked. The ghost relations `knows` and `tainted` contain the
+actors and messages that are causally after R. Because R is arbitrary, a proof about R is a proof
+about every message.
 
-Formulas are z3's own expressions. `antecede.checker.prove.formula` gives them their second reading:
-evaluated on a finite structure.
+Formulas are z3's own expressions. `antecede.checker.prove.formula` also evaluates them on finite
+structures.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Term: TypeAlias = Any
 ACTOR: Any = z3.DeclareSort("Actor")
 MESSAGE: Any = z3.DeclareSort("Message")
 TIME: Any = z3.DeclareSort("Time")
-"""Values of a logical clock; only models that use them have any."""
+"""Values of a logical clock; only models with clocks have them."""
 
 SORTS: dict[str, Any] = {"Actor": ACTOR, "Message": MESSAGE, "Time": TIME}
 
@@ -34,36 +35,36 @@ dst: Any = z3.Function("dst", MESSAGE, ACTOR)
 R: Any = z3.Const("R", MESSAGE)
 """The marked message."""
 D: Any = z3.Const("D", ACTOR)
-"""Where the marked message is followed to, in models with several destinations per message."""
+"""A destination of the marked message, for models with several destinations per message."""
 
 
 def messages(names: str) -> Any:
     """Return message variables, one per name."""
-    found = [z3.Const(name, MESSAGE) for name in names.split()]
-    return found if len(found) > 1 else found[0]
+    variables = [z3.Const(name, MESSAGE) for name in names.split()]
+    return variables if len(variables) > 1 else variables[0]
 
 
 def actors(names: str) -> Any:
     """Return actor variables, one per name."""
-    found = [z3.Const(name, ACTOR) for name in names.split()]
-    return found if len(found) > 1 else found[0]
+    variables = [z3.Const(name, ACTOR) for name in names.split()]
+    return variables if len(variables) > 1 else variables[0]
 
 
 def times(names: str) -> Any:
-    """Return clock values as variables, one per name."""
-    found = [z3.Const(name, TIME) for name in names.split()]
-    return found if len(found) > 1 else found[0]
+    """Return variables for clock values, one per name."""
+    variables = [z3.Const(name, TIME) for name in names.split()]
+    return variables if len(variables) > 1 else variables[0]
 
 
 @frozen(eq=False)
 class Relation:
-    """A relation of the model's state, or one that never changes.
+    """A relation of the model's state, or a relation that never changes.
 
     Attributes:
-        name: as in formulas.
-        sorts: of its arguments.
-        words: what it says, with {0}, {1} for the arguments.
-        rigid: no action changes it; the structure of the system, such as a tree.
+        name: the name in formulas.
+        sorts: the sorts of its arguments.
+        words: its meaning as a sentence, with {0}, {1} for the arguments.
+        rigid: no action changes it; it describes the system's structure, such as a tree.
         ghost: it depends on which message is marked.
     """
 
@@ -79,13 +80,13 @@ class Relation:
         return z3.Function(self.name, *self.sorts, z3.BoolSort())
 
     def __call__(self, *arguments: Term) -> Formula:
-        """Return the atom that the relation is true of `arguments`."""
+        """Return the atom that applies the relation to `arguments`."""
         return self.symbol(*arguments)
 
 
 @frozen(eq=False)
 class Update:
-    """What a relation is after an action: `formula` over `variables`, read in the state before."""
+    """The value of a relation after an action: `formula` over `variables`, in the state before."""
 
     relation: Relation
     variables: tuple[Any, ...]
@@ -97,9 +98,9 @@ class Guard:
     """A condition of an action.
 
     Attributes:
-        name: what it is called in reports.
-        formula: over the action's parameters.
-        needed: the proof is expected to fail without it; `prove --mutants` checks that.
+        name: the name in reports.
+        formula: a formula over the action's parameters.
+        needed: the proof is expected to fail without the guard; `prove --mutants` checks that.
     """
 
     name: str
@@ -109,17 +110,17 @@ class Guard:
 
 @frozen(eq=False)
 class Action:
-    """Something that can happen, for any values of its parameters for which the guards are true.
+    """A step of the model, for all values of its parameters that satisfy the guards.
 
     Attributes:
-        name: what happens.
+        name: the name in reports.
         params: variables.
-        guards: all of them must be true.
-        updates: of the relations that change; all read the state before.
-        words: what happens, with {0}, {1} for the parameters.
-        urgent: the protocol takes it as soon as it can, within the same step; the link checks that
-            none is left over after a step.
-        environment: it is the application's to take, so at rest it may still be possible.
+        guards: the guards; all of them must be true.
+        updates: the changes of relations; all formulas read the state before.
+        words: the action as a sentence, with {0}, {1} for the parameters.
+        urgent: the protocol takes the action as soon as it can, within the same step; the link
+            checks that no urgent action is still enabled after a step.
+        environment: the application takes the action, so it may still be enabled at rest.
     """
 
     name: str
@@ -132,7 +133,7 @@ class Action:
 
     @property
     def guard(self) -> Formula:
-        """All guards together."""
+        """The conjunction of all guards."""
         return z3.And([guard.formula for guard in self.guards])
 
 
@@ -141,11 +142,11 @@ class Conjunct:
     """One part of the inductive invariant.
 
     Attributes:
-        name: what it is called in reports.
-        says: the same in words.
-        formula: closed.
-        lemma: the lemma of the paper that it stands for, or "".
-        needed: the proof is expected to fail without it.
+        name: the name in reports.
+        says: the conjunct as a sentence.
+        formula: a closed formula.
+        lemma: the corresponding lemma of the paper, or "".
+        needed: the proof is expected to fail without the conjunct.
     """
 
     name: str
@@ -157,11 +158,11 @@ class Conjunct:
 
 @frozen(eq=False)
 class AtRest:
-    """Liveness at rest: where nothing but the application can act, nothing is left undone.
+    """Liveness at rest: if only the application can act, nothing is left undone.
 
     Attributes:
-        undone: what must not be at rest; closed.
-        says: the claim in words.
+        undone: the condition that must be false at rest; closed.
+        says: the claim as a sentence.
         least: instances of the least-element principle: (message variable, property). If some
             message has the property, then some message has it and none `before` it does. That is
             true because `before` is a strict order and finitely many messages were sent.
@@ -185,20 +186,20 @@ def _least(x: Term, holds: Formula) -> Formula:
 
 @frozen(eq=False)
 class Model:
-    """An abstract model of a protocol, what is claimed of it, and the invariant that shows it.
+    """An abstract model of a protocol, its claims, and the invariant that proves them.
 
     Attributes:
-        protocol: the name of the protocol it is a model of.
-        title: what is modelled, in one line.
-        source: of the protocol and, where there is one, of the pen-and-paper proof.
-        relations: all of them, ghosts included.
-        actions: all that can happen.
-        conjuncts: the inductive invariant is all of them together.
-        safety: what follows from the invariant.
-        axioms: what is true of every system of this kind (of every tree, say); rigid.
+        protocol: the name of the modelled protocol.
+        title: a one-line description.
+        source: citations of the protocol and of its pen-and-paper proof, if there is one.
+        relations: all relations, including ghosts.
+        actions: all actions.
+        conjuncts: the parts of the inductive invariant.
+        safety: the safety property that the invariant must imply.
+        axioms: assumptions about the system (for example, about trees); rigid.
         at_rest: liveness at rest, if it is claimed.
         expected: PROVED, or FAILED for a model of a broken protocol.
-        link: module:OBJECT of what links it to the Python, or None.
+        link: module:OBJECT of the link to the Python, or None.
     """
 
     protocol: str
@@ -214,16 +215,16 @@ class Model:
     link: str | None = None
 
     def action(self, name: str) -> Action:
-        """Return the action of that name."""
+        """Return the action with this name."""
         return next(action for action in self.actions if action.name == name)
 
     def relation(self, name: str) -> Relation:
-        """Return the relation of that name."""
+        """Return the relation with this name."""
         return next(relation for relation in self.relations if relation.name == name)
 
     @property
     def stopped(self) -> tuple[Formula, ...]:
-        """That nothing but the application can act, as closed formulas."""
+        """Closed formulas which say that only the application can act."""
         return tuple(
             z3.Not(z3.Exists(list(action.params), action.guard))
             for action in self.actions
@@ -232,7 +233,7 @@ class Model:
 
     @property
     def sorts(self) -> tuple[str, ...]:
-        """The names of the sorts that its relations are over; actors and messages always."""
+        """The names of the sorts of its relations; always with actors and messages."""
         used = {s.name() for r in self.relations for s in r.sorts} | {"Actor", "Message"}
         return tuple(name for name in SORTS if name in used)
 
@@ -241,24 +242,24 @@ class Model:
 
 
 def becomes(relation: Relation, variables: Sequence[Any], formula: Formula) -> Update:
-    """Make the relation true of exactly what `formula` says, over `variables`."""
+    """Return the update that sets the relation to `formula`, over `variables`."""
     return Update(relation, tuple(variables), formula)
 
 
 def gains(relation: Relation, *arguments: Term) -> Update:
-    """Make the relation true of `arguments`, too."""
+    """Return the update that adds the tuple `arguments` to the relation."""
     u = _formals(relation)
     same = z3.And([a == b for a, b in zip(u, arguments, strict=True)])
     return Update(relation, u, z3.Or(relation(*u), same))
 
 
 def gains_all(relation: Relation, variables: Sequence[Any], formula: Formula) -> Update:
-    """Make the relation true of all that `formula` says, too."""
+    """Return the update that adds all tuples that satisfy `formula`."""
     return Update(relation, tuple(variables), z3.Or(relation(*variables), formula))
 
 
 def loses_all(relation: Relation, variables: Sequence[Any], formula: Formula) -> Update:
-    """Make the relation false of all that `formula` says."""
+    """Return the update that removes all tuples that satisfy `formula`."""
     return Update(relation, tuple(variables), z3.And(relation(*variables), z3.Not(formula)))
 
 
@@ -266,7 +267,7 @@ def _formals(relation: Relation) -> tuple[Any, ...]:
     return tuple(z3.Const(f"u{k}", sort) for k, sort in enumerate(relation.sorts))
 
 
-# --- what every model has: the application's events, their order, and the ghost of R
+# --- the parts of every model: the application's events, their order, and R's ghosts
 
 sent = Relation("sent", (MESSAGE,), "{0} was causal-sent")
 before = Relation("before", (MESSAGE, MESSAGE), "{0} was causal-sent before {1} by the same actor")
@@ -278,7 +279,7 @@ APPLICATION = (sent, before, delivered, knows, tainted)
 to = Relation("to", (MESSAGE, ACTOR), "{0} is for {1}", rigid=True)
 delivered_at = Relation("delivered", (MESSAGE, ACTOR), "{0} was delivered at {1}")
 APPLICATION_OF_MANY = (sent, before, to, delivered_at, knows, tainted)
-"""The same where a message may have several destinations."""
+"""The relations of the application if a message may have several destinations."""
 
 c: Any = z3.Const("c", MESSAGE)
 """The message of an action."""
@@ -289,9 +290,9 @@ _a, _b = actors("a b")
 def causal_send(
     guards: Sequence[Guard] = (), updates: Sequence[Update] = (), params: Sequence[Any] = ()
 ) -> Action:
-    """The application of src(c) hands c to the protocol; R's ghost follows.
+    """Return the action by the application of src(c) that hands c to the protocol.
 
-    `guards`, `updates` and more `params` are the protocol's own.
+    The action updates R's ghosts. `guards`, `updates` and further `params` are the protocol's own.
     """
     return Action(
         name="causal-send",
@@ -312,7 +313,7 @@ def causal_send(
 def deliver(
     guards: Sequence[Guard], updates: Sequence[Update] = (), *, urgent: bool = False
 ) -> Action:
-    """Deliver c at dst(c); R's ghost follows. `guards` and `updates` are the protocol's own."""
+    """Return the action that delivers c at dst(c), and updates R's ghosts."""
     return Action(
         name="deliver",
         params=(c,),
@@ -330,7 +331,7 @@ def deliver(
 def deliver_at(
     guards: Sequence[Guard], updates: Sequence[Update] = (), *, urgent: bool = False
 ) -> Action:
-    """Deliver c at one destination a; R's ghost follows."""
+    """Return the action that delivers c at one destination a, and updates R's ghosts."""
     return Action(
         name="deliver",
         params=(c, _a),
@@ -377,7 +378,7 @@ FIFO_DELIVERY = Conjunct(
     ),
 )
 PROPERTIES = (CAUSAL_DELIVERY, CAUSAL_DELIVERY_OF_MANY, FIFO_DELIVERY)
-"""What may be claimed under these names."""
+"""The properties that models may claim under these names."""
 
 NO_SELF_SENDS = ("no actor sends to itself", z3.ForAll([_x], src(_x) != dst(_x)))
 NO_SELF_SENDS_OF_MANY = (
@@ -398,22 +399,22 @@ GHOST_IS_OF_SENT = (
         needed=False,
     ),
 )
-"""True in every model."""
+"""A conjunct that is true in every model."""
 
 
 def variant(model: Model, **changes: Any) -> Model:
-    """Return the model with other values of some attributes."""
+    """Return a copy of the model with some attributes changed."""
     return evolve(model, **changes)
 
 
 def replaced(
     actions: Sequence[Action], name: str, change: Callable[[Action], Action]
 ) -> tuple[Action, ...]:
-    """Return the actions with `change` applied to the one of that name."""
+    """Return the actions, with `change` applied to the action with this name."""
     return tuple(change(action) if action.name == name else action for action in actions)
 
 
 def without_guard(action: Action, name: str) -> Action:
-    """Return the action without the guard of that name."""
+    """Return the action without the guard with this name."""
     assert name in [guard.name for guard in action.guards]
     return evolve(action, guards=tuple(g for g in action.guards if g.name != name))

@@ -1,7 +1,8 @@
-"""Memory that grows in place: address space is reserved at once, pages are used when touched.
+"""Arrays that grow in place: address space is reserved at once, pages are used when touched.
 
-An arena may live in a file (`--spill`): then the operating system can write its pages out. The file
-has no name once it is open, so that it is gone when the process ends, however that happens.
+An arena may live in a file (`--spill`), so that the operating system can write its pages out.
+The file is unlinked as soon as it is open. It is therefore gone when the process ends, whatever
+the reason.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ class Arena:
     """A one-dimensional array that can grow without being copied.
 
     Attributes:
-        dtype: of its elements.
-        reserve_bytes: of address space; the array cannot grow beyond them.
-        name: what it holds, for messages and checkpoints.
-        folder: where it is spilled to, or None for anonymous memory.
-        array: the whole reservation, as an array; only elements that were ensured may be touched.
+        dtype: the type of the elements.
+        reserve_bytes: bytes of reserved address space; the array cannot grow beyond them.
+        name: the content, as named in messages and checkpoints.
+        folder: the folder of the spill file, or None for anonymous memory.
+        array: the whole reservation; touch only elements that `ensure` covered.
     """
 
     dtype: Any
@@ -103,10 +104,10 @@ class Arena:
             self._check_disk(self._extend_file(size))
 
     def _extend_file(self, size: int) -> int:
-        """Have the disk keep room for `size` bytes, for there is no error on a write to a map.
+        """Allocate `size` bytes on disk now, because a write to a mapping cannot report an error.
 
         Returns:
-            The number of the error, or 0.
+            The error number, or 0.
         """
         try:
             os.posix_fallocate(self._descriptor, self._backed, size - self._backed)
@@ -125,25 +126,25 @@ class Arena:
             raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
 
     def release(self, elements: int) -> None:
-        """Give back the memory or disk behind the first `elements`; what was there is lost."""
+        """Free the memory or disk space behind the first `elements`; their content is lost."""
         used = _whole_pages(elements * self.array.itemsize)
         if used >= self._backed:
             return
         advice = mmap.MADV_DONTNEED if self.folder is None else mmap.MADV_REMOVE
-        # Some file systems cannot free a part of a file; then it keeps its size.
+        # Some file systems cannot free a part of a file. The file then keeps its size.
         with contextlib.suppress(OSError):
             self._map.madvise(advice, used, self._backed - used)
             self._backed = used
 
     @property
     def file_bytes(self) -> int:
-        """How much it takes on disk."""
+        """The arena's size on disk."""
         return self._backed if self._descriptor >= 0 else 0
 
     def close(self) -> None:
-        """Give the memory, and the file, back."""
+        """Free the memory, and the file."""
         self.array = np.empty(0, self.dtype)
-        # Where somebody still holds a view, the mapping goes with the last one.
+        # If a view of the array still exists, the mapping is closed together with the last view.
         with contextlib.suppress(BufferError):
             self._map.close()
         self._forget_file()
@@ -156,13 +157,13 @@ class Arena:
 
 @define(eq=False)
 class Arenas:
-    """Makes the arenas of one run, and gives them back.
+    """Creates the arenas of one run, and closes them.
 
     Attributes:
-        spill: a folder for arenas, or None for memory.
-        in_memory: names of arenas that are not spilled.
-        reserve_bytes: of address space, for each.
-        made: those that were made.
+        spill: the folder for spill files, or None for memory.
+        in_memory: names of arenas that are never spilled.
+        reserve_bytes: bytes of address space for each arena.
+        made: the arenas that exist.
     """
 
     spill: Path | None
@@ -171,7 +172,7 @@ class Arenas:
     made: list[Arena] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        """Make the folder if it is not there."""
+        """Create the folder if it does not exist."""
         if self.spill is not None:
             try:
                 self.spill.mkdir(parents=True, exist_ok=True)
@@ -199,11 +200,11 @@ class Arenas:
 
     @property
     def spilled_bytes(self) -> int:
-        """How much is in files now."""
+        """Bytes in spill files now."""
         return sum(arena.file_bytes for arena in self.made)
 
     def close(self) -> None:
-        """Give all the memory and all files back."""
+        """Close all arenas."""
         for arena in self.made:
             arena.close()
         self.made.clear()
@@ -238,10 +239,10 @@ def _anonymous(size: int) -> mmap.mmap:
 
 
 def _check_memory(name: str, more: int) -> None:
-    """Stop in time: the system ends a process that uses the last memory without a word.
+    """Fail before memory runs out, because the system then kills the process without a message.
 
     Raises:
-        CapacityError: there is too little memory for `more` bytes.
+        CapacityError: fewer than `more` bytes of memory are free.
     """
     available = available_memory_bytes()
     if available is not None and more > available - machine_memory_bytes() // 64:
@@ -252,11 +253,11 @@ def _check_memory(name: str, more: int) -> None:
 
 
 def reserve_bytes(arenas: int) -> int:
-    """Return how many bytes of address space each of `arenas` arenas may reserve.
+    """Return the bytes of address space that each of `arenas` arenas may reserve.
 
-    Reserving costs nothing, so each gets as much as there is memory. Where the process may have
-    less address space (`ulimit -v`), the arenas divide half of it: the rest is for all else.
+    A reservation costs nothing, so each arena reserves as much as the machine has memory. If the
+    address space is limited (`ulimit -v`), the arenas share half of the remaining space.
     """
-    left = address_space_left_bytes()
+    address_space = address_space_left_bytes()
     memory = machine_memory_bytes()
-    return memory if left is None else min(memory, left // (2 * arenas))
+    return memory if address_space is None else min(memory, address_space // (2 * arenas))

@@ -1,10 +1,10 @@
-"""Where compiled kernels are kept, so that they are compiled once.
+"""The cache of compiled kernels, so that they are compiled only once.
 
-The folder is named by a digest of all sources that kernels are made of: a kernel contains those
-that it calls, so whoever edits one of them must get all of them anew. Numba's own cache looks at
-the file of the outermost one only.
+The folder is named by a digest of all kernel sources. A kernel contains the kernels that it calls,
+so an edit of one source must invalidate all of them. Numba's own cache looks only at the outermost
+kernel's file.
 
-Nothing here imports Numba.
+This module does not import Numba.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from antecede.checker import memory
 from antecede.checker.reading import content_of
 
 KEPT_DAYS = 30
-"""After this many days without use, kernels of other sources are removed."""
+"""Days without use after which kernels of other sources are removed."""
 
 LOADING, COMPILING = 200 << 20, 400 << 20
-"""Bytes of memory that kernels need: kept ones, and those that must be compiled.
+"""Bytes of memory that kernels need: cached ones, and kernels that must be compiled.
 
 Measured with Numba 0.68 and Python 3.11 on Linux: the process takes 165 MB after it has loaded all
 kernels of breadth-first search, and 360 MB after it has compiled them.
 """
 
 SPACE, COMPILING_SPACE = 600 << 20, 600 << 20
-"""Bytes of address space that kernels need, and what compiling adds, but for cores and threads.
+"""Bytes of address space for cached kernels, and for compiling in addition; plus cores and threads.
 
 Measured as above, on two cores: LLVM and the C library aborted searches on one thread up to
 575 MB (`ulimit -v`), on eight threads up to 650 MB, and compiling up to 650 MB. A search needs more
@@ -47,39 +47,39 @@ SPACE_PER_CORE = 40 << 20
 """OpenBLAS, which NumPy loads, maps a buffer of 32 MB and a stack of 8 MB per core."""
 
 SPACE_PER_THREAD = 20 << 20
-"""For a stack of 8 MB, twice, and what the C library keeps; a heap of its own is optional."""
+"""A stack of 8 MB, twice, and the C library's overhead; a heap per thread is optional."""
 
 EACH, EACH_COMPILED = 32 << 20, 150 << 20
-"""Bytes that must be left when one more kernel is loaded, and when one is compiled."""
+"""Bytes that must be free to load one more kernel, and to compile one."""
 
 _SOURCES = Path(__file__).parent / "kernels"
 
 
 def home_of(file: str) -> Path | None:
-    """Return the folder of kernels that stand alone, and None for one of those of the search."""
+    """Return the folder of a file with stand-alone kernels; None for the kernels of a search."""
     folder = Path(file).parent
     return None if folder == _SOURCES else folder
 
 
 @functools.cache
 def digest(home: Path | None = None) -> str:
-    """Return a digest of the kernels' sources and of the Python that runs them.
+    """Return a digest of the kernels' sources and of the Python version.
 
     Args:
-        home: the folder of other kernels; those of the search may be called by them.
+        home: the folder of other kernels, which may call the kernels of a search.
     """
-    found = hashlib.blake2b(sys.version.encode(), digest_size=8)
+    hasher = hashlib.blake2b(sys.version.encode(), digest_size=8)
     for sources in filter(None, (_SOURCES, home)):
         for file in sorted(sources.glob("*.py")):
-            found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return found.hexdigest()
+            hasher.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return hasher.hexdigest()
 
 
 def places() -> list[Path]:
-    """Return the folders where compiled kernels may be kept, the best one first.
+    """Return the folders where compiled kernels may be cached, the best one first.
 
-    They are the one that NUMBA_CACHE_DIR names; if there is none, the user's folder for caches and
-    that of the sources.
+    If NUMBA_CACHE_DIR is set, only its folder counts. Otherwise they are the user's cache folder
+    and the folder of the sources.
     """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
@@ -89,7 +89,7 @@ def places() -> list[Path]:
 
 
 def compiled_in(home: Path | None = None) -> Path | None:
-    """Return the folder that has the kernels of these sources, or None: they must be compiled."""
+    """Return the folder that has the kernels of these sources, or None if they must be compiled."""
     folders = (place / f"kernels-{digest(home)}" for place in places())
     wanted = "levels.expand-*.nbi" if home is None else "*.nbi"
     return next((folder for folder in folders if _holds(folder, wanted)), None)
@@ -103,13 +103,13 @@ def _holds(folder: Path, wanted: str) -> bool:
 
 
 def lacking(threads: int = 1, home: Path | None = None) -> str | None:
-    """Return why kernels cannot be loaded, or None if there is enough memory for them.
+    """Return the reason why kernels cannot be loaded, or None if there is enough memory.
 
-    It must be asked before NumPy and Numba are imported. If LLVM gets no memory, it ends the
-    process, and no exception tells anybody.
+    Call it before NumPy and Numba are imported. If LLVM gets no memory, it ends the process
+    without an exception.
 
     Args:
-        threads: that the kernels run on.
+        threads: the number of threads that run the kernels.
         home: as in `digest`.
     """
     if f"{__package__}.kernels" in sys.modules:
@@ -124,21 +124,21 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
 
 @functools.cache
 def folder(home: Path | None = None) -> Path | None:
-    """Return the folder where compiled kernels are kept; None if no place can be written to."""
-    found = compiled_in(home)
-    if found is not None and _writable(found):
-        os.utime(found)
-        return found
+    """Return the folder for compiled kernels; None if no place can be written to."""
+    compiled = compiled_in(home)
+    if compiled is not None and _writable(compiled):
+        os.utime(compiled)
+        return compiled
     for place in places():
         here = place / f"kernels-{digest(home)}"
         if _writable(here):
             _remove_old(place, here)
             return here
-    return found
+    return compiled
 
 
 def _writable(folder: Path) -> bool:
-    """Make a folder if it is not there; return whether files can be written to it."""
+    """Create a folder if it does not exist; return whether files can be written to it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -148,7 +148,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _remove_old(place: Path, kept: Path) -> None:
-    """Remove kernels of other sources that nobody used for long."""
+    """Remove kernels of other sources that were not used for `KEPT_DAYS`."""
     old = time.time() - KEPT_DAYS * 24 * 3600
     for other in place.glob("kernels-*"):
         with contextlib.suppress(OSError):
@@ -157,19 +157,19 @@ def _remove_old(place: Path, kept: Path) -> None:
 
 
 MOST_BYTES = 1 << 28
-"""A kept kernel has fewer bytes."""
+"""The size in bytes that a cached kernel stays below."""
 
 
 def sealed(data: bytes, file: str) -> bytes:
-    """Return data with a digest, by which `opened` knows that they are those of this file."""
+    """Return `data` with a digest that binds the data to this file; see `opened`."""
     return _seal(data, file) + data
 
 
 def opened(file: str) -> bytes | None:
-    """Return what was sealed for a file, or None if it is damaged or was written for another one.
+    """Return the data sealed for a file; None if they are damaged or belong to another file.
 
     Raises:
-        InputError: it cannot be read, or is no regular file.
+        InputError: the file cannot be read, or is not a regular file.
     """
     data = content_of(file, "the kernel", MOST_BYTES)
     content = data[16:]
@@ -177,13 +177,13 @@ def opened(file: str) -> bytes | None:
 
 
 def _seal(data: bytes, file: str) -> bytes:
-    """Return a digest of data and of the file's name, which says whose kernel it is."""
+    """Return a digest of the data and of the file's name, which identifies the kernel."""
     name = os.fsencode("/".join(Path(file).parts[-2:]))
     return hashlib.blake2b(name + b"\0" + data, digest_size=16).digest()
 
 
 def unpickled(data: bytes) -> Any:
-    """Return what Numba wrote; only for files in a folder of ours that are as they were written."""
+    """Return an object that Numba pickled; only for unchanged files in a folder of ours."""
     return pickle.loads(data)
 
 
@@ -191,7 +191,7 @@ _said: set[str] = set()
 
 
 def say(problem: str) -> None:
-    """Write on standard error, once, what is wrong with the kept kernels and what is done."""
+    """Print a problem with the cache and its consequence on standard error, once per problem."""
     if problem not in _said:
         _said.add(problem)
         print(f"antecede: {problem}", file=sys.stderr, flush=True)

@@ -1,19 +1,19 @@
-"""Checkpoints: a search is written to disk now and then, and goes on from there after its death.
+"""Checkpoints: a search is saved to disk now and then, and can continue after its process died.
 
-A folder of checkpoints holds one that is complete, such as `checkpoint-000007`, with these files:
+A checkpoint folder holds one complete checkpoint, such as `checkpoint-000007`, with these files:
 
 * `manifest.json`: the check, and size and checksum of every other file;
-* `state.json`: where the search is, and which calls of the protocol its tables were made from;
+* `state.json`: the state of the search, and the calls of the protocol that made its tables;
 * `array-0`, …: the arrays as they are in memory.
 
-Nothing in it is a value of the protocol: these are made again, by the same calls of its handlers in
-the same order. So a checkpoint is data and nothing else, and whoever made it, it runs no code.
+A checkpoint contains no values of the protocol. These are rebuilt by the same calls of its handlers
+in the same order. So a checkpoint is pure data, and reading one from a stranger runs no code.
 
-The next one is written as `checkpoint-000008.partial`, forced to the disk and renamed; then its
-predecessor goes. So whenever the process dies, a complete checkpoint is there.
+The next checkpoint is written as `checkpoint-000008.partial`, flushed to the disk and renamed. Then
+its predecessor is removed. So a complete checkpoint exists whenever the process dies.
 
-Only the search that wrote a checkpoint can continue from it. A checkpoint of another system, of
-other sources, of another checker or with a wrong byte is refused with the reason.
+Only the search that wrote a checkpoint can continue from it. A checkpoint of another system, other
+sources or another checker is refused with the reason, and so is a checkpoint with a wrong byte.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ from antecede.checker.tables.encoding import Stored, decoded, encoded
 
 FORMAT = 3
 PIECE = 1 << 24
-"""Files are read and written, and their checksums made, in pieces of this many bytes."""
+"""The size in bytes of the pieces in which files are read, written and checksummed."""
 
 SHARE = 10
-"""A checkpoint is not begun before so many times the time that the last one took has passed."""
+"""The next checkpoint starts after this many times the duration of the last one, or later."""
 
 MOST_NAMED = 5
-"""So many of the sources that changed are named."""
+"""The most changed sources that an error names."""
 
 MOST_MANIFEST = 1 << 26
-"""Bytes of a manifest; of a search on Spark it names a file per partition."""
+"""The most bytes of a manifest; on Spark a manifest names one file per partition."""
 
 MOST_THREADS = 1024
 
 MOST_SHOWN = 400
-"""Characters of a value that an error shows."""
+"""The most characters of a value that an error shows."""
 
 _NAME = re.compile(r"checkpoint-(\d{6,})")
 _MANIFEST, _STATE = "manifest.json", "state.json"
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What may be raised as content is read that does not fit."""
+"""The exceptions that malformed content may raise."""
 
 
 Files: TypeAlias = Mapping[str, tuple[int, int]]
@@ -87,13 +87,13 @@ class Checkpoints:
     """Writes the checkpoints of one search into one folder.
 
     Attributes:
-        folder: where; it is locked, so that no other run writes there.
+        folder: the folder; it is locked, so that no other run writes there.
         about: the fingerprint of the check.
-        seconds_between: the least time from the end of one to the beginning of the next.
-        resumed: the folder holds a checkpoint of this very search, which may be replaced.
-        written: how many checkpoints were written.
-        seconds: how long that took in all.
-        problem: why the last checkpoint could not be written, or None.
+        seconds_between: the least time from the end of a checkpoint to the start of the next.
+        resumed: the folder holds a checkpoint of this search, which may be replaced.
+        written: the number of checkpoints written.
+        seconds: the total time spent in writing them.
+        problem: the reason why the last checkpoint could not be written, or None.
     """
 
     folder: Path
@@ -108,10 +108,10 @@ class Checkpoints:
     _lock: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Take possession of the folder.
+        """Lock the folder.
 
         Raises:
-            InputError: it cannot be written, or holds the checkpoint of another search.
+            InputError: the folder cannot be written, or has the checkpoint of another search.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -143,12 +143,12 @@ class Checkpoints:
 
     @property
     def due(self) -> bool:
-        """It is time for the next one."""
+        """It is time for the next checkpoint."""
         wait = max(self.seconds_between, SHARE * self._took)
         return time.monotonic() - self._ended >= wait
 
     def save(self, contents: Contents) -> None:
-        """Write a checkpoint; if that fails, the one before remains and `problem` says why."""
+        """Write a checkpoint; on failure the previous one remains, and `problem` has the reason."""
         started = time.monotonic()
         done = _complete(self.folder)
         number = done[-1][0] + 1 if done else 1
@@ -196,14 +196,14 @@ class Checkpoints:
         _force(folder)
 
     def _remove_all_but(self, kept: list[tuple[int, Path]]) -> None:
-        """Remove older checkpoints, and half-written ones of a process that died."""
+        """Remove older checkpoints, and incomplete checkpoints of processes that died."""
         paths = [path for _, path in kept]
         for path in self.folder.glob("checkpoint-*"):
             if path not in paths and _NAME.match(path.name):
                 shutil.rmtree(path, ignore_errors=True)
 
     def figures(self) -> dict[str, Any]:
-        """Return figures for the statistics."""
+        """Return statistics of the checkpoints, by name."""
         return {
             "folder": str(self.folder),
             "written": self.written,
@@ -212,7 +212,7 @@ class Checkpoints:
         }
 
     def close(self) -> None:
-        """Leave the folder to others."""
+        """Unlock the folder."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -227,18 +227,18 @@ def prepared(
 ) -> Checkpoints | None:
     """Return the writer of a search's checkpoints, or None if it has no folder.
 
-    A first checkpoint is saved at once in a new folder, so that whatever is wrong with the folder
-    shows before hours have passed.
+    In a new folder it saves the first checkpoint at once, so that any problem with the folder
+    appears immediately and not after hours.
 
     Args:
-        folder: where to write them; None: where the search was resumed from.
-        resume: the folder of the checkpoint that the search continues, if there is one.
+        folder: the folder to write to; None: the folder that the search was resumed from.
+        resume: the folder of the checkpoint that the search continues, or None.
         seconds_between: as in `Checkpoints`.
         about: as in `Checkpoints`.
         save: saves the search.
 
     Raises:
-        InputError: they cannot be written.
+        InputError: the checkpoints cannot be written.
     """
     folder = folder or resume
     if folder is None:
@@ -257,13 +257,13 @@ def prepared(
 
 
 def _complete(folder: Path) -> list[tuple[int, Path]]:
-    """Return the complete checkpoints in `folder` with their numbers, the latest last."""
+    """Return the complete checkpoints in `folder` with their numbers, the latest one last."""
     named = ((_NAME.fullmatch(path.name), path) for path in folder.glob("checkpoint-*"))
     return sorted((int(match[1]), path) for match, path in named if match)
 
 
 def _force(folder: Path) -> None:
-    """Have the disk remember the names in `folder`."""
+    """Flush the names in `folder` to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -310,7 +310,7 @@ class Saved:
     """A complete checkpoint.
 
     Attributes:
-        folder: of this checkpoint.
+        folder: the folder of this checkpoint.
         about: the fingerprint of the check.
         files: name -> size and checksum.
     """
@@ -323,7 +323,7 @@ class Saved:
         """Fill `array` from a file.
 
         Raises:
-            InputError: it is damaged.
+            InputError: the file is damaged.
         """
         checksum = 0
         with open(self.folder / name, "rb") as file:
@@ -362,7 +362,7 @@ class Saved:
                 )
 
     def restore(self) -> dict[str, Any]:
-        """Return the state that was saved, with a `Stored` for every array; see `array`.
+        """Return the saved state, with a `Stored` in place of every array; see `array`.
 
         Raises:
             InputError: a file is damaged.
@@ -373,7 +373,7 @@ class Saved:
         return state
 
     def array(self, stored: Any) -> Any:
-        """Return an array of the state, from its file if it has one."""
+        """Return an array of the state, read from its file if it has one."""
         if not isinstance(stored, Stored):
             return stored
         array = stored.empty()
@@ -381,7 +381,7 @@ class Saved:
         return array
 
     def into(self, stored: Any, arena: Arena) -> int:
-        """Read an array of the state into an arena; return how many elements it has."""
+        """Read an array of the state into an arena; return the number of its elements."""
         arena.ensure(stored.size)
         if isinstance(stored, Stored):
             here = arena.array[: stored.size]
@@ -398,19 +398,19 @@ class Saved:
         return stored.name
 
     def damaged(self, name: str) -> InputError:
-        """Return the error for a file with a wrong byte."""
+        """Return the error for a damaged file."""
         return InputError(
             f"the checkpoint {str(self.folder)!r} is damaged: {name} is not as it was written"
         )
 
     def refuse_unless(self, now: Mapping[str, Any]) -> None:
-        """Check that a search is the one that was saved.
+        """Check that the current search is the saved one.
 
         Raises:
-            InputError: it is another; says in what.
+            InputError: the searches differ; the message names the first difference.
         """
         keys = self.about.keys() | now.keys()
-        # Another protocol has other properties and sources; then the protocol is what differs.
+        # Another protocol has other properties and sources. Then the message names the protocol.
         for key in sorted(keys, key=lambda key: (key == "sources", key == "properties", key)):
             saved, here = self.about.get(key), now.get(key)
             if saved == here:
@@ -436,7 +436,7 @@ def _table(value: Any) -> Mapping[str, str]:
 
 
 def _changed(saved: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Return the modules and values that differ, in words; of many the first ones."""
+    """Return the names of modules and values that differ, as text; at most `MOST_NAMED` names."""
     names = sorted(saved.keys() | here.keys())
     different = [name for name in names if saved.get(name) != here.get(name)]
     if len(different) > MOST_NAMED:
@@ -448,7 +448,7 @@ def last_in(folder: Path) -> Saved:
     """Return the last complete checkpoint in `folder`.
 
     Raises:
-        InputError: there is none, or what it says of itself is damaged.
+        InputError: there is none, or its manifest is damaged.
     """
     if not folder.is_dir():
         raise InputError(f"cannot resume: there is no folder {str(folder)!r}")
@@ -473,10 +473,10 @@ def last_in(folder: Path) -> Saved:
 
 
 def _parts_of(manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], Files]:
-    """Return what a manifest says of the check and of the files.
+    """Return the fingerprint and the files that a manifest lists.
 
     Raises:
-        ValueError: a value is not of its type; other errors of _UNFIT if a key is missing.
+        ValueError: a value has a wrong type. A missing key raises another error of _UNFIT.
     """
     about = dict(manifest["about"].items())
     files = {name: (size, crc) for name, (size, crc) in manifest["files"].items()}
@@ -496,7 +496,7 @@ def _with_checksum(manifest: Mapping[str, Any]) -> bytes:
 
 
 def _without_checksum(data: bytes) -> Any:
-    """Return what `_with_checksum` was given, or raise ValueError."""
+    """Return the manifest that `_with_checksum` encoded; raise ValueError if it is damaged."""
     text, checksum, end = data.decode().rsplit("\n", 2)
     if end or checksum != f"{zlib.crc32(text.encode()):08x}":
         raise ValueError("the checksum is wrong")
@@ -505,7 +505,7 @@ def _without_checksum(data: bytes) -> Any:
 
 @contextlib.contextmanager
 def readable(folder: Path) -> Iterator[None]:
-    """Turn what reading a checkpoint may raise into an InputError."""
+    """Turn an exception that malformed content raises into an InputError."""
     try:
         yield
     except OSError as error:

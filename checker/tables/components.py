@@ -1,7 +1,7 @@
 """The components of a system's states, numbered: equal values get one number.
 
-Components are an actor's state, its workload position, the two parts of its ghost and the content
-of a channel. What the protocol says about them is asked once.
+The components are an actor's state, its workload position, the two parts of its ghost and the
+content of a channel. The protocol is called at most once for each distinct argument.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from antecede.checker.tables import kernels
 Words = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_PROPERTIES = 30
-"""An entry has room for this many properties, and for one that stands for a handler that raised."""
+"""The most properties that an entry has room for, besides the bit for a handler that raised."""
 
 
 @define
 class Interner:
-    """Numbers distinct values 0, 1, 2, … in the order in which they are met.
+    """Numbers distinct values 0, 1, 2, … in the order of their first appearance.
 
     Attributes:
-        what: the word for the values in error messages.
-        share: into how many parts a key's field for numbers is divided; these numbers use one.
-        numbers: of the values, by equality.
-        places: of the very objects in `values`, by identity: no hash of all their parts is needed.
+        what: the plural noun for the values in error messages.
+        share: the number of parts of a key's field for numbers; these numbers use one part.
+        numbers: value -> number, by equality.
+        places: id of an object in `values` -> number; avoids hashing a value that is known.
     """
 
     what: str
@@ -54,17 +54,17 @@ class Interner:
         return str(self._digest.hexdigest())
 
     def number(self, value: Hashable) -> int:
-        """Return the number of `value`, a new one if it has none.
+        """Return the number of `value`; a new value gets the next number.
 
         Raises:
-            CapacityError: there are more distinct values than a key has room for.
-            ProtocolError: the value differs from itself.
+            CapacityError: a key has no room for another number.
+            ProtocolError: the value is not equal to itself.
         """
-        known = self.places.get(id(value))
-        if known is None:
-            known = self.numbers.get(value)
-        if known is not None:
-            return known
+        number_before = self.places.get(id(value))
+        if number_before is None:
+            number_before = self.numbers.get(value)
+        if number_before is not None:
+            return number_before
         number, limit = len(self.values), kernels.NUMBER_LIMIT // self.share
         if number >= limit:
             raise CapacityError(
@@ -77,13 +77,13 @@ class Interner:
                 "so no state with it is ever met again"
             )
         self.numbers[value] = number
-        self.places[id(value)] = number  # which stays the object's, for `values` keeps it
+        self.places[id(value)] = number  # the id stays valid, because `values` keeps the object
         self.values.append(value)
         return number
 
 
 def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
-    """Return the bit set of the properties that are chosen, as tables and kernels know them."""
+    """Return the bit set of the chosen properties, as tables and kernels use it."""
     return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
 
 
@@ -99,13 +99,13 @@ class Components:
     Attributes:
         self_channels: actors may send packets to themselves.
         channels, channel_of: (source, destination) of each channel, and the number of each.
-        sequences: per column of records of an actor, how many are numbered.
-        packets: what was received; they are numbered for the sake of `steps` alone.
-        steps: what `receive` returned for (actor, state, source, number of the packet).
+        sequences: column of records -> the number of numbered sequences.
+        packets: received packets; only `steps` needs their numbers.
+        steps: (actor, state, source, number of the packet) -> the result of `receive`.
         asks_of_states: some property looks at the states of single actors.
-        shown_states: those that `shown` judged; many table entries lead to the same state.
-        judged: what it returned, by their numbers.
-        calls: how often the protocol was called.
+        shown_states: states that `shown` judged; many table entries lead to one state.
+        judged: number of a state in `shown_states` -> the result of `shown`.
+        calls: the number of calls of the protocol.
     """
 
     system: System
@@ -132,10 +132,10 @@ class Components:
     calls: int = 0
 
     def __attrs_post_init__(self) -> None:
-        """Number what every state has.
+        """Number the components of the initial state.
 
         Raises:
-            CapacityError: the system has more actors or properties than there is room for.
+            CapacityError: the tables have no room for this many actors or properties.
         """
         system = self.system
         _refuse_too_many("actors", system.actors, kernels.MOST_ACTORS)
@@ -167,7 +167,7 @@ class Components:
         return self.system.oracle.name == "full"
 
     def columns(self, state: State) -> list[list[int]]:
-        """Return, per actor, the numbers of its columns, for a state without records."""
+        """Return, per actor, the numbers in its columns; `state` has no records."""
         rows = []
         for i in range(self.system.actors):
             row = [
@@ -191,14 +191,14 @@ class Components:
         return [self.states[i].number(state) for i, state in enumerate(states)]
 
     def _ghost_numbers(self, actor: int, ghost: Ghost) -> tuple[int, int]:
-        """Return the numbers of the two parts of a ghost: what it knows, what is pending."""
+        """Return the numbers of a ghost's two parts: its knowledge and its pending messages."""
         return (
             self.knows[actor].number(evolve(ghost, pending=())),
             self.pending[actor].number(ghost.pending),
         )
 
     def shown(self, state: Any) -> int:
-        """Return the bit set of invariants that `state` violates and witnesses that it shows."""
+        """Return the bit set of invariants that `state` violates and witnesses that it reaches."""
         if not self.asks_of_states:
             return 0
         number = self.shown_states.number(state)
@@ -210,7 +210,7 @@ class Components:
         return bits
 
     def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
-        """Call `receive` once per distinct argument, whatever else is in the channel."""
+        """Return the result of `receive`, which is called once per distinct argument."""
         memo = (actor, state, src, self.packets.number(packet))
         if memo not in self.steps:
             self.calls += 1
@@ -221,38 +221,38 @@ class Components:
 
     @property
     def internals(self) -> tuple[str | None, ...]:
-        """What actors may do by themselves, in order: None is the timeout, the others are named."""
+        """The actors' spontaneous actions, in order: None is the timeout, the others have names."""
         protocol = self.system.protocol
         timeout = () if protocol.timeout is None else (None,)
         return (*timeout, *protocol.actions)
 
     def internal_step(self, actor: int, state: int, name: str | None) -> Step | None:
-        """Call `timeout`, or the action of that name."""
+        """Call `timeout` if `name` is None, otherwise the action `name`."""
         self.calls += 1
         value, handlers = self.states[actor].values[state], self.system.handlers
         return handlers.timeout(value) if name is None else handlers.action(name, value)
 
     def _sent(self, actor: int) -> Words:
-        """Return what each position of an actor adds to the progress."""
+        """Return the amount that each position of an actor adds to the progress."""
         workload = self.system.workload
         weight = workload.fan_out + 1
         return np.array([weight * workload.sent(p) for p in self.positions[actor].values], np.int64)
 
     def _undelivered(self, actor: int) -> Words:
-        """Return how many copies each set of undelivered messages of an actor stands for."""
+        """Return the number of undelivered copies for each pending component of an actor."""
         pending = self.pending[actor].values
         return np.array([sum(len(entry.remaining) for entry in row) for row in pending], np.int64)
 
     def progress_by_value(self) -> tuple[Words, Words]:
-        """Return what each position adds to the progress, and what undelivered messages take.
+        """Return the progress that each position adds and each pending component subtracts.
 
-        A causal-send adds at least 1, for its weight is more than its copies; a delivery of a copy
-        adds 1; nothing else changes it.
+        A causal-send raises the progress by at least 1, because a message weighs more than its
+        copies. A delivery of a copy raises it by 1. No other transition changes it.
 
-        Both are flat: of an actor's value number n at actor * (length // actors) + n.
+        Both arrays are flat: value n of an actor is at actor * (length // actors) + n.
         """
         actors = range(self.system.actors)
-        room = max(len(n.values) for found in (self.positions, self.pending) for n in found)
+        room = max(len(interner.values) for interner in (*self.positions, *self.pending))
 
         def flat(rows: list[Words]) -> Words:
             return np.concatenate([np.pad(row, (0, room - len(row))) for row in rows])
@@ -261,7 +261,7 @@ class Components:
 
     @property
     def most_progress(self) -> int:
-        """The progress of a state with all causal-sent and delivered; see `progress_by_value`."""
+        """The progress of a state with all messages sent and delivered; see `progress_by_value`."""
         workload = self.system.workload
         return self.system.actors * workload.most * (workload.fan_out + 1)
 

@@ -1,8 +1,9 @@
 """The numbers of the combinations of one actor's columns, and their fields in rows.
 
-Both fast engines number composites in this way. The local engine's `checker.tables.layout.Layout`
-names states by them, so they stay, or are renumbered together with all rows. A worker of Spark has
-them only for the rows at hand (`checker.spark.rows.WorkerComposites`), and may forget all of them.
+Both compiled engines number composites in this way. In the local engine, states are rows of these
+numbers, so composites either stay or are renumbered together with all rows; see
+`checker.tables.layout.Layout`. A Spark worker needs composites only for the rows that it is
+processing, and may forget all of them; see `checker.spark.rows.WorkerComposites`.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from antecede.checker.tables.packing import MOST_BITS, Fields, pack_widths, spre
 from antecede.checker.tables.tabulate import Words
 
 MISSES = 1 << 13
-"""A kernel records this many missing entries, and then must be supplied."""
+"""The most missing entries that a kernel records before Python must fill them."""
 
 ROW_BITS = 4
-"""Of a composite in a row, at least; fields fill their words anyway."""
+"""The least bits of a composite in a row; fields fill their words anyway."""
 
 
 @define(eq=False)
 class CompositeStore:
-    """Numbers local words: found, added, renamed, with room that grows.
+    """Numbers local words: finds, adds and renames composites, and grows as needed.
 
     Attributes:
         words: local words per part of an actor.
         counts: composites per part.
         row_widths: bits of each part's composite in a row.
         row_words: words per row.
-        row_fields: of the parts' composites in a row.
+        row_fields: the fields of the parts' composites in a row.
         cons, dec: as in `kernels.Tables`.
-        orbits: of the composites.
+        orbits: the orbits of the composites.
     """
 
     words: int = field(init=False)
@@ -50,12 +51,12 @@ class CompositeStore:
     orbits: Orbits = field(init=False)
 
     def begin(self, parts: int, perms: Sequence[Sequence[int]], room: int) -> None:
-        """Begin without composites.
+        """Start without composites; `words` must be set.
 
         Args:
-            parts: of actors, how many there are in all; `words` is set.
+            parts: the number of parts of all actors.
             perms: as in `Orbits`.
-            room: for so many composites of each part.
+            room: the number of composites of each part to make room for.
         """
         self.orbits, self.counts = Orbits(parts, perms, room), np.zeros(parts, np.int64)
         self.row_widths = spread([ROW_BITS] * parts)
@@ -63,7 +64,7 @@ class CompositeStore:
         self.hold(np.zeros((parts, 0), np.int64), room)
 
     def hold(self, dec: Words, room: int) -> None:
-        """Take `counts` composites, whose local words are given per actor; none has an orbit."""
+        """Take over `counts` composites, given as local words per part; none has an orbit yet."""
         actors = len(self.counts)
         self.dec = wider(dec, room * self.words, 0)
         self.orbits.forget(room)
@@ -73,15 +74,15 @@ class CompositeStore:
         self.index(capacity)
 
     def index(self, capacity: int) -> None:
-        """Make `cons` anew, with so many slots."""
+        """Rebuild `cons` with `capacity` slots."""
         self.cons = np.full(capacity * (self.words + 1), -1, np.int64)
         kernels.index_composites(self.cons, self.dec, self.stride, self.words, self.counts)
 
     def place_rows(self) -> None:
-        """Give every actor its field, the first one the highest bits of the first word.
+        """Give every part its field; the first part gets the highest bits of the first word.
 
-        So rows compare as the sequences of their composites do, however wide the fields are: the
-        least renaming of a state stays the least when rows are packed anew.
+        Rows then compare like the sequences of their composites, with fields of any width: the
+        least renaming of a state stays the least when rows are repacked.
         """
         self.row_words, word, low = pack_widths(self.row_widths)
         used = [
@@ -92,29 +93,29 @@ class CompositeStore:
 
     @property
     def stride(self) -> int:
-        """Where the next actor's composites begin in `dec`."""
+        """The distance in `dec` between the first words of two neighbouring parts."""
         return len(self.dec) // len(self.counts)
 
     @property
     def room(self) -> int:
-        """How many composites of one actor there is room for."""
+        """The number of composites of one part that there is room for."""
         return self.stride // self.words
 
     @property
     def limits(self) -> Words:
-        """How many composites there is room for, per actor and, in `cons`, over all."""
+        """The numbers of composites that there is room for: per part, and over all in `cons`."""
         slots = len(self.cons) // (self.words + 1)
         return np.append(np.minimum(self.row_fields.mask + 1, self.room), slots * 2 // 3)
 
     def misses(self) -> Words:
-        """Return an empty record of misses, as the kernels need it now."""
+        """Return an empty array of misses with the columns that kernels need now."""
         return np.empty((MISSES, 1 + self.words), np.int64)
 
     def add(self, records: Words) -> bool:
-        """Number the local words in `records` (actor, words …).
+        """Number the local words in `records` (part, words …).
 
         Returns:
-            Whether all fitted the rows; if not, widen the rows and call again.
+            Whether all numbers fit the rows; if not, widen the rows and call again.
         """
         self.reserve(len(records))
         done = kernels.add_composites(
@@ -153,12 +154,12 @@ class CompositeStore:
     def rename_since(
         self, since: Words, tables: Callable[[], kernels.Tables], fill: Callable[[Words], None]
     ) -> None:
-        """Rename composites by every permutation; their renamings are new composites, too.
+        """Rename composites by every permutation; their renamings become composites, too.
 
         Args:
-            since: per actor, the first composite that is not renamed.
-            tables: what the kernels read.
-            fill: supplies what a kernel missed.
+            since: per part, the first composite without an orbit.
+            tables: returns the arrays that the kernels read.
+            fill: adds the entries that a kernel missed.
         """
         while self.orbits.order and (since < self.counts).any():
             upto = self.counts.copy()
@@ -173,7 +174,7 @@ class CompositeStore:
         tables: Callable[[], kernels.Tables],
         fill: Callable[[Words], None],
     ) -> None:
-        """Rename composites between these, supplying what that needs until all is there."""
+        """Rename the composites in `since` … `upto`; repeat until no entry is missing."""
         control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         while True:
             control[kernels.MISSES] = 0
@@ -184,14 +185,14 @@ class CompositeStore:
             fill(misses[: control[kernels.MISSES]])
 
     def keep(self, marks: Any) -> Words:
-        """Forget composites; those that are kept are numbered anew, in the same order.
+        """Forget composites, and renumber the remaining ones in the same order.
 
         Args:
-            marks: which ones to keep, and with them their renamings; of composite g of actor i at
-                i * (its length // actors) + g.
+            marks: the composites to keep, flat: composite g of part i is at
+                i * (length // parts) + g. Renamings of marked composites are kept, too.
 
         Returns:
-            The new numbers, at the places of the old ones.
+            The new numbers, at the indices of the old ones.
         """
         actors, words = len(self.counts), self.words
         marks = self.orbits.closed(marks.reshape(actors, -1))

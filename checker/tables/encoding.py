@@ -1,4 +1,4 @@
-"""Values that are nothing but data, as JSON and arrays: what is read can never run code.
+"""Plain data as JSON and arrays; reading them never runs code.
 
 Data are None, truth values, numbers, strings, lists, tuples, dictionaries and arrays of numbers.
 """
@@ -13,32 +13,32 @@ import numpy as np
 from attrs import frozen
 
 Store: TypeAlias = Callable[[Any], str]
-"""Keeps an array, and returns a name for it."""
+"""A function that saves an array and returns a name for it."""
 
 SMALL = 64
-"""Arrays of at most this many elements are written as numbers."""
+"""The most elements of an array that is written as JSON numbers."""
 
 
 @frozen
 class Stored:
-    """An array that is kept elsewhere, by name."""
+    """A reference to an array that is stored under a name."""
 
     kind: str
     shape: tuple[int, ...]
     name: str
 
     def empty(self) -> Any:
-        """Return an array for it."""
+        """Return an uninitialised array of this type and shape."""
         return np.empty(self.shape, _numeric(self.kind))
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
 
 def _numeric(kind: Any) -> Any:
-    """Return a type of elements.
+    """Return the NumPy type named `kind`.
 
     Raises:
         ValueError: its elements are not plain numbers.
@@ -50,10 +50,10 @@ def _numeric(kind: Any) -> Any:
 
 
 def encoded(value: Any, store: Store) -> Any:
-    """Return a value as JSON has it; larger arrays are given to `store`.
+    """Return a value as JSON values; larger arrays go to `store`.
 
     Raises:
-        TypeError: something in it is no data.
+        TypeError: a part of the value is not data.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -73,10 +73,10 @@ def encoded(value: Any, store: Store) -> Any:
 
 
 def decoded(value: Any) -> Any:
-    """Return what was encoded, with a `Stored` for every array that was given to `store`.
+    """Return the value that `encoded` got, with a `Stored` for every array that went to `store`.
 
     Raises:
-        ValueError: this was not encoded.
+        ValueError: `encoded` did not return this.
     """
     if isinstance(value, list):
         return [decoded(item) for item in value]
@@ -96,7 +96,7 @@ def decoded(value: Any) -> Any:
 
 
 def filled(value: Any, load: Callable[[Stored], Any]) -> Any:
-    """Return a decoded value with its arrays."""
+    """Return a decoded value with every `Stored` replaced by the result of `load`."""
     if isinstance(value, Stored):
         return load(value)
     if isinstance(value, dict):
@@ -107,7 +107,7 @@ def filled(value: Any, load: Callable[[Stored], Any]) -> Any:
 
 
 def to_bytes(value: Any) -> bytes:
-    """Return a value in one piece: a line of JSON, and its arrays."""
+    """Return a value as bytes: a line of JSON, and the arrays."""
     arrays: list[bytes] = []
 
     def store(array: Any) -> str:
@@ -119,10 +119,10 @@ def to_bytes(value: Any) -> bytes:
 
 
 def from_bytes(data: bytes) -> Any:
-    """Return what `to_bytes` was given.
+    """Return the value that `to_bytes` got.
 
     Raises:
-        ValueError: this is not what it returned.
+        ValueError: `to_bytes` did not return these bytes.
     """
     text, _, rest = data.partition(b"\n")
 

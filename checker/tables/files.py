@@ -1,8 +1,8 @@
-"""Arrays in files: what is read is what was written, or an error says that it is not.
+"""Arrays in files: a reader gets exactly the elements that were written, or an error.
 
-`numpy.ndarray.tofile` does not tell when the disk is full: the end of the array is lost, or all of
-it. So arrays go through a file of Python's, whose errors are raised, and the reader knows how many
-elements there must be.
+`numpy.ndarray.tofile` does not report a full disk: it silently loses the end of the array, or all
+of it. Arrays therefore go through a Python file object, which raises errors, and the reader must
+know the number of elements.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from antecede.checker.errors import CapacityError, InputError
 def write_array(path: str | Path, array: Any) -> int:
     """Write the elements of an array to a file, which appears under its name when it is complete.
 
-    Two processes that write the same file at once do not disturb each other.
+    Two processes may write the same file at once; neither disturbs the other.
 
     Returns:
-        How many elements were written; give it to `read_array`.
+        The number of elements, for `read_array`.
 
     Raises:
-        CapacityError: the disk does not take all of it.
+        CapacityError: the disk is full.
     """
     flat = np.ascontiguousarray(array).reshape(-1)
     partial = f"{path}.{os.getpid()}.partial"
@@ -49,10 +49,10 @@ def write_array(path: str | Path, array: Any) -> int:
 def read_array(path: str | Path, dtype: Any, count: int) -> Any:
     """Return the `count` elements of a file that `write_array` wrote.
 
-    They are mapped, not copied; the file may be deleted, and what is written to them stays here.
+    The file is mapped copy-on-write: writes stay private, and the file may be deleted.
 
     Raises:
-        InputError: the file is missing, or holds more or fewer elements.
+        InputError: the file is missing, or has another number of elements.
     """
     kind = np.dtype(dtype)
     wanted = count * kind.itemsize

@@ -1,4 +1,4 @@
-"""The fingerprint of a checkpoint: the question, and every source that its content depends on."""
+"""The fingerprint of a checkpoint: the question that is checked and digests of all sources."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from antecede.checker.sources import digest_of, sources_of
 
 
 def fingerprint(system: System, **engine: Any) -> dict[str, Any]:
-    """Return everything that a checkpoint's content depends on, as JSON values.
+    """Return all values that determine a checkpoint's content, as JSON values.
 
     Args:
         system: the system that is checked.
-        engine: options of the engine that decide what is saved, by name.
+        engine: the engine's options that change the content, by name.
     """
     return {
         **asdict(system.question),
@@ -32,9 +32,10 @@ _ROOMS = ("semantics", "tables", "search", "liveness", "local", "spark", "adapte
 
 
 def _sources(system: System) -> dict[str, str]:
-    """Return name -> digest of all that the protocol and the properties depend on.
+    """Return a digest of each module and each captured value that the system depends on.
 
-    These are modules with their files, and the values that their functions were given.
+    Captured values are values that the functions of the protocol and the properties were given.
+    The result also has the checker's own modules.
     """
     predicates = (prop.predicate for prop in system.properties)
     return sources_of(system.protocol, *predicates).digests() | _own_sources()
@@ -42,7 +43,7 @@ def _sources(system: System) -> dict[str, str]:
 
 @functools.cache
 def _own_sources() -> dict[str, str]:
-    """Return module -> digest of its file for the checker, as it was when this process began."""
+    """Return the digest of each module of the checker, as its file was when the process began."""
     own = Path(__file__).parent.parent
     files = [own / "model.py", *(file for room in _ROOMS for file in (own / room).rglob("*.py"))]
     return {_dotted(file.relative_to(own)): digest_of(file.read_bytes()) for file in sorted(files)}

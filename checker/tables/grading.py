@@ -1,23 +1,24 @@
-"""Whether depths, or sums of weights, tell states apart: proved from the tables as they are filled.
+"""Graded state graphs: a proof, from the tables, that all paths to a state have one length.
 
 If all paths to a state have the same length, then a level of a breadth-first search meets no state
-of an earlier one, and what was visited can be forgotten level by level. Such a graph is *graded*.
+of an earlier level, and the search can forget visited states level by level. Such a graph is called
+*graded*.
 
-The proof is a rank: a number for each state of an actor, and weights for the messages sent, the
-packets of each class in flight, and so on, such that every transition raises their sum by exactly
-one; the sum over a state is then its depth. Ranks and weights are not guessed. Each alternative of
-a table entry gives one linear equation about them: where it leads to an actor's state that is new,
-the equation defines that state's rank; where the state is known, it is a condition on the weights.
-As long as the conditions have a solution, all states reached by these entries have one depth.
+The proof is a rank function. It gives a number to each state of an actor, and weights to the
+messages sent, to the packets of each class in flight, and so on, such that every transition raises
+their sum by exactly one. The sum over a state is then its depth. Ranks and weights are computed,
+not guessed. Each alternative of a table entry gives one linear equation about them. If it leads to
+a new state of an actor, the equation defines the rank of this state. Otherwise it is a condition on
+the weights. As long as the conditions have a solution, all states reached so far have one depth.
 
-Elsewhere some kinds of transitions may weigh more than others: in `cykas` to receive an eager send
-is followed by one transition more than to receive a normal one, so the latter weighs 2. The weight
-of each kind is then one more unknown, and as long as the conditions have a solution with small
-positive weights of transitions, all paths to a state have the same sum of these. A search that goes
-by that sum instead of by depth can forget in the same way.
+If they have none, some kinds of transitions may weigh more than others. In `cykas`, one transition
+more follows the receipt of an eager send than the receipt of a normal one, so a normal receipt
+weighs 2. The weight of each kind is then one more unknown. As long as the conditions have a
+solution with small positive weights, all paths to a state have the same sum of weights. A search
+whose levels are sums of weights, not depths, can forget states in the same way.
 
-It is a progress measure of the sweep-line method (Christensen, Kristensen and Mailund, TACAS 2001),
-derived instead of given, and one that leaves nothing but the current level.
+The rank is a progress measure for the sweep-line method (Christensen, Kristensen and Mailund, TACAS
+2001). Here it is derived, not declared, and the search keeps only the current level.
 """
 
 from __future__ import annotations
@@ -34,26 +35,26 @@ Linear = dict[str, int]
 """A linear form in the weights: their coefficients by name."""
 
 Weights = dict[str, int]
-"""The kinds of transitions that weigh more than 1 -> how much."""
+"""The weights of the kinds of transitions that weigh more than 1."""
 
 BY = "transition "
-"""What the names of the weights of kinds of transitions begin with."""
+"""The prefix of the names of weights that belong to kinds of transitions."""
 
 MOST_WEIGHT = 4
-"""Of a transition: a search keeps as many levels open."""
+"""The greatest weight of a transition; a search keeps as many levels open."""
 
 MOST_TRIED = 5_000
-"""Choices of weights that are looked at."""
+"""The most combinations of weights that are tried."""
 
 SENT, ARMED, LOST = "sent", "armed", "lost"
-"""Weights; those of the classes of packets follow, named after them."""
+"""Names of weights; each class of packets has one more, named after the class."""
 
 Change = dict[str, int]
-"""What a transition changes, besides its actor's state: by how much each weighted number rises."""
+"""The changes of a transition besides its actor's state: weighted quantity -> increase."""
 
 
 def packets_of(packets: Iterable[object], times: int = 1) -> Change:
-    """Return how the numbers of packets in flight change where these are added or removed."""
+    """Return the change when these packets are added (`times` > 0) or removed (`times` < 0)."""
     change: Change = {}
     for packet in packets:
         name = f"packet {type(packet).__qualname__}"
@@ -62,19 +63,19 @@ def packets_of(packets: Iterable[object], times: int = 1) -> Change:
 
 
 class NotGradedError(AntecedeError):
-    """Some state may have several depths after all; the text says where this showed."""
+    """Some state may have several depths; the message names the transition that showed it."""
 
 
 @define(eq=False)
 class Grading:
-    """The ranks of actors' states as linear forms in the weights, and conditions on these.
+    """Ranks of actors' states, as linear forms in the weights, and conditions on the weights.
 
     Attributes:
-        ranks: of each state of an actor that was reached.
-        conditions: in echelon form: the weight that each is solved for -> its form, which is 0.
-        seen: conditions that were found to follow from the others.
+        ranks: the rank of each reached state of an actor.
+        conditions: linear forms that must be 0, in echelon form, by the weight they are solved for.
+        seen: conditions that are implied already.
         weights: a solution; empty while all transitions may weigh 1; None if there is none.
-        reason: why some states may have several depths; None while every one has one depth only.
+        reason: the reason why some states may have several depths; None while all have one.
     """
 
     ranks: dict[Hashable, Linear] = field(factory=dict)
@@ -88,21 +89,21 @@ class Grading:
         self.ranks[state] = {}
 
     def refute(self, reason: str) -> None:
-        """Take note that nothing is known about paths to the same state.
+        """Give the proof up: paths to a state may have any lengths.
 
-        What was derived is of no use any more, and is forgotten.
+        All ranks and conditions are useless now, and are dropped.
         """
         self.reason, self.weights = self.reason or reason, None
         self.ranks, self.conditions, self.seen = {}, {}, set()
 
     def step(self, before: Hashable, after: Hashable, change: Change, kind: str) -> None:
-        """Take note of a transition of an actor from one state to another.
+        """Add the equation of a transition that takes an actor from one state to another.
 
         Args:
-            before: the state of the actor; other actors' do not change.
-            after: its next state.
-            change: what else changes.
-            kind: of transition.
+            before: the state of the actor; the other actors do not change.
+            after: the actor's next state.
+            change: all other changes.
+            kind: the kind of the transition.
         """
         if self.weights is None:
             return
@@ -110,17 +111,17 @@ class Grading:
         expected[BY + kind] = expected.get(BY + kind, 0) + 1
         for name, difference in change.items():
             expected[name] = expected.get(name, 0) - difference
-        known = self.ranks.setdefault(after, expected)
-        if known is not expected:
-            self._require_equal(known, expected, kind)
+        rank = self.ranks.setdefault(after, expected)
+        if rank is not expected:
+            self._require_equal(rank, expected, kind)
 
     def still(self, change: Change, kind: str) -> None:
-        """Take note of a transition that changes no actor's state."""
+        """Add the equation of a transition that changes no actor's state."""
         if self.weights is not None:
             self._require_equal({BY + kind: 1}, change, kind)
 
     def allows(self, weights: Weights) -> bool:
-        """Return whether all paths to a state have the same sum of these weights, so far."""
+        """Return whether all paths to a state have the same sum of `weights`, so far."""
         return self.weights is not None and all(_holds(form, weights) for form in self._of_kinds())
 
     def _require_equal(self, one: Linear, other: Linear, kind: str) -> None:
@@ -135,17 +136,17 @@ class Grading:
             self._weigh_again(f"{kind} leads to states by paths of different lengths")
 
     def _weigh_again(self, reason: str) -> None:
-        """Look for other weights."""
+        """Search for new weights."""
         self.reason = self.reason or reason
         self.weights = _least(list(self._of_kinds()))
         if self.weights is None:
             self.refute(reason)
 
     def _of_kinds(self) -> Iterable[dict[str, Fraction]]:
-        """Return the conditions on the weights of kinds of transitions alone.
+        """Return the conditions that contain only weights of kinds of transitions.
 
-        For any such weights that meet them all other conditions have a solution, for each is solved
-        for a weight of its own that is none of these.
+        Weights that satisfy these conditions can be extended to satisfy all others: each other
+        condition is solved for a weight that is not the weight of a kind.
         """
         return (form for solved, form in self.conditions.items() if solved.startswith(BY))
 
@@ -166,7 +167,7 @@ def _kinds_last(name: str) -> tuple[bool, str]:
 
 
 def _eliminate(form: dict[str, Fraction], weight: str, condition: Mapping[str, Fraction]) -> None:
-    """Take from `form` the multiple of a condition that frees it of a weight."""
+    """Subtract the multiple of `condition` from `form` that eliminates a weight."""
     factor = form.get(weight, Fraction(0)) / condition[weight]
     if factor:
         for name, n in condition.items():
@@ -178,10 +179,10 @@ def _holds(form: Mapping[str, Fraction], weights: Weights) -> bool:
 
 
 def _least(forms: list[dict[str, Fraction]]) -> Weights | None:
-    """Return weights of kinds that meet conditions: the greatest as small as can be, then the sum.
+    """Return weights that satisfy `forms`, with the least maximum and then the least sum.
 
     Args:
-        forms: in echelon form, each solved for the kind that no other one has.
+        forms: in echelon form, each solved for a kind that no other form contains.
     """
     names = sorted({name for form in forms for name, n in form.items() if n})
     for most in range(2, MOST_WEIGHT + 1):

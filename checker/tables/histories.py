@@ -1,4 +1,4 @@
-"""What the history says of a message, as table entries: see `checker.tables.tabulate`."""
+"""Table entries of the history: calls of the oracle, by number; see `checker.tables.tabulate`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from antecede.checker.tables.components import Components
 
 @frozen
 class NetworkSend:
-    """Stands for the network-send of a message among the numbered ones."""
+    """The network-send of a message; it is numbered like a message."""
 
     message: Message
 
 
 @define(eq=False)
 class Histories(Components):
-    """Makes the entries that ask the oracle, by the numbers of what it is asked about."""
+    """Makes the table entries that call the oracle."""
 
     def _fill_tick(self, actor: int, knows: int, message: int) -> int:
-        """Entry of TICK: what the sender knows then, and the message as it becomes pending."""
+        """Entry of TICK: the sender's knowledge after a send, and the message as pending."""
         before, sent = self.knows[actor].values[knows], self.messages.values[message]
         after = self._ticked(before, sent)
-        known = self.knows[actor].number(evolve(after, pending=()))
-        return known | self.sent.number(after.pending[-1]) << 28
+        knowledge = self.knows[actor].number(evolve(after, pending=()))
+        return knowledge | self.sent.number(after.pending[-1]) << 28
 
     def _ticked(self, before: Ghost, sent: Message | NetworkSend) -> Ghost:
-        """Return the ghost after a causal-send, or after the network-send that was awaited."""
+        """Return the ghost after a causal-send, or after the network-send of a pending message."""
         if isinstance(sent, Message):
             return self.oracle.causal_send(before, sent)
         assert self.oracle.network_send is not None
@@ -37,14 +37,14 @@ class Histories(Components):
         return self.oracle.network_send(registered, sent.message)
 
     def _fill_unsent(self, actor: int, pending: int, message: int) -> int:
-        """Entry of UNSENT: whether the network-send of a message is awaited."""
+        """Entry of UNSENT: whether the network-send of a message is still to come."""
         sent = self.messages.values[message].message
         entries = self.pending[actor].values[pending]
         return int(any(e.message == sent and e.stamp is None for e in entries))
 
     def _fill_push(self, actor: int, pending: int, sent: int) -> int:
         entry, entries = self.sent.values[sent], self.pending[actor].values[pending]
-        if self.oracle.number is not None:  # equal messages are several
+        if self.oracle.number is not None:  # several pending messages may be equal
             return self.pending[actor].number(ordered((*entries, entry)))
         place = next((k for k, e in enumerate(entries) if e.message == entry.message), None)
         if place is None:
@@ -53,14 +53,14 @@ class Histories(Components):
         return self.pending[actor].number((*entries[:place], stamped, *entries[place + 1 :]))
 
     def _fill_note(self, _column: int, sent: int, _unused: int) -> int:
-        """Entry of NOTE: the record of a message and its stamp; 0 as long as there is none."""
+        """Entry of NOTE: the record of a message and its stamp; 0 if it has no stamp yet."""
         entry = self.sent.values[sent]
         if entry.stamp is None:
             return 0
         return self.records.number(("sent", entry.message.number, entry.stamp))
 
     def _fill_take(self, sender: int, pending: int, item: int) -> int:
-        """Entry of TAKE: what stays pending, the stamp, whether overtaken, whether unexpected."""
+        """Entry of TAKE: the remaining `pending`, the stamp, the bits overtaken and unexpected."""
         message, destination = divmod(item, self.system.actors)
         sent: Message = self.messages.values[message]
         ghost = Ghost(knows=0, pending=self.pending[sender].values[pending])
@@ -72,11 +72,13 @@ class Histories(Components):
         return after | stamp << 28 | taken.overtaken << 56
 
     def _fill_join(self, actor: int, knows: int, stamp: int) -> int:
-        """Entry of JOIN: what the receiver knows then, the record, whether it was known."""
+        """Entry of JOIN: the receiver's next knowledge, the record, and whether it was known."""
         message, carried = self.stamps.values[stamp]
-        after, known = self.oracle.join(self.knows[actor].values[knows], actor, message, carried)
+        after, was_known = self.oracle.join(
+            self.knows[actor].values[knows], actor, message, carried
+        )
         number = self.records.number((message.sender, carried)) if self.full else 0
-        return self.knows[actor].number(after) | number << 28 | known << 56
+        return self.knows[actor].number(after) | number << 28 | was_known << 56
 
     def _fill_forget(self, actor: int, knows: int, item: int) -> int:
         after = self._forgotten(self.knows[actor].values[knows], item)
@@ -84,8 +86,8 @@ class Histories(Components):
 
     def _fill_trim(self, actor: int, knows: int, pending: int) -> int:
         assert self.oracle.trim is not None
-        known, entries = self.knows[actor].values[knows], self.pending[actor].values[pending]
-        trimmed = self.oracle.trim(evolve(known, pending=entries))
+        knowledge, entries = self.knows[actor].values[knows], self.pending[actor].values[pending]
+        trimmed = self.oracle.trim(evolve(knowledge, pending=entries))
         return self.knows[actor].number(evolve(trimmed, pending=()))
 
     def _fill_drop(self, actor: int, pending: int, item: int) -> int:

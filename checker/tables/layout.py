@@ -1,13 +1,13 @@
 """Component numbers packed into words: columns into local words, composites into rows.
 
 The columns of one actor (its state, workload position, ghost, records, outgoing channels) are
-packed into local words; each distinct combination gets a number, its composite; a row holds the
-composites of all actors. Reachable states use few of the combinations of columns, so a row is often
-a single word where the columns would need two or three (this is the idea of tree compression:
-Laarman, van de Pol, Weber, Parallel Recursive State Compression for Free, SPIN 2011). Widths grow
-on demand: local words are packed anew (composites keep their numbers), or rows are.
+packed into local words. Each distinct combination gets a number, its composite. A row holds the
+composites of all actors. Few combinations of columns are reachable, so a row is often a single word
+where the columns would need two or three. This is the idea of tree compression (Laarman, van de
+Pol, Weber, Parallel Recursive State Compression for Free, SPIN 2011). When a number outgrows its
+field, the local words or the rows are repacked. Composites keep their numbers.
 
-Under `full` an actor has two composites in a row, one for its state and what is in flight or
+Under `full` an actor has two composites in a row: one for its state and its messages in flight or
 undelivered, and one for its history.
 """
 
@@ -30,7 +30,7 @@ class Layout(CompositeStore):
     """The packing of one system, and its composites.
 
     Attributes:
-        tabulation: whose numbers are packed.
+        tabulation: the tables whose numbers are packed.
         sweep_line, check_progress: kernels need the composites' progress, to drop states or to
             check that it never decreases.
         parted: an actor has two parts, its state and its history; otherwise it is one part.
@@ -50,7 +50,7 @@ class Layout(CompositeStore):
     _half: Words = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Start with narrow columns and rows of one word where that is possible."""
+        """Start with narrow columns, and with rows of one word if possible."""
         self.col_widths = self._needed_columns(slack=1)
         self._place_columns()
         symmetry = self.tabulation.symmetry
@@ -60,11 +60,11 @@ class Layout(CompositeStore):
 
     @property
     def each(self) -> int:
-        """How many parts an actor has."""
+        """The number of parts of an actor."""
         return 2 if self.parted else 1
 
     def _of_parts(self, permutation: Sequence[int]) -> list[int]:
-        """Return where each part goes where actors go as given."""
+        """Return the permutation of parts that a permutation of actors implies."""
         return [target * self.each + half for target in permutation for half in range(self.each)]
 
     def part_of(self, actor: int, column: int) -> int:
@@ -72,13 +72,13 @@ class Layout(CompositeStore):
         return actor * self.each + int(self._half[column])
 
     def hold(self, dec: Words, room: int) -> None:
-        """Take composites, none of which has an orbit; find out their progress anew."""
+        """Take over composites that have no orbits yet; their progress is computed later."""
         super().hold(dec, room)
         parts = len(self.counts)
         self.progress, self._progressed = np.zeros(parts * room, np.int32), 0 * self.counts
 
     def _needed_columns(self, slack: int) -> list[int]:
-        """Return the bits that each column needs now, with some to spare."""
+        """Return the bits that each column needs now, plus `slack`."""
         t = self.tabulation
         sizes = [
             max(len(n.values) for n in t.states),
@@ -128,13 +128,13 @@ class Layout(CompositeStore):
         self.index(slots)
 
     def column(self, actor: int, column: int) -> Words:
-        """Return what a column of an actor's local words holds, by composite of its part."""
+        """Return the numbers in a column of an actor, by composite of the part that holds it."""
         part = self.part_of(actor, column)
         local = self.dec.reshape(len(self.counts), -1, self.words)[part, : self.counts[part]]
         return np.asarray(self._col.read(local, column), np.int64)
 
     def record(self) -> dict[str, Any]:
-        """Return, as data, the composites and how they are packed; see `adopt`."""
+        """Return the composites and their packing, as data for `adopt`."""
         actors, most = len(self.counts), int(self.counts.max())
         return {
             "col_widths": list(self.col_widths),
@@ -145,7 +145,7 @@ class Layout(CompositeStore):
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
-        """Take over the composites of another run, whose tables have the same numbers."""
+        """Take over the composites of another run whose tables have the same numbers."""
         self.col_widths, self.row_widths = list(record["col_widths"]), list(record["row_widths"])
         self._place_columns()
         self.place_rows()
@@ -165,7 +165,7 @@ class Layout(CompositeStore):
         return records
 
     def geometry(self) -> Words:
-        """Return the geometry array; see `checker.tables.kernels` for its places."""
+        """Return the geometry array; `checker.tables.kernels` names its elements."""
         t, system = self.tabulation, self.tabulation.system
         geo = np.full(kernels.GEOMETRY_SIZE, -1, np.int64)
         geo[: kernels.BAD] = [
@@ -205,7 +205,7 @@ class Layout(CompositeStore):
         return geo
 
     def tables(self) -> kernels.Tables:
-        """Return what the kernels read."""
+        """Return the arrays that the kernels read."""
         t = self.tabulation
         return kernels.Tables(
             self.geometry(),
@@ -218,7 +218,7 @@ class Layout(CompositeStore):
         )
 
     def _progress(self) -> Any:
-        """Return the progress of every composite, if it is wanted."""
+        """Return the progress of every composite; empty unless kernels need it."""
         most = self.room
         if not (self.sweep_line or self.check_progress):
             return self.progress

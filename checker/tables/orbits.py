@@ -17,13 +17,13 @@ from antecede.checker.tables.packing import wider
 class Orbits:
     """The storage behind `kernels.Renamings`.
 
-    An orbit takes four bytes for each permutation, and a composite eight to find it; the composites
-    of most orbits are as many as the permutations.
+    An orbit takes four bytes per permutation, and each of its composites eight bytes. Most orbits
+    have as many composites as there are permutations.
 
     Attributes:
-        actors: what is renamed: the actors, or their parts.
+        actors: the number of renamed things: the actors, or their parts.
         perms: the group, the identity first; empty without symmetry.
-        room: composites of one actor that there is room for.
+        room: the number of composites per actor that there is room for.
         targets, sources, products, kin, images, known: as in `kernels.Renamings`.
     """
 
@@ -49,18 +49,18 @@ class Orbits:
 
     @property
     def order(self) -> int:
-        """How many permutations there are."""
+        """The number of permutations."""
         return len(self.targets) // self.actors
 
     def forget(self, room: int) -> None:
-        """Begin anew, with room for so many composites of each actor."""
+        """Forget all orbits, and make room for `room` composites of each actor."""
         self.room = room
         self.kin = np.full(self.actors * room * bool(self.order), -1, np.int64)
         self.images = np.empty(self.order * 256, np.int32)
         self.known = np.zeros(1, np.int64)
 
     def widen(self, room: int) -> None:
-        """Keep room for so many composites of each actor."""
+        """Make room for `room` composites of each actor."""
         if self.order:
             self.kin = wider(self.kin.reshape(self.actors, -1), room, -1)
         self.room = room
@@ -75,30 +75,30 @@ class Orbits:
             self.images = larger
 
     def tables(self) -> kernels.Renamings:
-        """Return what the kernels read."""
+        """Return the arrays that the kernels read."""
         return kernels.Renamings(
             self.targets, self.sources, self.products, self.kin, self.images, self.known
         )
 
     def closed(self, marks: Any) -> Any:
-        """Return marks of composites with their renamings, of shape (actors, room) as `marks`."""
+        """Return the marks of all renamings of marked composites; both of shape (actors, room)."""
         if not self.order:
             return marks
         orbit = self.kin.reshape(marks.shape) >> 8
         used = np.zeros(int(self.known[0]), np.bool_)
         used[orbit[marks]] = True
-        known = orbit >= 0
+        has_orbit = orbit >= 0
         closed = np.zeros_like(marks)
-        closed[known] = used[orbit[known]]
+        closed[has_orbit] = used[orbit[has_orbit]]
         return closed
 
     def kept(self, marks: Any, numbers: Words) -> dict[str, Any]:
-        """Return, as `record` does, what there is once composites were forgotten.
+        """Return the storage after composites were forgotten, as `record` would.
 
-        Orbits stay in the order of their numbers, so the same row stands for its renamings.
+        Orbits stay in the order of their numbers, so the representative of a row does not change.
 
         Args:
-            marks: the composites that are kept; as `closed` returns them.
+            marks: the composites that are kept, as `closed` returns them.
             numbers: their new numbers, of the same shape.
         """
         if not self.order:
@@ -106,7 +106,7 @@ class Orbits:
         kin = self.kin.reshape(marks.shape)
         first = np.zeros(int(self.known[0]), np.int64)
         used = np.zeros(len(first), np.bool_)
-        kept = np.full((self.actors, int(marks.sum(axis=1).max())), -1, np.int64)
+        new_kin = np.full((self.actors, int(marks.sum(axis=1).max())), -1, np.int64)
         for actor, chosen in enumerate(marks):
             orbit, element = kin[actor, chosen] >> 8, kin[actor, chosen] & 0xFF
             first[orbit] = self.sources[element * self.actors + actor]
@@ -114,13 +114,13 @@ class Orbits:
         place = np.cumsum(used) - 1
         for actor, chosen in enumerate(marks):
             own = kin[actor, chosen]
-            kept[actor, : len(own)] = place[own >> 8] << 8 | own & 0xFF
+            new_kin[actor, : len(own)] = place[own >> 8] << 8 | own & 0xFF
         targets = self.targets.reshape(self.order, -1).T[first[used]]
         images = self.images[: len(used) * self.order].reshape(-1, self.order)[used]
-        return {"kin": kept, "images": numbers[targets, images].astype(np.int32).ravel()}
+        return {"kin": new_kin, "images": numbers[targets, images].astype(np.int32).ravel()}
 
     def record(self, most: int) -> dict[str, Any]:
-        """Return this as data; no actor has more than `most` composites."""
+        """Return the storage as data for `adopt`; no actor has more than `most` composites."""
         if not self.order:
             return {}
         return {
@@ -129,7 +129,7 @@ class Orbits:
         }
 
     def adopt(self, record: dict[str, Any], room: int) -> None:
-        """Take over what another process recorded, with room for so many composites."""
+        """Take over a `record`, with room for `room` composites of each actor."""
         self.forget(room)
         if self.order:
             self.kin.reshape(self.actors, -1)[:, : record["kin"].shape[1]] = record["kin"]

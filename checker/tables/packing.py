@@ -1,4 +1,4 @@
-"""Numbers packed into words, each in a field of its own."""
+"""Numbers packed into words, each number in a field of its own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from antecede.checker.tables.tabulate import Words
 
 WORD_BITS = 63
 MOST_BITS = 40
-"""Of a field."""
+"""The most bits of a field."""
 
 
 OF_HISTORY = (kernels.POSITION, kernels.KNOWS, kernels.RECORDED, kernels.STAMPS)
-"""Columns that depend on what an actor sent and delivered, in which order, and on nothing else.
+"""Columns that depend only on an actor's sends and deliveries and their order.
 
-They have few values, and so have the others; but they are met in very many combinations.
+These columns have few values, and so have the other columns; but very many combinations occur.
 """
 
 
@@ -40,7 +40,7 @@ def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
 
 
 def spread(needs: list[int]) -> list[int]:
-    """Widen fields evenly so that they fill the words they need anyway."""
+    """Widen fields evenly until they fill the words that they need anyway."""
     widths = [max(need, 1) for need in needs]
     count = pack_widths(widths)[0]
     while True:
@@ -60,7 +60,7 @@ def spread(needs: list[int]) -> list[int]:
 
 
 class Fields(NamedTuple):
-    """Where fields are: the word of each, its lowest bit there, and a mask as wide as it is."""
+    """The positions of fields: each field's word, its lowest bit there, and its mask."""
 
     word: Words
     shift: Words
@@ -68,25 +68,25 @@ class Fields(NamedTuple):
 
     @classmethod
     def of(cls, widths: Iterable[int], word: list[int], shift: list[int]) -> Self:
-        """Return the fields of these widths at these places."""
+        """Return fields with these widths, words and shifts."""
         places = (word, shift, [(1 << width) - 1 for width in widths])
         return cls(*(np.array(place, np.int64) for place in places))
 
     def read(self, words: Any, field: int) -> Any:
-        """Return what a field holds; `words` has shape (…, words), the result (…)."""
+        """Return the values of a field; `words` has shape (…, words), the result (…)."""
         return words[..., self.word[field]] >> self.shift[field] & self.mask[field]
 
     def write(self, words: Any, field: int, values: Any) -> None:
-        """Put values, of shape (…), into a field that is 0."""
+        """Put values of shape (…) into a field whose bits are 0."""
         words[..., self.word[field]] |= values << self.shift[field]
 
     def note(self, array: Words, starts: Iterable[int]) -> None:
-        """Write words, shifts and masks into an array, each from its start on."""
+        """Write the words, shifts and masks into `array`, beginning at the three `starts`."""
         for start, values in zip(starts, self, strict=True):
             array[start : start + len(values)] = values
 
     def packed_as(self, other: Fields, rows: Words, words: int) -> Words:
-        """Return rows, of shape (n, old words), packed as `other` says; of shape (n, words)."""
+        """Return rows of shape (n, old words) in the packing `other`, of shape (n, words)."""
         packed = np.zeros((len(rows), words), np.int64)
         for field in range(len(self.word)):
             other.write(packed, field, self.read(rows, field))
@@ -95,12 +95,12 @@ class Fields(NamedTuple):
 
 @frozen(eq=False)
 class Placement:
-    """Where the columns of an actor are in its local words.
+    """The positions of an actor's columns in its local words.
 
     Attributes:
-        fields: of the columns, in the local words of their part.
-        half: per column, which part of its actor it is in: 0 or 1.
-        words: local words of a part.
+        fields: the columns' fields in the local words of their part.
+        half: per column, the part of the actor that has it: 0 or 1.
+        words: the number of local words per part.
     """
 
     fields: Fields
@@ -109,7 +109,7 @@ class Placement:
 
     @classmethod
     def of(cls, widths: Sequence[int], *, parted: bool) -> Placement:
-        """Place columns of these widths; if `parted`, those of the history apart."""
+        """Place columns of these widths; if `parted`, the history's columns are a separate part."""
         half = (np.isin(np.arange(len(widths)), OF_HISTORY) & parted).astype(np.int64)
         word, shift, most = [0] * len(widths), [0] * len(widths), 1
         for part in range(1 + parted):
@@ -127,7 +127,7 @@ class Placement:
 
 
 def wider(array: Any, columns: int, empty: int) -> Any:
-    """Return a two-dimensional array with more columns, flat; what is new in it is `empty`."""
+    """Return a two-dimensional array with more columns, flat; `empty` fills the new columns."""
     larger = np.full((len(array), columns), empty, array.dtype)
     larger[:, : array.shape[1]] = array
     return larger.ravel()

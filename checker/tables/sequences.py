@@ -1,8 +1,9 @@
 """The sequences of records of the `full` history, renamed.
 
-A sequence is made by appending a record to a shorter one, and has a number. Its renamings are made
-with it: each is the renaming of the shorter one with the renamed record. So a set of sequences that
-is closed under renaming stays closed, and every sequence knows the numbers of its renamings.
+A sequence is made by appending a record to a shorter sequence, and has a number. Its renamings are
+made at the same time: each one is the renaming of the shorter sequence plus the renamed record. A
+set of sequences that is closed under renaming therefore stays closed, and the numbers of all
+renamings of a sequence are known.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ class RenamedSequences:
     """The renamings of all sequences of records.
 
     Attributes:
-        symmetry: what is renamed how.
-        images: per column and actor, as in a key of RECORD: of sequence n at [n, k] its number
-            after renaming by group[k]; 4 bytes a sequence and permutation.
-        records: of record n at [n, k] its number after renaming by group[k].
+        symmetry: the renamings of records.
+        images: (column, actor) as in a key of RECORD -> an array whose element [n, k] is the
+            number of sequence n after group[k]; 4 bytes per sequence and permutation.
+        records: element [n, k] is the number of record n after group[k].
     """
 
     symmetry: Symmetry
@@ -41,18 +42,18 @@ class RenamedSequences:
         self.records = np.empty((0, len(self.symmetry.group)), np.int64)
 
     def closed(self, keys: Words, table: Words) -> Words:
-        """Return keys of RECORD and those of all renamings, as far as `table` lacks them."""
+        """Return keys of RECORD together with the keys of all renamings that `table` lacks."""
         wanted = np.unique(self._renamed_keys(keys))
         missing: Words = wanted[_values(table, wanted) == -1]
         return missing
 
     def learn(self, keys: Words, values: Words, table: Words) -> None:
-        """Take note of the renamings of new sequences.
+        """Learn the renamings of new sequences.
 
         Args:
-            keys: of RECORD, with those of all renamings.
-            values: of these keys.
-            table: holds them.
+            keys: keys of RECORD, with the keys of all renamings.
+            values: the values of these keys.
+            table: the table that has them.
         """
         numbers = _values(table, self._renamed_keys(keys).ravel())
         by_key = numbers.reshape(len(self.symmetry.group), -1).T
@@ -65,25 +66,25 @@ class RenamedSequences:
         """Return the values of keys of RENAME whose columns hold sequences."""
         permutation, where = _columns(keys) + 1, keys & _LIMIT
         numbers = keys >> kernels.NUMBER_BITS & _LIMIT
-        found = np.empty(len(keys), np.int64)
+        values = np.empty(len(keys), np.int64)
         for column in np.unique(where):
             chosen = where == column
             images = self._room(int(column), 0)
-            found[chosen] = images[numbers[chosen], permutation[chosen]]
-        return found
+            values[chosen] = images[numbers[chosen], permutation[chosen]]
+        return values
 
     def _room(self, column: int, number: int) -> Numbers:
-        """Return the renamings of one column's sequences, with room for a number."""
+        """Return the renamings of one column's sequences, with room for sequence `number`."""
         order = len(self.symmetry.group)
-        known = self.images.get(column, np.empty((0, order), np.int32))
-        if number >= len(known):
+        images = self.images.get(column, np.empty((0, order), np.int32))
+        if number >= len(images):
             larger = np.zeros((max(2 * number, 64), order), np.int32)
-            larger[: len(known)] = known
-            known = self.images[column] = larger
-        return known
+            larger[: len(images)] = images
+            images = self.images[column] = larger
+        return images
 
     def _renamed_keys(self, keys: Words) -> Words:
-        """Return, per permutation, the keys of the renamed sequences; of shape (group, keys)."""
+        """Return, per permutation, the keys of the renamed sequences, as array (group, keys)."""
         before, records = keys >> kernels.NUMBER_BITS & _LIMIT, keys & _LIMIT
         columns, group = _columns(keys), self.symmetry.group
         images = np.zeros((len(keys), len(group)), np.int64)
@@ -97,15 +98,17 @@ class RenamedSequences:
         return renamed
 
     def _renamed_records(self) -> Words:
-        """Return the renamings of all records; those of new ones are new records, too."""
-        symmetry, known = self.symmetry, self.symmetry.components.records
+        """Return the renamings of all records; a renaming may itself be a new record."""
+        symmetry, interner = self.symmetry, self.symmetry.components.records
         rows = [
-            [known.number(symmetry.renamed_record(value, p)) for p in symmetry.group]
-            for value in known.values[len(self.records) :]
+            [interner.number(symmetry.renamed_record(value, p)) for p in symmetry.group]
+            for value in interner.values[len(self.records) :]
         ]
         if rows:
             self.records = np.concatenate([self.records, np.array(rows, np.int64)])
-        return self.records if len(self.records) == len(known.values) else self._renamed_records()
+        return (
+            self.records if len(self.records) == len(interner.values) else self._renamed_records()
+        )
 
 
 def _columns(keys: Words) -> Words:

@@ -1,16 +1,16 @@
 """Symmetry: states that differ by a renaming of the actors have the same future.
 
-Protocols are opaque, so a renaming of their states and packets is not given; it is built along
-with the tables. The initial state of actor i becomes that of actor p(i); and if a step takes state
-s to s', then the renamed step (with the renamed message or packet) takes the renamed s to the
-renamed s', and what it sends and delivers are each other's renamings too. Whenever this meets a
-value that was renamed otherwise before, the protocol treats actors differently, and there is no
-symmetry to use. So the very construction of the tables is the check of the reduction.
+Protocols are opaque and do not declare how a renaming changes their states and packets. The
+renaming is built along with the tables. The initial state of actor i becomes the initial state of
+actor p(i). If a step takes state s to s', then the renamed step takes the renamed s to the
+renamed s', and the sends and deliveries of the two steps are renamings of each other. If a value
+turns out to have two different renamings, the protocol treats actors differently, and the search
+uses no symmetry. So the construction of the tables also checks that the reduction is sound.
 
 The search then keeps one state of each orbit (Ip and Dill, Better Verification Through Symmetry,
-1996): the one whose actors' composites, which have orbits of their own, are in the order of these
-orbits' numbers; so the renaming that leads there is found by comparing these. It also adds up the
-sizes of the orbits, so that the unreduced counts are known exactly.
+1996). The actors' composites have orbits of their own. The representative is the state whose
+composites are ordered by the numbers of these orbits, so that comparing these numbers yields the
+renaming. The search also adds up the sizes of the orbits, which yields the unreduced counts.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Components
 
 Permutation: TypeAlias = tuple[int, ...]
-"""Where each actor goes: p[i] is the new name of actor i."""
+"""A permutation of the actors: p[i] is the new name of actor i."""
 
 MOST_FULLY_PERMUTED = 4
-"""Up to this many actors all permutations are used; beyond, the rotations, a subgroup of them."""
+"""The most actors for which all permutations are used; larger systems use only the rotations."""
 
 
 class NotSymmetricError(AntecedeError):
-    """The system treats actors differently; the text says where this showed."""
+    """The system treats actors differently; the message names the first difference."""
 
 
 def group(actors: int) -> list[Permutation]:
@@ -54,7 +54,7 @@ def compose(outer: Permutation, inner: Permutation) -> Permutation:
 def renamed_message(message: Message, p: Permutation) -> Message:
     """Return `message` with its actors renamed; destinations stay in ascending order.
 
-    A forged message may name somebody who is no actor; such a name stays as it is.
+    A forged message may name an actor that does not exist; this name is unchanged.
     """
     destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
     return Message(_renamed(message.sender, p), message.number, destinations)
@@ -65,11 +65,11 @@ def _renamed(actor: int, p: Permutation) -> int:
 
 
 def why_not(components: Components, asked: bool | None) -> str | None:
-    """Return why symmetry is not used, as far as that shows in advance.
+    """Return a reason not to use symmetry that is known before the search, or None.
 
     Args:
-        components: of the system.
-        asked: whether symmetry is to be used; None if nothing was said.
+        components: the system's components.
+        asked: the user's choice (`--symmetry`), or None for the default.
     """
     if asked is False:
         return "not asked for"
@@ -86,13 +86,13 @@ def why_not(components: Components, asked: bool | None) -> str | None:
 def figures(
     symmetry: Symmetry | None, reason: str | None, orbits: int, expanded: int
 ) -> dict[str, Any]:
-    """Return what symmetry did, or why it is off.
+    """Return statistics of the reduction, or the reason why symmetry is off.
 
     Args:
-        symmetry: of the search, if there is any.
-        reason: why there is none.
-        orbits: how many states the expanded ones stand for.
-        expanded: how many were expanded.
+        symmetry: the renamings of the search, or None.
+        reason: the reason why there are none.
+        orbits: the number of states in the orbits of the expanded states.
+        expanded: the number of expanded states.
     """
     if symmetry is None:
         return {"on": False, "reason": reason}
@@ -105,13 +105,13 @@ class Symmetry:
     """The renamings of one system's components, learned along with its tables.
 
     Attributes:
-        components: what is renamed.
+        components: the components that are renamed.
         group: all permutations, the identity first.
-        index: the place of each in `group`.
-        composed: at [k][j] the place of group[j] after group[k].
-        states: (actor, state) -> its number after each permutation.
-        packets: (channel, number of the packet) -> what it is after each permutation.
-        learned: calls that were related to their renamings, and these renamings.
+        index: permutation -> its index in `group`.
+        composed: [k][j] is the index of group[j] after group[k].
+        states: (actor, state) -> the state's number after each permutation.
+        packets: (channel, number of the packet) -> the packet after each permutation.
+        learned: calls whose renamings were compared already, and these renamings.
     """
 
     components: Components
@@ -123,7 +123,7 @@ class Symmetry:
     learned: set[Hashable] = field(factory=set)
 
     def __attrs_post_init__(self) -> None:
-        """Relate the initial states."""
+        """Learn the renamings of the initial states."""
         actors = self.components.system.actors
         self.group = group(actors)
         self.index = {p: k for k, p in enumerate(self.group)}
@@ -136,16 +136,16 @@ class Symmetry:
 
     def _relate_states(self, actor: int, images: tuple[int, ...], where: str) -> None:
         """Record that state images[0] of `actor` becomes images[k] of actor group[k][actor]."""
-        known = self.states.get((actor, images[0]))
-        if known == images:
+        earlier = self.states.get((actor, images[0]))
+        if earlier == images:
             return  # then the whole orbit was recorded together
         for k, p in enumerate(self.group):
-            row = tuple([images[at] for at in self.composed[k]])
+            row = tuple([images[k_after] for k_after in self.composed[k]])
             if self.states.setdefault((p[actor], images[k]), row) != row:
                 raise NotSymmetricError(f"{where} differ between actors")
 
     def learn_send(self, actor: int, state: int, message: Message, step: Step) -> None:
-        """Relate a causal_send to its renamings."""
+        """Compare a causal_send with its renamings."""
         system = self.components.system
 
         if (actor, state, message) in self.learned:
@@ -161,7 +161,7 @@ class Symmetry:
         self._learn(actor, state, step, run, "causal_send")
 
     def learn_receive(self, actor: int, state: int, src: int, packet: Packet, step: Step) -> None:
-        """Relate a receive to its renamings."""
+        """Compare a receive with its renamings."""
         t = self.components
         number = t.packets.number
         if (actor, state, src, number(packet)) in self.learned:
@@ -177,7 +177,7 @@ class Symmetry:
         self._learn(actor, state, step, run, f"receive of {type(packet).__name__}")
 
     def learn_internal(self, actor: int, state: int, name: str | None, step: Step | None) -> None:
-        """Relate a timeout (with no name), or an action, to its renamings."""
+        """Compare a timeout (name None) or an action with its renamings."""
         t = self.components
         rows = self.states[actor, state]
         steps = [t.internal_step(p[actor], rows[k], name) for k, p in enumerate(self.group)]
@@ -219,10 +219,10 @@ class Symmetry:
         self._relate_network_sends(actor, steps, where)
 
     def _relate_network_sends(self, actor: int, steps: list[Step], where: str) -> None:
-        """Relate which of an actor's messages leave first, if clocks tick when they leave.
+        """Compare the order of an actor's network-sends with its renamings, if they tick the clock.
 
-        Sends to different actors are independent of each other but for that: packets are related
-        channel by channel (see `_relate_sends`), and the order across channels decides the stamps.
+        Otherwise, sends to different actors are independent, and `_relate_sends` compares packets
+        channel by channel. Here the order across channels matters, because it decides the stamps.
         """
         if self.components.oracle.network_send is None:
             return
@@ -255,16 +255,16 @@ class Symmetry:
             return
         for k, p in enumerate(self.group):
             row = tuple([images[at] for at in self.composed[k]])
-            known = self.packets.setdefault((channel_of[p[src], p[dst]], number(images[k])), row)
-            if known != row:
+            earlier = self.packets.setdefault((channel_of[p[src], p[dst]], number(images[k])), row)
+            if earlier != row:
                 raise NotSymmetricError(f"packets in {where} differ between actors")
 
     def images_of(self, channel: int, packet: Packet) -> tuple[Packet, ...]:
-        """Return what a packet of a channel is after each permutation."""
+        """Return the images of a channel's packet under every permutation."""
         return self.packets[channel, self.components.packets.number(packet)]
 
     def renamed_column(self, p: int, column: int, actor: int, value: int) -> int:
-        """Return the number of a column of `actor` after renaming by group[p]."""
+        """Return the number in a column of `actor` after renaming by group[p]."""
         t, permutation = self.components, self.group[p]
         target = permutation[actor]
         if column == kernels.STATE:
@@ -290,7 +290,7 @@ class Symmetry:
         return t.contents[new].number(content)
 
     def renamed_knowledge(self, ghost: Ghost, p: Permutation) -> Ghost:
-        """Return what one actor knows with all actors renamed; `ghost` has nothing pending."""
+        """Return one actor's knowledge with all actors renamed; `ghost` has nothing pending."""
         masks = isinstance(ghost.knows, int)
         heard = self._renamed_mask(ghost.heard, p) if masks else ghost.heard
         return evolve(ghost, knows=self._renamed_stamp(ghost.knows, p), heard=heard)
@@ -298,7 +298,7 @@ class Symmetry:
     def renamed_record(self, record: Any, p: Permutation) -> Any:
         """Return a record of the `full` history with all actors renamed.
 
-        It is that of a message sent, ("sent", number, stamp), or delivered, (sender, stamp).
+        A record is ("sent", number, stamp) for a sent message, (sender, stamp) for a delivery.
         """
         if record is None:
             return None

@@ -1,4 +1,4 @@
-"""Keeps the kernels supplied: fills what they missed in the tables, widens columns and rows."""
+"""Fills missing table entries for the kernels; widens columns and rows for greater numbers."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from antecede.checker.tables.tabulate import Tabulation, Words
 
 @contextmanager
 def wrapping() -> Iterator[None]:
-    """Let hashes wrap around silently where kernels run without the JIT."""
+    """Silence NumPy's overflow warnings: without the JIT, hashes wrap around in NumPy."""
     with np.errstate(over="ignore"):
         yield
 
 
 def refuse_crowds(transitions: int) -> None:
-    """Check that the place of every transition from a state can be written down.
+    """Check that the index of every transition from a state fits its field.
 
     Raises:
-        CapacityError: there are more than a kernel has room for.
+        CapacityError: a state has more transitions than a kernel can number.
     """
     if transitions > kernels.MOST_TRANSITIONS:
         raise CapacityError(
@@ -50,23 +50,23 @@ class Repacking:
     new_words: int
 
     def apply(self, rows: Words) -> Words:
-        """Return flat rows packed the new way."""
+        """Return flat rows in the new packing."""
         shaped = rows.reshape(-1, self.old_words)
         return self.before.packed_as(self.after, shaped, self.new_words).ravel()
 
 
 @define(eq=False)
 class TableFiller:
-    """The tables of one system as the kernels read them.
+    """The tables of one system, as the kernels read them.
 
     Attributes:
         tabulation: the system's functions as tables.
-        sweep_line, check_progress: as in Layout.
-        self_channels: as in Tabulation.
-        parted: under `full`, actors have two parts, see Layout.
+        sweep_line, check_progress: as in `Layout`.
+        self_channels: as in `Tabulation`.
+        parted: actors have two parts; needed for the `full` history, see `Layout`.
         symmetric: learn renamings, and let kernels replace states by representatives.
-        layout: how numbers are packed.
-        tables: what kernels are given; replaced whenever something was filled.
+        layout: the packing of numbers into rows.
+        tables: the arrays that kernels read; replaced after every `fill`.
     """
 
     system: System
@@ -101,26 +101,26 @@ class TableFiller:
 
     @property
     def graded(self) -> bool:
-        """Every state has one depth, as far as the tables tell; see `checker.tables.grading`."""
+        """True as long as the tables prove one depth per state; see `checker.tables.grading`."""
         return self.tabulation.grading.reason is None
 
     def leads(self, weights: Weights) -> Words:
-        """Return by how many levels each kind of transition skips ahead; empty without weights."""
+        """Return how many levels each kind of transition skips; empty if `weights` is empty."""
         kinds = self.tabulation.kinds if weights else ()
         return np.array([weights.get(kind, 1) - 1 for kind in kinds], np.int64)
 
     def record(self) -> dict[str, Any]:
-        """Return, as data, the calls that made the tables; see `adopt`."""
+        """Return the calls that made the tables, as data for `adopt`."""
         return {
             "tabulation": self.tabulation.record(),
             "layout": self.layout.record(),
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
-        """Make the tables of another run of the same search.
+        """Rebuild the tables of another run of this search.
 
         Raises:
-            InputError: the protocol's handlers return something else now.
+            InputError: the protocol's handlers now return different values.
         """
         with wrapping():
             self.tabulation.make_again(record["tabulation"])
@@ -132,22 +132,23 @@ class TableFiller:
         return self.layout.row_of([0] * len(self.layout.counts))
 
     def refresh(self) -> None:
-        """Give the kernels what was filled elsewhere."""
+        """Update `tables` after the layout or the tabulation was changed from outside."""
         self.tables = self.layout.tables()
 
     def misses(self) -> Words:
-        """Return an empty record of misses, as the kernels need it now."""
+        """Return an empty array of misses with the columns that kernels need now."""
         return self.layout.misses()
 
     def fill(self, missed: Words) -> Repacking | None:
-        """Make the table entries and composites that kernels missed.
+        """Make the table entries and composites that kernels missed, and update `tables`.
+
+        Records of misses may need more columns afterwards: take a new array from `misses`.
 
         Args:
             missed: (n, 1 + local words): records as the kernels write them.
 
         Returns:
-            How rows must be packed anew, or None if they stay as they are. Afterwards `tables` is
-            new, and records of misses may need more columns: take new ones from `misses`.
+            How to repack rows, or None if the packing is unchanged.
         """
         if not len(missed):
             return None
@@ -174,17 +175,17 @@ class TableFiller:
             self.layout.widen_columns()
 
     def keep(self, marks: Any) -> Words:
-        """Forget composites that are in no row any more, see `Layout.keep`."""
+        """Forget composites that no row contains; see `Layout.keep`."""
         numbers = self.layout.keep(marks)
         self.refresh()
         return numbers
 
     def figures(self, fired: Words, fresh_kinds: Words | None) -> dict[str, Any]:
-        """Return figures of the tables and of the transitions taken, by name.
+        """Return statistics of the tables and of the transitions taken, by name.
 
         Args:
-            fired: per kind, the transitions taken.
-            fresh_kinds: per kind, transitions that led to a new state; None: not counted.
+            fired: per kind, the number of transitions taken.
+            fresh_kinds: per kind, the number of transitions that reached a new state, or None.
         """
         t = self.tabulation
         return {

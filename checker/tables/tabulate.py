@@ -1,11 +1,11 @@
 """Tabulated exploration: a system's pure functions as tables, filled on demand.
 
 Components of a state are numbered (see `checker.tables.components`). A table entry is made by
-calling the protocol, the network kind, the workload or the oracle once per distinct argument; the
-kernels then work on numbers alone.
+calling the protocol, the network kind, the workload or the oracle once per distinct argument.
+The kernels then work on numbers alone.
 
-The `full` history is tabulated as `clocks` plus two sequences of records per actor (deliveries; the
-stamps of its own messages), whose numbers need no Python call.
+The `full` history is tabulated as `clocks` plus two sequences of records per actor: its
+deliveries, and the stamps of its own messages. The numbers of sequences need no Python call.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from antecede.checker.tables.sequences import RenamedSequences
 from antecede.checker.tables.symmetry import Symmetry
 
 MOST_KINDS = 1 << 10
-"""Kinds of transitions that the kernels count."""
+"""The most kinds of transitions that the kernels count."""
 
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """Leave Python's search for cycles off: values have none, and it walks through all of them."""
+    """Switch the garbage collector off: values have no cycles, and it would scan all of them."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -56,7 +56,7 @@ def _without_collections() -> Iterator[None]:
 
 
 class SelfPacketError(AntecedeError):
-    """An actor sends itself a packet, and there is no channel for it; begin again with one."""
+    """An actor sends itself a packet but has no channel for it; restart with `self_channels`."""
 
 
 @define(eq=False)
@@ -67,13 +67,14 @@ class Tabulation(Histories):
         table, code: as in `kernels.Tables`.
         most_choices: per kind and column of a key, the most transitions that an entry offers.
         kinds: names of the kinds of transitions, such as `receive Ack`.
-        asked: the keys of every `fill` that came to its end: the tables are made from them again.
-        filled: what `fill` stored, keys and values; kept where somebody else wants it, too.
+        asked: the keys of every completed `fill`; `make_again` rebuilds the tables from them.
+        filled: keys and values that `fill` stored, if another process needs them; otherwise None.
         symmetry: learns renamings along with the tables; None without symmetry.
-        renamed: the renamings of sequences; None without symmetry, and where there are none.
-        grading: learns along with the tables whether every state has one depth only.
-        delivers: some entry delivers a message; kernels ask for those of taken transitions only.
-        seconds: spent in `fill`.
+        renamed: the renamings of sequences; None without symmetry or without sequences.
+        grading: learns along with the tables whether every state has only one depth.
+        delivers: some entry delivers a message. Kernels request entries of taken transitions only,
+            so a reachable transition delivers one.
+        seconds: time spent in `fill`.
     """
 
     most_choices: dict[int, int] = field(factory=dict)
@@ -114,7 +115,7 @@ class Tabulation(Histories):
 
     @_without_collections()
     def fill(self, keys: Words) -> None:
-        """Make the table entries for `keys`, by calling the functions that they stand for.
+        """Make the table entries for `keys`, by calling the functions that the keys encode.
 
         Raises:
             ProtocolError: a handler raised or returned something unusable.
@@ -142,7 +143,7 @@ class Tabulation(Histories):
         self.seconds += time.perf_counter() - started
 
     def record(self) -> dict[str, Any]:
-        """Return, as data, from what calls the tables were made; see `make_again`."""
+        """Return the calls that made the tables, as data for `make_again`."""
         return {
             "asked": np.concatenate([np.empty(0, np.int64), *self.asked]),
             "lengths": np.array([len(keys) for keys in self.asked], np.int64),
@@ -152,13 +153,15 @@ class Tabulation(Histories):
         }
 
     def make_again(self, record: Mapping[str, Any]) -> None:
-        """Make the tables of another run by the same calls in the same order: all numbers agree.
+        """Rebuild the tables of another run by the same calls in the same order.
+
+        All numbers then agree with the other run's numbers.
 
         Args:
-            record: of that run; its first calls are those that this one has made so far.
+            record: result of the other run's `record`; it begins with the calls made here so far.
 
         Raises:
-            InputError: the calls return something else than they did then.
+            InputError: a call now returns a different value.
         """
         ends = np.cumsum(record["lengths"])
         with_first = np.split(record["asked"], ends[:-1]) if len(ends) else []
@@ -172,16 +175,16 @@ class Tabulation(Histories):
         self.calls, self.seconds = int(record["calls"]), float(record["seconds"])
 
     def _made(self) -> str:
-        """Return a digest of what the tables hold."""
-        found = hashlib.blake2b(digest_size=16)
-        found.update(self.code[: self.used_code].tobytes())
+        """Return a digest of the tables' content."""
+        hasher = hashlib.blake2b(digest_size=16)
+        hasher.update(self.code[: self.used_code].tobytes())
         for interner in (*self.states, *self.bundles):
-            found.update(interner.digest().encode())
-        found.update(repr((self.entries, self.kinds, sorted(self.sequences.items()))).encode())
-        return found.hexdigest()
+            hasher.update(interner.digest().encode())
+        hasher.update(repr((self.entries, self.kinds, sorted(self.sequences.items()))).encode())
+        return hasher.hexdigest()
 
     def _note_choices(self, key: int, spot: int) -> None:
-        """Take note of how many transitions the entry at `spot` offers."""
+        """Update `most_choices` with the entry at `spot`."""
         source = key >> 2 * kernels.NUMBER_BITS
         self.most_choices[source] = max(self.most_choices.get(source, 0), int(self.code[spot]))
 
@@ -198,21 +201,21 @@ class Tabulation(Histories):
         kernels.store(self.table, old[:, 0].copy(), old[:, 1].copy())
 
     def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
-        """Number new sequences; a sequence is its predecessor and what was appended to it."""
+        """Number new sequences; a sequence is its predecessor plus one appended record."""
         columns = keys >> (2 * kernels.NUMBER_BITS) & 0xFF
         for column in np.unique(columns[chosen]):
             places = np.flatnonzero(chosen & (columns == column))
-            known = self.sequences.get(int(column), 1)
-            if known + len(places) >= kernels.NUMBER_LIMIT:
+            count = self.sequences.get(int(column), 1)
+            if count + len(places) >= kernels.NUMBER_LIMIT:
                 raise CapacityError(
                     f"more than {kernels.NUMBER_LIMIT:,} distinct delivery sequences of an actor; "
                     "use --history clocks or knowledge, which judge the same"
                 )
-            values[places] = known + np.arange(len(places))
-            self.sequences[int(column)] = known + len(places)
+            values[places] = count + np.arange(len(places))
+            self.sequences[int(column)] = count + len(places)
 
     def _with_renamings(self, keys: Words) -> Words:
-        """Return keys with those of the renamings of the new sequences among them."""
+        """Return `keys` together with the keys of all renamings of the new sequences."""
         if self.renamed is None:
             return keys
         recorded = _kinds(keys) == kernels.RECORD
@@ -221,7 +224,7 @@ class Tabulation(Histories):
         return np.concatenate([keys[~recorded], self.renamed.closed(keys[recorded], self.table)])
 
     def _rename_records(self, keys: Words, kinds: Words, values: Words) -> Any:
-        """Rename sequences; return which keys ask for that."""
+        """Fill the values of keys that rename sequences; return the mask of these keys."""
         column = (keys & (kernels.NUMBER_LIMIT - 1)) >> 4
         of_sequences = (column == kernels.RECORDED) | (column == kernels.STAMPS)
         chosen = (kinds == kernels.RENAME) & of_sequences
@@ -256,19 +259,19 @@ class Tabulation(Histories):
 
     @property
     def met(self) -> dict[str, Any]:
-        """Return what was met, by name: deliveries, and where sends may wait, how many of them."""
-        found, workload = {"delivers": self.delivers}, self.system.workload
+        """Coverage: whether a message is delivered, and the most sends if sends may wait."""
+        coverage, workload = {"delivers": self.delivers}, self.system.workload
         if workload.sends is None:
-            return found
-        return found | {"most_sent": most_sent(workload, [p.values for p in self.positions])}
+            return coverage
+        return coverage | {"most_sent": most_sent(workload, [p.values for p in self.positions])}
 
     @property
     def sought_endings(self) -> int:
-        """The bit set of properties that look for a final state."""
+        """The bit set of properties that require some final state."""
         return bits_of(self.system, lambda prop: prop.where is Where.AT_SOME_FINAL_STATE)
 
     def initially_shown(self) -> int:
-        """Return the bit set of properties that the initial state shows."""
+        """Return the bit set of invariants violated and witnesses reached in the initial state."""
         state = initial_state(self.system)
         return bits_of(self.system, lambda prop: in_state(prop, state))
 
@@ -286,15 +289,15 @@ class Tabulation(Histories):
         return codes + events
 
     def _events(self, actor: int, step: Step) -> list[int]:
-        """Return what the history records of a step after its causal-send, in that order."""
+        """Return the history's events in a step, after its causal-send, in their order."""
         at_network = self.oracle.network_send is not None
         self.delivers |= bool(step.deliveries)
         events = []
         for message in step.deliveries:
-            known = 0 <= message.sender < self.system.actors
+            is_actor = 0 <= message.sender < self.system.actors
             if at_network and message.sender == actor:
                 events += [self.messages.number(NetworkSend(message)), kernels.NETWORK_SENT]
-            events += [self.messages.number(message), message.sender if known else -1]
+            events += [self.messages.number(message), message.sender if is_actor else -1]
         for message in network_sent(actor, step) if at_network else ():
             events += [self.messages.number(NetworkSend(message)), kernels.NETWORK_SENT]
         return events
@@ -331,10 +334,10 @@ class Tabulation(Histories):
         return self._emit(codes)
 
     def _offers(self, actor: int, position: int) -> Iterator[tuple[Message | None, int]]:
-        """Yield what an actor may causal-send, each with the number of its position afterwards.
+        """Yield each message that an actor may causal-send, with the actor's next position.
 
-        No message is the decision to send one. Where one message is followed, positions say
-        nothing, and in place of one stand bits of GATE.
+        The message None is the decision to send. If only one message is followed, positions carry
+        no information, and bits of GATE replace the number of the position.
         """
         workload = self.system.workload
         if self.oracle.number is not None:
@@ -347,7 +350,7 @@ class Tabulation(Histories):
             yield None if destinations == ARM else Message(actor, number, destinations), after
 
     def followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
-        """Yield the messages that an actor may causal-send where one of all is followed.
+        """Yield the messages that an actor may causal-send if only one message is followed.
 
         Args:
             actor: the sender.
@@ -362,7 +365,7 @@ class Tabulation(Histories):
                 yield Message(actor, self.oracle.number(ghost, marked), destinations)
 
     def _fill_gate(self, actor: int, knows: int, pending: int) -> int:
-        """Entry of GATE: what an actor's ghost says of sends where one message is followed."""
+        """Entry of GATE: bits derived from an actor's ghost, if only one message is followed."""
         workload, entries = self.system.workload, self.pending[actor].values[pending]
         ghost = evolve(self.knows[actor].values[knows], pending=entries)
         assert isinstance(workload, EndlessWorkload)
@@ -406,14 +409,14 @@ class Tabulation(Histories):
         self.grading.step(self._orbit(actor, state), self._orbit(actor, after), change, kind)
 
     def _orbit(self, actor: int, state: int) -> tuple[int, int]:
-        """Return what stands for an actor's state and its renamings, which have the same rank."""
+        """Return a key for the orbit of an actor's state; states in one orbit have one rank."""
         if self.symmetry is None:
             return actor, state
         images = self.symmetry.states[actor, state]
         return min((p[actor], image) for p, image in zip(self.symmetry.group, images, strict=True))
 
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
-        """Entry of INTERNAL: per enabled action as for RECEIVE; -1: content unchanged."""
+        """Entry of INTERNAL: per enabled action as in RECEIVE; -1: content unchanged."""
         codes = [0]
         for name in self.internals:
             step = self.internal_step(actor, state, name)
@@ -435,7 +438,7 @@ class Tabulation(Histories):
         return self._emit(codes)
 
     def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
-        """Entry of LOSE: per envelope, as for RECEIVE; -1: the state is unchanged."""
+        """Entry of LOSE: per envelope, as in RECEIVE; -1: the state is unchanged."""
         lose = self.system.network.lose
         assert lose is not None
         alternatives = lose(self.contents[channel].values[content])
@@ -468,7 +471,7 @@ class Tabulation(Histories):
         return self.symmetry.renamed_column(p + 1, column, actor, value)
 
     def _fill_final(self, actor: int, pending: int, position: int) -> int:
-        """Entry of FINAL: bit set of the properties that this actor is not as wanted by."""
+        """Entry of FINAL: bit set of the final-state properties whose predicate the actor fails."""
         things: Mapping[What, Any] = {
             What.UNDELIVERED: tuple(entry.message for entry in self.pending[actor].values[pending]),
             What.ENDED: self.system.workload.ended(actor, self.positions[actor].values[position]),
@@ -478,16 +481,16 @@ class Tabulation(Histories):
         )
 
     def _judge_deliveries(self) -> Words:
-        """Return, per judgement of a delivery, the bit set of properties that it shows."""
-        found = []
+        """Return the bit set of violated or reached properties for each judgement of a delivery."""
+        bit_sets = []
         for judgement in range(8):
             delivery = Glimpse(
                 expected=not judgement & 4,
                 known=bool(judgement & 1),
                 overtaken=bool(judgement & 2),
             )
-            found.append(bits_of(self.system, partial(_is_shown_by, delivery)))
-        return np.array(found, np.int64)
+            bit_sets.append(bits_of(self.system, partial(_is_shown_by, delivery)))
+        return np.array(bit_sets, np.int64)
 
 
 def _kinds(keys: Words) -> Words:

@@ -1,8 +1,8 @@
 """The exact visited set: open addressing over packed rows, growing in place.
 
-A slot's home grows with its hash, so that the set can spread over more slots without a second copy
-(see `kernels.grow`), and linear probing needs no pointers: at the highest load a state costs 1/0.85
-of its row, right after growing 1/0.68.
+A slot's home grows with its hash, so the set can spread over more slots without a second copy (see
+`kernels.grow`). Linear probing needs no pointers. A state costs 1/0.85 of its row at the highest
+load, and 1/0.68 of its row after growing.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ GROWTH = 1.25
 TAIL = 1 << 14
 SMALLEST = 1 << 14
 SWEEP_SHARE = 0.2
-"""A pass over the set is worth while if it drops this share of the states."""
+"""A pass over the set is worthwhile if it drops at least this share of the states."""
 
 
 @define(eq=False)
 class Visited:
-    """One owner's part of the visited set.
+    """One shard of the visited set.
 
     Attributes:
-        width: words per slot, as many as a row has.
-        arena: an empty one, for the slots.
-        states: how many are in it now.
-        dropped: how many were in it and are no longer, see `drop_behind` and `forget`.
-        tally: per progress, how many of its states have it; kept only for `drop_behind`.
-        depths: an empty arena, for the least depth at which each state was met; or None.
-        capacity: slots that are homes; TAIL more follow.
+        width: words per slot, equal to the words of a row.
+        arena: an empty arena for the slots.
+        states: the number of states in the set now.
+        dropped: the number of states that `drop_behind` and `forget` removed.
+        tally: the number of states per progress; maintained only for `drop_behind`.
+        depths: an empty arena for the least depth of each state, or None.
+        capacity: the number of home slots; TAIL more slots follow.
     """
 
     width: int
@@ -64,7 +64,7 @@ class Visited:
 
     @property
     def slot_depths(self) -> Depths:
-        """The depths of all slots; none where they are not kept."""
+        """The depths of all slots; empty if depths are not recorded."""
         return NO_DEPTHS if self.depths is None else self.depths.array
 
     @property
@@ -74,12 +74,12 @@ class Visited:
 
     @property
     def limit(self) -> int:
-        """The number of states at which the set must grow."""
+        """The most states before the set must grow."""
         return int(self.capacity * HIGHEST_LOAD)
 
     @property
     def slot_count(self) -> int:
-        """How many slots there are, empty ones included."""
+        """The number of slots, including empty slots."""
         return self.capacity + TAIL
 
     @property
@@ -89,10 +89,10 @@ class Visited:
         return self.slot_count * (self.width * 8 + kept)
 
     def grow(self) -> None:
-        """Spread over more slots.
+        """Spread the states over more slots.
 
         Raises:
-            CapacityError: there is no more room.
+            CapacityError: the arena is full.
         """
         factor = 4.0 if self.capacity < 1 << 20 else GROWTH
         old = self.capacity
@@ -103,7 +103,7 @@ class Visited:
         self.capacity = new
 
     def insert(self, sent: Any, sizes: Words, tables: kernels.Tables) -> None:
-        """Insert what threads sent, and mark what is new; see `kernels.insert`."""
+        """Insert rows that threads sent, and mark the new ones; see `kernels.insert`."""
         start, tally = np.zeros(2, np.int64), self.tally
         self.until_done(
             lambda f: (
@@ -113,9 +113,9 @@ class Visited:
         )
 
     def add(self, rows: Words, me: int = 0, owners: int = 1, depths: Depths = NO_DEPTHS) -> None:
-        """Add those of some flat rows that belong to owner `me` of `owners`.
+        """Add the flat rows that belong to owner `me` of `owners`.
 
-        The rows differ from each other, and none of them is in the set.
+        The rows must be distinct, and none of them may be in the set already.
         """
         start, width = np.zeros(1, np.int64), self.width
         self.until_done(
@@ -128,13 +128,13 @@ class Visited:
         )
 
     def read_depths(self, rows: Words, me: int, owners: int, depths: Depths) -> None:
-        """Write the depths of those flat rows that one of so many owners has, as it has them."""
+        """Write the depths of the flat rows that owner `me` of `owners` has into `depths`."""
         kernels.read_depths(
             rows, self.width, me, owners, self.slots, self.slot_depths, self.figures(), depths
         )
 
     def until_done(self, kernel: Callable[[Words], bool]) -> None:
-        """Call a kernel with `figures` until it is done, and grow before it goes on."""
+        """Call a kernel with `figures` until it returns True; grow the set between two calls."""
         done = False
         while not done:
             figures = self.figures()
@@ -145,16 +145,16 @@ class Visited:
 
     @property
     def unique(self) -> int:
-        """The number of states that were ever in it."""
+        """The number of states that were ever inserted."""
         return self.states + self.dropped
 
     def recount(self, tables: kernels.Tables) -> None:
-        """Make `tally` anew, for a set that was filled by other means."""
+        """Recompute `tally` for a set that was filled without it."""
         self.tally[:] = 0
         kernels.count_progress(self.slots, self.slot_count, tables.geo, tables.progress, self.tally)
 
     def forget(self, expected: int) -> None:
-        """Drop all states, and make room for as many as are expected, but for no more than now."""
+        """Drop all states and make room for `expected` states, but never more room than before."""
         self.dropped, self.states = self.unique, 0
         self.tally[:] = 0
         wanted = max(int(expected / HIGHEST_LOAD), SMALLEST)
@@ -165,15 +165,15 @@ class Visited:
         self.slots[: self.slot_count * self.width] = -1
 
     def drop_behind(self, tables: kernels.Tables, least: int) -> None:
-        """Drop the states with less progress than `least`, which can never be met again.
+        """Drop the states with less progress than `least`; the search cannot meet them again.
 
-        Does nothing where that frees too little to be worth a pass over the whole set.
+        Does nothing if this would free too little to be worth a pass over the whole set.
         """
         useless = int(self.tally[:least].sum())
         if useless < SWEEP_SHARE * self.states:
             return
-        kept = self.states - useless
-        new = min(self.capacity, max(int(kept / (0.8 * HIGHEST_LOAD)), SMALLEST))
+        remaining = self.states - useless
+        new = min(self.capacity, max(int(remaining / (0.8 * HIGHEST_LOAD)), SMALLEST))
         dropped = kernels.drop_behind(
             self.slots, TAIL, self.capacity, new, tables.geo, tables.progress, least
         )
@@ -184,19 +184,19 @@ class Visited:
         self.capacity = new
 
     def figures(self) -> Words:
-        """Return what `kernels.insert` needs to know of the set."""
+        """Return the array [capacity, states, limit, width, slot count] for `kernels.insert`."""
         figures = [self.capacity, self.states, self.limit, self.width, self.slot_count]
         return np.array(figures, np.int64)
 
     def parts(self) -> Iterator[Any]:
         """Yield the occupied slots in parts of shape (n, width)."""
         used = self.slots[: self.slot_count * self.width].reshape(-1, self.width)
-        for at in range(0, len(used), 1 << 20):
-            part = used[at : at + (1 << 20)]
+        for first in range(0, len(used), 1 << 20):
+            part = used[first : first + (1 << 20)]
             yield part[part[:, 0] != -1]
 
     def record(self) -> dict[str, Any]:
-        """Return this as data; see `adopt`."""
+        """Return the set's counters as data for `adopt`."""
         return {
             "states": self.states,
             "dropped": self.dropped,
@@ -207,10 +207,10 @@ class Visited:
         }
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:
-        """Take over what another process recorded.
+        """Take over the counters and slots that another process saved.
 
         Raises:
-            ValueError: it does not fit.
+            ValueError: the saved data do not fit this set.
         """
         self.states, self.dropped = int(record["states"]), int(record["dropped"])
         self.capacity, self.tally = int(record["capacity"]), saved.array(record["tally"])
@@ -220,7 +220,7 @@ class Visited:
             saved.into(record["depths"], self.depths)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.arena.close()
         if self.depths is not None:
             self.depths.close()

@@ -1,6 +1,7 @@
 """Every compiled function: look up, expand, hash, probe, grow. Arrays in, arrays out.
 
-Read `geometry` first: it says what is where. Then `successors`, which `levels` and `stepwise` call.
+Read `geometry` first, for the layout of all arrays. Then read `successors`, which `levels` and
+`stepwise` call.
 """
 
 from antecede.checker.tables.kernels.composites import *

@@ -47,7 +47,7 @@ def put(loc, geo, actor, column, value):
 
 @inlined
 def seek(cons, words, loc, base, actor):
-    """Return the slot where the search for the local words loc[base:] of `actor` begins."""
+    """Return the slot where probing for the local words loc[base:] of `actor` begins."""
     mask = cons.shape[0] // (words + 1) - 1
     return np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
 
@@ -81,7 +81,7 @@ def find_composite(cons, words, loc, base, actor):
 
 @kernel
 def index_composite(cons, mask, dec, at, words, actor, number):
-    """Enter one composite, with its local words at dec[at:], into `cons`."""
+    """Add one composite, with its local words at dec[at:], to `cons`."""
     slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask
     while cons[slot * (words + 1) + words] != -1:
         slot = (slot + 1) & mask
@@ -105,15 +105,15 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
     """Number the local words in `records` that have no number yet.
 
     Args:
-        cons, dec: with room for all of them.
-        stride: where the next actor's composites begin in `dec`.
+        cons, dec: as in `Tables`, with room for all records.
+        stride: the distance in `dec` between the first words of neighbouring actors.
         words: local words per actor.
-        counts: per actor, composites so far; updated.
+        counts: per actor, the number of composites so far; updated.
         records: (n, 1 + words): actor, local words.
-        limits: per actor, the greatest number of composites that its row field holds.
+        limits: per actor, the greatest number of composites that fits its row field.
 
     Returns:
-        The number of records worked through; fewer than n when a limit was reached.
+        The number of records processed; fewer than n when a limit was reached.
     """
     mask = cons.shape[0] // (words + 1) - 1
     loc = np.empty(words, np.int64)
@@ -135,13 +135,13 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
 
 @kernel
 def compose_missed(misses, control, tables, composites):
-    """Number the composites in `misses` as far as there is room; keep the other records.
+    """Number the composites in `misses` while there is room; keep the other records.
 
     Args:
-        composites: see `Composites`; its counts are updated.
+        composites: a `Composites`; its counts are updated.
 
     Returns:
-        Whether nothing is missing any more.
+        Whether no record remains.
     """
     geo, cons, dec = tables.geo, tables.cons, tables.dec
     counts, limits = composites.counts, composites.limits
@@ -150,7 +150,7 @@ def compose_missed(misses, control, tables, composites):
     total = np.int64(0)
     for part in range(geo[PARTS]):
         total += counts[part]
-    kept = np.int64(0)
+    remaining = np.int64(0)
     for r in range(control[MISSES]):
         done = False
         if misses[r, 0] >> 8 == COMPOSE:
@@ -166,10 +166,10 @@ def compose_missed(misses, control, tables, composites):
                     total += 1
         if not done:
             for k in range(misses.shape[1]):
-                misses[kept, k] = misses[r, k]
-            kept += 1
-    control[MISSES] = kept
-    return kept == 0
+                misses[remaining, k] = misses[r, k]
+            remaining += 1
+    control[MISSES] = remaining
+    return remaining == 0
 
 
 @kernel
@@ -177,7 +177,7 @@ def mark_composites(rows, count, geo, marks):
     """Mark the composites of the first `count` rows.
 
     Args:
-        marks: bool; of composite g of part i at i * (its length // parts) + g.
+            marks: bool, flat; composite g of part i is at i * (length // parts) + g.
     """
     rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
     room = marks.shape[0] // geo[PARTS]
@@ -190,10 +190,10 @@ def mark_composites(rows, count, geo, marks):
 
 @kernel
 def renumber(rows, count, geo, numbers):
-    """Give the composites of the first `count` rows other numbers, in place.
+    """Replace the composites of the first `count` rows by other numbers, in place.
 
     Args:
-        numbers: int64; the new ones, at the places of `mark_composites`.
+        numbers: int64; the new numbers, at the indices that `mark_composites` uses.
     """
     rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
     room = numbers.shape[0] // geo[PARTS]

@@ -1,4 +1,4 @@
-"""Flat rows without duplicates, bucket by bucket, so that each bucket's set stays in the caches."""
+"""Removal of duplicate flat rows, bucket by bucket, so that a bucket's set fits the caches."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from antecede.checker.tables.kernels.jit import (
 )
 
 HELD = -(1 << 63)
-"""What comes with rows that are known already: less than anything else."""
+"""The note of rows that are already known; it is less than any other note."""
 
 
 @inlined
 def bucket_of(array, at, row_words, bits):
-    """Return the bucket of a row, by the first bits of its hash; 0 < bits < 32."""
+    """Return the bucket of a row: the first `bits` bits of its hash; 0 < bits < 32."""
     return np.int64(hash_words(array, at, row_words) >> np.uint64(64 - bits))
 
 
 @kernel
 def count_buckets(flat, row_words, bits, counts):
-    """Add to `counts` how many rows each of 2**bits buckets has."""
+    """Add the number of rows of each of the 2**bits buckets to `counts`."""
     flat, counts = borrow(flat), borrow(counts)
     for r in range(flat.shape[0] // row_words):
         counts[bucket_of(flat, r * row_words, row_words, bits)] += 1
@@ -33,13 +33,13 @@ def count_buckets(flat, row_words, bits, counts):
 
 @kernel
 def scatter(flat, notes, row_words, bits, places, rows, their_notes):
-    """Copy rows, and a word that comes with each, to their buckets.
+    """Copy rows and their notes, one word each, to their buckets.
 
     Args:
-        flat: rows.
-        notes: a word for each, or one for all of them.
-        places: where each bucket goes on; updated.
-        rows, their_notes: take both.
+        flat: the rows.
+        notes: a note per row, or one note for all rows.
+        places: per bucket, the index of the next row to write; updated.
+        rows, their_notes: outputs.
     """
     flat, notes, places = borrow(flat), borrow(notes), borrow(places)
     rows, their_notes = borrow(rows), borrow(their_notes)
@@ -56,18 +56,18 @@ def scatter(flat, notes, row_words, bits, places, rows, their_notes):
 
 @kernel
 def keep_least(rows, notes, row_words, ends, slots):
-    """Move to the front, in their order, the rows that differ, each with its least note.
+    """Move the distinct rows to the front, in their order, each with its least note.
 
-    Those of which a note is HELD are left out. The cost is that of a pass over the rows, and of a
-    set that is emptied for each bucket.
+    Rows with a note HELD are dropped. The cost is one pass over the rows, plus clearing the set
+    once per bucket.
 
     Args:
-        rows, notes: bucket by bucket; updated.
-        ends: where each bucket ends.
-        slots: a power of two, at least 1.5 times the rows of any bucket.
+        rows, notes: sorted by bucket; updated.
+        ends: per bucket, the index after its last row.
+        slots: the size of the set, a power of two, at least 1.5 times the rows of any bucket.
 
     Returns:
-        How many rows are kept.
+        The number of rows kept.
     """
     rows, notes, ends, slots = borrow(rows), borrow(notes), borrow(ends), borrow(slots)
     kept, first = np.int64(0), np.int64(0)

@@ -1,4 +1,4 @@
-"""The hash table of what calls of Python functions came to."""
+"""The hash table of the results of Python functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that travel between processes: see `checker.spark.rows`."""
+"""Rows that travel between processes; see `checker.spark.rows`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pack_flat(loc, widths, out, start):
 
     Args:
         loc: the local words of all actors.
-        widths: how many bits of each are in use.
+        widths: the number of bits used in each local word.
     """
     word, used = start, np.int64(0)
     out[word] = 0
@@ -85,15 +85,15 @@ def compose(flat, which, flat_words, widths, tables, counts, limits, rows):
     """Translate flat rows into rows of composites, numbering new composites.
 
     Args:
-        flat: flat rows, one after the other.
-        which: indices of those to translate.
+        flat: flat rows.
+        which: the indices of the rows to translate.
         flat_words: words of a flat row.
         widths: as for `pack_flat`.
         counts, limits: as in `Composites`.
-        rows: takes the rows of composites.
+        rows: output; the rows of composites.
 
     Returns:
-        How many were translated; fewer than all where there is no more room for composites.
+        The number of translated rows; fewer than all if there is no room for more composites.
     """
     flat, which, widths, rows = borrow(flat), borrow(which), borrow(widths), borrow(rows)
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
@@ -134,8 +134,8 @@ def flatten(rows, count, stride, geo, dec, widths, flat_words, flat):
     """Translate rows of composites into flat rows.
 
     Args:
-        rows: the first `count` entries of `stride` words each begin with a row.
-        flat: takes the flat rows.
+        rows: entries of `stride` words; each of the first `count` entries begins with a row.
+        flat: output; the flat rows.
     """
     rows, widths, flat = borrow(rows), borrow(widths), borrow(flat)
     geo, dec = borrow(geo), borrow(dec)
@@ -149,9 +149,9 @@ def flatten(rows, count, stride, geo, dec, widths, flat_words, flat):
 
 @kernel
 def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
-    """Write the owner of each flat row to `out`: a hash of its columns, however they are packed.
+    """Write the owner of each flat row to `out`: a hash of its columns, for any packing.
 
-    It is the owner that `dispatch` gives it, who has weights.
+    `dispatch` computes the same owner from weights.
 
     Args:
         salts: as for `weigh`.
@@ -185,21 +185,21 @@ def dispatch(
     notes,
     sizes,
 ):
-    """Give the flat rows of entries, each with a note, to their owners.
+    """Send the flat rows of entries, each with a note, to their owners.
 
-    A note is a link to the parent or, where levels are sums of weights, a mark.
+    A note is a link to the parent, or a mark if levels are sums of weights.
 
     Args:
-        entries: the first `count` ones of `stride` words each.
+        entries: entries of `stride` words; the first `count` are sent.
         widths: bits of each local word of each actor.
-        weights: see `weigh`.
-        base: the partition of the parents, in its place in a link.
-        numbers: of the parents, by the index in an entry's information word; for marks their
-            depths.
-        leads: per kind of transition, how many levels further down it leads, less one; or empty.
-        rows: (owners, flat_words * room); takes the rows.
-        notes: (owners, room); takes the notes.
-        sizes: takes how many each owner is given; 0 at first.
+        weights: as for `weigh`.
+        base: the partition of the parents, shifted to its position in a link.
+        numbers: the parents' numbers (for marks: their depths), by the index in an entry's
+            information word.
+        leads: per kind of transition, the number of levels that it skips; or empty.
+        rows: (owners, flat_words * room); output.
+        notes: (owners, room); output.
+        sizes: the number of rows sent to each owner; 0 at first.
     """
     entries, widths, weights = borrow(entries), borrow(widths), borrow(weights)
     geo, dec, numbers = borrow(tables.geo), borrow(tables.dec), borrow(numbers)
@@ -234,8 +234,8 @@ def progress_of_flat(flat, count, flat_words, geo, widths, sent, pending, room, 
     """Write the progress of flat rows to `out`; see `progress_of`.
 
     Args:
-        sent: what a position of an actor adds, at actor * room + position.
-        pending: what an actor's undelivered copies take off, likewise.
+        sent: the amount that position p of an actor adds, at actor * room + p.
+        pending: the amount that an actor's undelivered copies subtract, at the same indices.
     """
     flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
@@ -252,13 +252,13 @@ def progress_of_flat(flat, count, flat_words, geo, widths, sent, pending, room, 
 
 @kernel
 def pack_rows(local, widths, flat_words, flat):
-    """Pack local words, of shape (rows, words of all actors), into flat rows."""
+    """Pack local words of shape (rows, words of all actors) into flat rows."""
     for r in range(local.shape[0]):
         pack_flat(local[r], widths, flat, r * flat_words)
 
 
 @kernel
 def unpack_rows(flat, flat_words, widths, local):
-    """Unpack flat rows into local words, of shape (rows, words of all actors)."""
+    """Unpack flat rows into local words of shape (rows, words of all actors)."""
     for r in range(local.shape[0]):
         unpack_flat(flat, r * flat_words, widths, local[r])

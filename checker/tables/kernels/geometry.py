@@ -1,15 +1,15 @@
-"""What is where: keys, columns, control slots, the geometry array, and the tables themselves.
+"""The layout of all arrays: keys, columns, control slots, the geometry array, and the tables.
 
 All words are non-negative int64 (63 usable bits), so that no kernel mixes signed and unsigned
-arithmetic; hashes alone are uint64. An empty slot holds -1. Terms:
+arithmetic. Only hashes are uint64. An empty slot holds -1. Terms:
 
 * a *local word* packs the columns of one actor (see `checker.tables.layout`); an actor has WORDS;
-* a *part* is all of an actor's local words; or, where there are two parts of each actor, what the
-  protocol knows or what the history records; a part has PART_WORDS, and part p belongs to actor
-  p // (PARTS // ACTORS);
-* a *composite* numbers the distinct local words of a part; `cons` finds the number, `dec` the
-  words;
-* a *row* packs the composites of all parts into `geo.row_words` words: a global state;
+* a *part* is all of an actor's local words. Under the `full` history, each actor has two parts:
+  the protocol's columns and the history's columns. A part has PART_WORDS, and part p belongs to
+  actor p // (PARTS // ACTORS);
+* a *composite* is the number of a part's distinct local words; `cons` maps words to the number,
+  and `dec` maps the number to the words;
+* a *row* packs the composites of all parts into ROW_WORDS words: a global state;
 * an *entry* is a row followed by one word of information (parent, transition, kind).
 """
 
@@ -26,11 +26,11 @@ NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
 NETWORK_SENT = -2
-"""In place of a delivered message's sender: the message is not delivered, it is network-sent."""
+"""Replaces a delivered message's sender if the message is network-sent and not delivered."""
 COMPOSE = 1
-"""The kind of misses that are no table look-up, times 256 in a record's first word: of a composite.
+"""The kind of misses that are composites, not table look-ups.
 
-The actor is added to it, its local words follow.
+The first word of such a record is 256 * COMPOSE + actor. The local words follow.
 """
 
 # Columns of an actor's local words; the channels to other actors follow.
@@ -59,31 +59,37 @@ FLAT_BITS = 63
 FLAT_MASK = (1 << FLAT_BITS) - 1
 PLACE_BITS = 16
 MOST_TRANSITIONS = 1 << PLACE_BITS
-"""From one state; the place of a transition among them has so many bits."""
+"""The most transitions from one state; the index of a transition among them has PLACE_BITS."""
 LEAD_BITS = 16
-"""Where levels are sums of weights, a row that travels has a *mark*: its least depth so far, in so
-many bits, and above it its lead: how many levels after the next one it is; -1 is the current."""
+"""The number of bits for a depth in a *mark*.
+
+If levels are sums of weights, a row that travels has a mark: its least depth so far, in LEAD_BITS
+bits, and above it its lead. A lead of n is n levels after the next level; -1 is the current level.
+"""
 
 AHEAD = 8
-"""How many rows ahead of their expansion what they need is asked for."""
+"""Prefetch distance: the number of rows between a prefetch and its use."""
 
 OK, MISSED, OVERFLOWED, SETTLED = 0, -1, -2, -7
 ROOM, TAINT, MARK, OVER = 1, 2, 4, 8
-"""What GATE says of an actor where one message is followed (geo[FOLLOWS]): its own undelivered
-messages leave room for another one; it knows of the marked message; it marked it; and that message
-was delivered everywhere, so that the state is SETTLED."""
+"""The bits of an actor in GATE, if only one message is followed (geo[FOLLOWS]).
+
+ROOM: the actor may send, because its undelivered messages leave room for another one. TAINT: it
+knows of the marked message. MARK: it sent the marked message. OVER: the marked message was
+delivered everywhere, so that the state is SETTLED.
+"""
 NEW = np.int64(-1) << np.int64(63)
 """Marks the information word of a successor that was not visited before."""
 
 
-# The geometry array: scalars, then arrays at fixed places; `Layout.geometry` makes it.
+# The geometry array: scalars, then arrays at fixed offsets; `Layout.geometry` makes it.
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, DROPS_BEHIND, CHECKS_PROGRESS = range(8, 13)
 ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS = range(13, 22)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
 BAD = 22
-"""Per judgement of a delivery (1 known, 2 overtaken, 4 unexpected, summed): properties violated."""
+"""Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
 COL_MASK = COL_SHIFT + MOST_COLUMNS
@@ -94,25 +100,25 @@ CHAN_SRC = ROW_MASK + MOST_PARTS
 CHAN_DST = CHAN_SRC + MOST_CHANNELS
 CHAN_COL = CHAN_DST + MOST_CHANNELS
 CHAN_OF = CHAN_COL + MOST_CHANNELS
-"""Channel of (src, dst) at src * actors + dst, or -1."""
+"""The channel of (src, dst), at src * actors + dst, or -1."""
 GEOMETRY_SIZE = CHAN_OF + MOST_ACTORS**2
 
 
 class Renamings(NamedTuple):
-    """Which composites are renamings of each other, orbit by orbit; all empty without symmetry.
+    """Orbits of composites under renaming; all arrays are empty without symmetry.
 
-    A permutation is given by its place in the group, the identity's is 0. An orbit is numbered when
-    the first of its composites is renamed.
+    A permutation is given by its index in the group; the identity's index is 0. An orbit gets its
+    number when the first of its composites is renamed.
 
     Attributes:
-        targets: where permutation k takes part i, at k * parts + i.
-        sources: which part permutation k takes to i, at k * parts + i.
+        targets: the part to which permutation k takes part i, at k * parts + i.
+        sources: the part that permutation k takes to i, at k * parts + i.
         products: uint8; the permutation that applies j, then k, at j * (size of the group) + k.
-        kin: of composite g of part i, at i * geo[REN_STRIDE] + g: its orbit, times 256, and a
-            permutation that makes it of the first of that orbit; -1: not known yet.
-        images: int32; what permutation k makes of the first of an orbit, at
+        kin: for composite g of part i, at i * geo[REN_STRIDE] + g: 256 * orbit + the permutation
+            that takes the orbit's first composite to g; -1: not known yet.
+        images: int32; the image of an orbit's first composite under permutation k, at
             orbit * (size of the group) + k.
-        known: one element, how many orbits there are.
+        known: one element, the number of orbits.
     """
 
     targets: np.ndarray[Any, Any]
@@ -124,16 +130,16 @@ class Renamings(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What the kernels look up; all arrays int64 and flat.
+    """Look-up tables of the kernels; all arrays are int64 and flat, except where noted.
 
     Attributes:
-        geo: the geometry, see above.
-        table: open addressing, slot s holds a key at 2s (-1: empty) and its value at 2s + 1.
-        code: effects of handlers; see `checker.tables.tabulate`.
-        cons: open addressing, slot s holds the local words and part << 48 | composite (-1: empty).
-        dec: the local words of each composite; part i's begin at i * geo[DEC_STRIDE].
-        renamings: of composites.
-        progress: int32; of composite g of part i, at i * geo[REN_STRIDE] + g; see `progress_of`.
+        geo: the geometry array, see above.
+        table: open addressing; slot s has a key at 2s (-1: empty) and its value at 2s + 1.
+        code: the effects of handlers; see `checker.tables.tabulate`.
+        cons: open addressing; a slot has local words and part << 48 | composite (-1: empty).
+        dec: the local words of each composite; those for part i begin at i * geo[DEC_STRIDE].
+        renamings: the orbits of composites.
+        progress: int32; for composite g of part i, at i * geo[REN_STRIDE] + g; see `progress_of`.
     """
 
     geo: np.ndarray[Any, Any]
@@ -146,15 +152,15 @@ class Tables(NamedTuple):
 
 
 class Outbox(NamedTuple):
-    """What one thread sends to the others in a chunk.
+    """The successors that one thread sends to the owners in a chunk.
 
     Attributes:
-        out: (owners, entries * (row words + 1)): successors per owner; where a search goes by
-            weight, per lead and owner.
-        sizes: per row of `out`, the entries in it.
-        order: uint16; to which row of `out` each entry was sent, in the order of sending.
-        recent: flat, a power of two of rows sent lately (-1: none), which are not sent again; or
-            empty.
+        out: (owners, entries * (row words + 1)): successors per owner. If the search has weights,
+            there is a row of `out` per lead and owner.
+        sizes: the number of entries in each row of `out`.
+        order: uint16; the row of `out` that got each entry, in the order of sending.
+        recent: recently sent rows, flat; a power of two of them (-1: none), or empty. A row found
+            there is not sent again.
     """
 
     out: np.ndarray[Any, Any]
@@ -164,10 +170,10 @@ class Outbox(NamedTuple):
 
 
 class Weighing(NamedTuple):
-    """How a search goes by the sum of weights; arrays without elements where it goes by depth.
+    """The weights of a search whose levels are sums of weights; otherwise all arrays are empty.
 
     Attributes:
-        leads: per kind of transition, how many levels further down it leads, less one.
+        leads: per kind of transition, the number of levels that it skips.
         depths: uint16; the depth of each row of the frontier.
         recent: uint16; the depth with which each row of `Outbox.recent` was sent.
     """
@@ -178,18 +184,18 @@ class Weighing(NamedTuple):
 
 
 BY_DEPTH = Weighing(np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, np.uint16))
-"""For a search that does not go by weights."""
+"""The value for a search whose levels are depths."""
 
 
 class Told(NamedTuple):
-    """What a kernel tells Python.
+    """Output arrays of `expand`.
 
     Attributes:
         postponed: indices of rows that miss something; control[POSTPONED] counts them.
-        misses: (n, 1 + words) records; control[MISSES] counts them.
-        shown: (n, 3): property bit set, row index * owners + me, place (-1: the state itself);
-            control[FOUND] counts them.
-        fired: per kind, transitions fired.
+        misses: (n, 1 + words): records; control[MISSES] counts them.
+        shown: (n, 3): property bit set, row index * owners + me, index of the transition (-1: the
+            state itself); control[FOUND] counts them.
+        fired: per kind, the number of transitions taken.
         control: slots as named above.
     """
 
@@ -204,8 +210,8 @@ class Frontier(NamedTuple):
     """The states of one depth that a thread expands.
 
     Attributes:
-        rows: flat.
-        parents, places: uint32 and uint16, of each row; see `levels.gather`.
+        rows: the rows, flat.
+        parents, places: uint32 and uint16, per row; see `levels.gather`.
     """
 
     rows: np.ndarray[Any, Any]
@@ -214,11 +220,11 @@ class Frontier(NamedTuple):
 
 
 class Composites(NamedTuple):
-    """How many composites there are.
+    """The numbers of composites.
 
     Attributes:
-        counts: per part, so far.
-        limits: per part, then over all parts: the most that there is room for.
+        counts: per part, the number so far.
+        limits: per part, then over all parts: the number that there is room for.
     """
 
     counts: np.ndarray[Any, Any]
@@ -238,11 +244,11 @@ class RowSet(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What `descend` and `wander` tell Python.
+    """Output arrays of `descend` and `wander`.
 
     Attributes:
         misses: as in `Told`.
-        fired, kinds: per kind, transitions taken, and those that led to a new state.
+        fired, kinds: per kind, the transitions taken, and the transitions that led to a new state.
         control: slots as named below.
     """
 
@@ -270,6 +276,8 @@ class Steps(NamedTuple):
 STEPWISE_CONTROL_SIZE = CONTROL_SIZE + 12
 
 SHOWS, RAISES, FULL_SET, CROWDED = -3, -4, -5, -6
-"""Why `descend` and `wander` return, besides OK, MISSED and OVERFLOWED: properties are shown; a
-handler raised on the transition just taken; a visited set must grow; a state has more than
-MOST_TRANSITIONS transitions."""
+"""The results of `descend` and `wander` besides OK, MISSED and OVERFLOWED.
+
+SHOWS: a property is violated or reached. RAISES: a handler raised on the last transition.
+FULL_SET: a visited set must grow. CROWDED: a state has more than MOST_TRANSITIONS transitions.
+"""

@@ -35,7 +35,7 @@ spread = kernel(backwards.spread)
 
 
 def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function compiled; arrays of Python are handed to it as NumPy's, without a copy."""
+    """Return a compiled function that takes Python's arrays, which it views as NumPy arrays."""
     compiled = kernel(function)
 
     def called(*args: Any) -> Any:
@@ -51,23 +51,23 @@ COMPILED = Passes(
     on_arrays(cycles.judge_components),
     on_arrays(cycles.reach),
 )
-"""The passes over a graph of states, compiled."""
+"""The compiled passes over a state graph."""
 
 NUMBERED, LINKED, ENDED = range(3)
-"""Slots of the figures of a graph: states with numbers, edges, states that have their edges."""
+"""Slots of a graph's figures: numbered states, edges, states whose edges are complete."""
 
 
 class Growing(NamedTuple):
-    """A graph in the making.
+    """A state graph under construction.
 
     Attributes:
-        number: uint32; per slot of the visited sets, one behind the other, the number of the state
-            there plus 1; 0: it has none yet.
-        first: where the edges of each state begin.
-        target: uint32; per edge, the number of the state that it leads to.
-        marks: uint8; per state, which of the wanted things hold there (bits).
-        label: uint16; per edge, the kind of its transition; or no elements.
-        rows: those of the states found now, for the next level; flat.
+        number: uint32; per slot of the concatenated visited sets, the state's number plus 1;
+            0: not numbered yet.
+        first: per state, the index of its first edge.
+        target: uint32; per edge, the number of its target state.
+        marks: uint8; per state, the bit set of wanted conditions that hold there.
+        label: uint16; per edge, the kind of its transition; or empty.
+        rows: the rows of newly numbered states, for the next level; flat.
         figures: slots as named above, updated.
     """
 
@@ -82,16 +82,16 @@ class Growing(NamedTuple):
 
 @kernel
 def find_slots(out, size, row_words, slots, figures, offset, found):
-    """Write where each of the rows that one owner was sent is in its visited set.
+    """Find the slot of each row that one owner was sent in the owner's visited set.
 
     Args:
         out: entries, flat.
-        size: how many.
+        size: the number of entries.
         row_words: words of a row.
         slots: the visited set.
-        figures: of the set, as for `insert`.
-        offset: added to each slot.
-        found: takes the slots; -1 for a row that is not in the set.
+        figures: the set's figures, as for `insert`.
+        offset: a number added to each slot.
+        found: output; the slots, or -1 for a row that is not in the set.
     """
     out, slots, found = borrow(out), borrow(slots), borrow(found)
     stride = row_words + 1
@@ -105,22 +105,22 @@ def find_slots(out, size, row_words, slots, figures, offset, found):
 
 @kernel
 def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
-    """Number the states that one thread found, in the order of finding, and add their edges.
+    """Number the successors that one thread sent, in the order of sending, and add their edges.
 
     Args:
-        outbox: the successors of states that follow each other, as `expand` leaves them.
-        found: (owners, entries): the slot of each, see `find_slots`; all are there.
+        outbox: the successors of consecutive states, as `expand` leaves them.
+        found: (owners, entries): the slot of each successor, see `find_slots`; never -1.
         owners: the number of threads.
-        begin: the place in its level of the first state that was expanded.
-        end: the place after that of the last one.
-        tables: for the composites of rows.
-        wanted: uint8; what holds of composite g of part i, at i * geo[REN_STRIDE] + g.
-        graph: has room for all that may be found; `first` has as many entries as states that were
-            expanded before, and one more.
-        fresh: rows in graph.rows so far.
+        begin: the index in its level of the first expanded state.
+        end: the index after the last expanded state.
+        tables: the tables of the composites.
+        wanted: uint8; the conditions of composite g of part i, at i * geo[REN_STRIDE] + g.
+        graph: has room for all possible new states and edges; `first` has one element per state
+            expanded before, plus one.
+        fresh: the number of rows in graph.rows so far.
 
     Returns:
-        The rows in graph.rows.
+        The number of rows in graph.rows.
     """
     geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
     number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)

@@ -1,4 +1,4 @@
-"""Hashes of rows, and what they decide: the slot of a set and the thread that owns a row."""
+"""Hashes of rows; they determine a row's slot in a set and the thread that owns it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def hash_words(array, start, count):
 
 @inlined
 def home(h, capacity):
-    """Return the slot where a hash belongs; greater hashes have greater homes."""
+    """Return the home slot of a hash; greater hashes have greater homes."""
     return np.int64(((h >> np.uint64(32)) * np.uint64(capacity)) >> np.uint64(32))
 
 
 @inlined
 def owner_by(h, owners):
-    """Return the thread that owns the rows with hash `h`; homes depend on its other half."""
+    """Return the thread that owns rows with hash `h`; homes use the other half of the hash."""
     return np.int64(((h & np.uint64(0xFFFFFFFF)) * np.uint64(owners)) >> np.uint64(32))
 
 

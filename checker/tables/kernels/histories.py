@@ -1,4 +1,4 @@
-"""The history columns of local words; `checker.semantics.history` in table look-ups."""
+"""The history columns of local words: `checker.semantics.history` as table look-ups."""
 
 from __future__ import annotations
 
@@ -86,41 +86,41 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
 
 @inlined
 def gate(actor, base, loc, geo, table, misses, control):
-    """Return what GATE says of an actor whose local words are at loc[base:], or -1."""
+    """Return the GATE bits of an actor whose local words are at loc[base:], or -1."""
     knows, pending = get(loc, base, geo, actor, KNOWS), get(loc, base, geo, actor, PENDING)
     return look_up(table, key_of(GATE, actor, knows, pending), misses, control)
 
 
 @inlined
 def gates(base, loc, geo, table, misses, control):
-    """Return what GATE says of any actor, as one bit set, or MISSED."""
-    said, known = np.int64(0), True
+    """Return the union of all actors' GATE bits, or MISSED."""
+    union, complete = np.int64(0), True
     for actor in range(geo[ACTORS]):
         bits = gate(actor, base, loc, geo, table, misses, control)
-        said |= bits
-        known = known and bits != -1
-    return said if known else np.int64(MISSED)
+        union |= bits
+        complete = complete and bits != -1
+    return union if complete else np.int64(MISSED)
 
 
 @inlined
 def forget(item, loc, geo, table, misses, control):
-    """Remove a delivered item from all sets of messages; return whether it was known how."""
-    known = True
+    """Remove a delivered item from all sets of messages; return False if an entry is missing."""
+    complete = True
     for actor in range(geo[ACTORS]):
         for column in range(KNOWS, PENDING + 1):
             kind = FORGET if column == KNOWS else DROP
             key = key_of(kind, actor, get(loc, 0, geo, actor, column), item)
             after = look_up(table, key, misses, control)
             if after == -1:
-                known = False
+                complete = False
             else:
                 put(loc, geo, actor, column, after)
-    return known
+    return complete
 
 
 @inlined
 def trim(actor, loc, geo, table, misses, control):
-    """Forget what a receiver knows and cannot use any more; return whether it was known how."""
+    """Remove a receiver's useless knowledge; return False if an entry is missing."""
     knows, pending = get(loc, 0, geo, actor, KNOWS), get(loc, 0, geo, actor, PENDING)
     after = look_up(table, key_of(TRIM, actor, knows, pending), misses, control)
     if after != -1:
@@ -130,7 +130,7 @@ def trim(actor, loc, geo, table, misses, control):
 
 @inlined
 def record(column, actor, what, loc, geo, table, misses, control):
-    """Append `what` to a sequence of the `full` history; return whether its number was known."""
+    """Append `what` to a sequence of the `full` history; return False if an entry is missing."""
     key = key_of(RECORD, column << 4 | actor, get(loc, 0, geo, actor, column), what)
     number = look_up(table, key, misses, control)
     if number != -1:
@@ -140,29 +140,29 @@ def record(column, actor, what, loc, geo, table, misses, control):
 
 @inlined
 def causal_send(message, actor, loc, geo, table, misses, control):
-    """Record a causal-send in the history columns of `loc`; return whether it was known how."""
+    """Record a causal-send in the history columns of `loc`; return False if an entry is missing."""
     key = key_of(TICK, actor, get(loc, 0, geo, actor, KNOWS), message)
     ticked = look_up(table, key, misses, control)
-    known = ticked != -1
-    if known:
+    complete = ticked != -1
+    if complete:
         put(loc, geo, actor, KNOWS, ticked & 0x1FFFFFF)
         entry = ticked >> 28
         key = key_of(PUSH, actor, get(loc, 0, geo, actor, PENDING), entry)
         pending = look_up(table, key, misses, control)
-        known = pending != -1
-        if known:
+        complete = pending != -1
+        if complete:
             put(loc, geo, actor, PENDING, pending)
         if geo[FULL_HISTORY]:
             what = look_up(table, key_of(NOTE, 0, entry, 0), misses, control)
-            known = known and what != -1
-            if known and what != 0:
-                known = record(STAMPS, actor, what, loc, geo, table, misses, control)
-    return known
+            complete = complete and what != -1
+            if complete and what != 0:
+                complete = record(STAMPS, actor, what, loc, geo, table, misses, control)
+    return complete
 
 
 @kernel
 def network_send(message, actor, loc, geo, table, misses, control):
-    """Record a network-send, if the clock waits for it; return whether it was known how."""
+    """Record a network-send if the clock ticks then; return False if an entry is missing."""
     key = key_of(UNSENT, actor, get(loc, 0, geo, actor, PENDING), message)
     unsent = look_up(table, key, misses, control)
     if unsent == 1:

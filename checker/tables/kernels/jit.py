@@ -1,6 +1,6 @@
-"""How kernels are compiled: what Numba is told, and what it lacks.
+"""Compilation of kernels: options and extensions for Numba.
 
-Kernels release the GIL; none of them writes to what another thread reads at the same time.
+Kernels release the GIL. No kernel writes to an array that another thread reads at the same time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from antecede.checker.tables import cache
 
 
 class _Place:
-    """Where the compiled code of a function is kept, as Numba asks for it."""
+    """The folder of a function's compiled code, with the interface that Numba expects."""
 
     def __init__(self, function: Any) -> None:
         self._line = function.__code__.co_firstlineno
@@ -39,7 +39,7 @@ class _Place:
         return cls(function)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing: the folder is there, or nothing is kept."""
+        """Do nothing: the folder exists already, or nothing is cached."""
 
     def get_cache_path(self) -> str:
         return str(cache.folder(self._home) or "")
@@ -56,7 +56,7 @@ class _Kept(CompileResultCacheImpl):
 
 
 class _Sealed(IndexDataCacheFile):
-    """Files that are known to be as they were written, under this name: no other code must run."""
+    """Cache files that are verified before they are unpickled, so that no foreign code runs."""
 
     def _load_index(self) -> Any:
         if not os.path.lexists(self._index_path):
@@ -84,7 +84,7 @@ class _Sealed(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """Numba's cache in a folder of ours: what cannot be read is compiled anew, and said to be."""
+    """Numba's cache in a folder of ours; prints a message and recompiles unreadable kernels."""
 
     _impl_class = _Kept
 
@@ -97,21 +97,21 @@ class _Cache(FunctionCache):
         )
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return a kept kernel, or None: Numba then compiles it.
+        """Return a cached kernel, or None; Numba then compiles it.
 
         Raises:
             CapacityError: there is too little memory for either. LLVM would abort the process.
         """
         _check_memory(cache.EACH)
         try:
-            kept = super().load_overload(signature, target)
+            cached = super().load_overload(signature, target)
         except Exception as error:
             cache.say(f"a compiled kernel cannot be read, and is compiled anew: {error}")
             self._forget()
-            kept = None
-        if kept is None:
+            cached = None
+        if cached is None:
             _check_memory(cache.EACH_COMPILED)
-        return kept
+        return cached
 
     def _forget(self) -> None:
         try:
@@ -139,10 +139,10 @@ def _check_memory(needed: int) -> None:
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a function when it is first called, and keep what that comes to.
+    """Return a function that is compiled at its first call; the result is cached.
 
-    Ctrl-C waits for it: LLVM calls Python back, and what is raised there goes nowhere but to the
-    terminal.
+    Ctrl-C is delayed until the compilation ends. LLVM calls Python back, and an exception raised
+    there would only be printed on the terminal.
     """
     dispatcher: Any = njit(nogil=True, **options)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -159,21 +159,21 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
 
 
 inlined = njit(nogil=True, forceinline=True)
-"""Compile a function into those that call it."""
+"""Inline a function into its callers."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def prefetch(_array: Any, _index: Any) -> None:
-        """Do nothing: without the JIT there is nothing to hide."""
+        """Do nothing: interpreted code gains nothing from prefetching."""
 
     def borrow(array: Any) -> Any:
-        """Return the array: without the JIT there is no reference count."""
+        """Return the array: interpreted code needs no borrowing."""
         return array
 
 else:
 
     class Borrowed(types.Array):
-        """The type of a borrowed array: an index must not be negative."""
+        """The type of a borrowed array; its indices must not be negative."""
 
     register_model(Borrowed)(ArrayModel)
 
@@ -196,12 +196,12 @@ else:
 
     @intrinsic
     def borrow(typingctx: Any, array: Any) -> Any:
-        """Return a view of a contiguous array that takes no part in reference counting.
+        """Return a view of a contiguous array without reference counting.
 
-        The atomic increments and decrements that Numba puts around every use of an array took 85 %
-        of the time of `expand`, and its care for negative indices a fifth of the instructions of
-        the rest. The caller must keep the array itself alive. With NUMBA_BOUNDSCHECK=1 indices are
-        checked as usual.
+        Numba's atomic increments and decrements around every use of an array took 85 % of the time
+        of `expand`. Its handling of negative indices took a fifth of the remaining instructions.
+        The caller must keep the array itself alive. With NUMBA_BOUNDSCHECK=1, indices are checked
+        as usual.
         """
         plain = config.BOUNDSCHECK or array.ndim != 1  # type: ignore[attr-defined]
         kind: Any = types.Array if plain else Borrowed

@@ -67,21 +67,21 @@ from antecede.checker.tables.kernels.successors import (
 def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     """Expand rows of one thread's frontier and sort their successors by owner.
 
-    First the rows listed in `todo`, then those from control[AT_FRESH] to control[END_FRESH], until
-    they are done or a buffer is full. A row that misses a table entry is postponed.
+    The rows listed in `todo` come first, then rows control[AT_FRESH] to control[END_FRESH]. It
+    stops when all are expanded or a buffer is full. A row that misses a table entry is postponed.
 
     Args:
         rows: the frontier, flat.
-        todo: indices; control[TODO] says how many.
-        me, owners: whose frontier it is, the number of threads.
-        outbox: takes the successors; information words hold parent * owners + me (bits 31-62), the
-            transition's place (0-15) and kind (16-30).
-        weighing: see there; where it has leads, information words hold a depth instead of the
-            parent, and successors are sorted by lead, then by owner.
-        told: what Python is told; of `control`, FIRED and FINALS are added to; FULL is set to the
-            number of successors of a row if that is more than the outbox, or a place, has room
-            for; KNOWN is the bit set of properties not to report any more; DECREASED counts
-            successors with less progress, if geo[CHECKS_PROGRESS].
+        todo: row indices; control[TODO] is their number.
+        me, owners: the owner of the frontier, and the number of threads.
+        outbox: output; the successors. Information words hold parent * owners + me (bits 31-62),
+            and the transition's index (0-15) and kind (16-30).
+        weighing: a `Weighing`. If `leads` is not empty, information words hold a depth instead of
+            the parent, and successors are sorted by lead, then by owner.
+        told: output. In `control`, FIRED and FINALS are added to. FULL is set to a row's number of
+            successors if the outbox has no room for them, or an index no bits. KNOWN is the bit set
+            of properties not to report. DECREASED counts successors with less progress, if
+            geo[CHECKS_PROGRESS].
     """
     rows, todo, postponed = borrow(rows), borrow(todo), borrow(told.postponed)
     misses, control, shown, fired = (
@@ -99,7 +99,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     own_loc = np.empty(room_for(geo), np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
-    found = control[KNOWN]
+    reported = control[KNOWN]
     recent, order = borrow(outbox.recent), borrow(outbox.order)
     leads, depths = borrow(weighing.leads), borrow(weighing.depths)
     recent_depths = borrow(weighing.recent)
@@ -119,7 +119,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         at = index * row_words
         if index + AHEAD < control[END_FRESH]:
             prefetch_composites(rows, at + AHEAD * row_words, geo, dec)
-        count = successors(rows, at, tables, loc, block, found, misses, control)
+        count = successors(rows, at, tables, loc, block, reported, misses, control)
         settled = count == SETTLED
         if settled:
             count = np.int64(0)
@@ -159,13 +159,15 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
                 h = hash_words(block, start, row_words)
                 if remembered:
                     spot = (np.int64(h >> np.uint64(20)) & (remembered - 1)) * row_words
-                    known = True
+                    sent_before = True
                     for k in range(row_words):
-                        known = known and recent[spot + k] == block[start + k]
+                        sent_before = sent_before and recent[spot + k] == block[start + k]
                         recent[spot + k] = block[start + k]
                     if weighed:
-                        known = lower(recent_depths, spot // row_words, link, not known) == 0
-                    if known:
+                        sent_before = (
+                            lower(recent_depths, spot // row_words, link, not sent_before) == 0
+                        )
+                    if sent_before:
                         continue
                 info = block[start + row_words]
                 owner = owner_by(h, owners)
@@ -194,23 +196,23 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             if count == 0 and not settled:
                 control[FINALS] += 1
                 control[ORBIT_FINALS] += orbit
-                if violated & ~found:
-                    note(shown, control, violated & ~found, index * owners + me, -1)
+                if violated & ~reported:
+                    note(shown, control, violated & ~reported, index * owners + me, -1)
         if done_todo < control[TODO]:
             done_todo += 1
         else:
             control[AT_FRESH] += 1
-    left = control[TODO] - done_todo
-    for k in range(left):
+    remaining = control[TODO] - done_todo
+    for k in range(remaining):
         todo[k] = todo[done_todo + k]
-    control[TODO] = left
-    # Borrowed arrays die with their owners, so the owners must be used last.
+    control[TODO] = remaining
+    # A borrowed array dies with its owner, so the owners must be used last.
     own_loc[0] = own_block[0] = 0
 
 
 @kernel
 def note(shown, control, what, link, place):
-    """Record that a transition shows properties, unless that is known or there is no room."""
+    """Record that a transition shows properties, unless they are recorded or `shown` is full."""
     at = control[FOUND]
     for k in range(at):
         if what & ~shown[k, 0] == 0 and (place >= 0) == (shown[k, 2] >= 0):
@@ -227,18 +229,18 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
     """Insert the successors that one owner was sent into its visited set, and mark the new ones.
 
     Args:
-        out: (threads, entries * (row words + 1)): what each thread sent to this owner; the
-            information words of new states become negative.
-        sizes: per thread, how many entries.
+        out: (threads, entries * (row words + 1)): the entries that each thread sent to this owner;
+            the information words of new states become negative.
+        sizes: per thread, the number of entries.
         start: [thread, entry] to begin with; updated.
         slots: the visited set, open addressing.
-        depths: uint16, per slot the least depth with which its row was sent; or no elements.
+        depths: uint16; per slot, the least depth with which its row was sent; or empty.
         figures: int64 [capacity, states, limit of states, words per slot, end of the slots];
             states are updated.
-        tally: per progress, how many states have it; updated if geo[DROPS_BEHIND].
+        tally: the number of states per progress; updated if geo[DROPS_BEHIND].
 
     Returns:
-        0 when all is inserted, 1 when the visited set must grow.
+        0 when all entries are inserted, 1 when the visited set must grow.
     """
     geo, progress = tables.geo, tables.progress
     row_words = geo[ROW_WORDS]
@@ -284,18 +286,18 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
 
 @kernel
 def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kinds):
-    """Append the new ones among the successors that one thread sent to its next frontier.
+    """Append the new states among one thread's successors to the thread's next frontier.
 
-    They are appended in the order in which they were found: neighbours in a frontier have most of
-    their parts in common, so what one needs of the tables is still in the caches for the next one.
+    They are appended in the order of sending. Neighbours in a frontier share most of their parts,
+    so the table entries that one state needs are still in the caches for the next one.
 
     Args:
-        outbox: what this thread sent, as `insert` leaves it.
-        first, owners: only what is in so many rows of `outbox.out`, from the first one on.
+        outbox: the successors that this thread sent, as `insert` leaves them.
+        first, owners: rows first … first + owners - 1 of `outbox.out` are appended.
         row_words: words per row.
-        frontier: with room for all entries; parents and places are written if keeps_parents.
-        count: rows in the frontier so far.
-        kinds: per kind, how many of its transitions led to a new state; updated.
+        frontier: has room for all entries; parents and places are written if keeps_parents.
+        count: the number of rows in the frontier so far.
+        kinds: per kind, the number of transitions that led to a new state; updated.
 
     Returns:
         The number of rows in the frontier.

@@ -1,4 +1,4 @@
-"""The measure that the sweep-line goes by."""
+"""The progress measure of the sweep-line method."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from antecede.checker.tables.kernels.jit import (
 
 @inlined
 def progress_of(row, at, geo, progress):
-    """Return the progress of row[at:]: what never decreases along a transition.
+    """Return the progress of row[at:], a measure that never decreases along a transition.
 
-    It is the sum over actors of the messages causal-sent, weighted, less the copies of them that
-    are still undelivered.
+    It is the sum, over all actors, of the weights of their causal-sent messages minus the number of
+    copies that are still undelivered.
     """
     total = np.int64(0)
     for part in range(geo[PARTS]):
@@ -58,9 +58,9 @@ def count_progress(slots, total, geo, progress, tally):
 def drop_behind(slots, tail, old, new, geo, progress, least):
     """Drop the states of an exact visited set whose progress is below `least`, in place.
 
-    The set shrinks from `old` to `new` slots. Homes move to the left with fewer slots, so working
-    from the first run to the last never meets a slot that is still to be read: a run of survivors
-    cannot reach beyond the slots that they held before.
+    The set shrinks from `old` to `new` slots. With fewer slots, homes move to the left. The kernel
+    processes runs from left to right, and the survivors of a run fit the slots that they had
+    before, so it never overwrites a slot that is still to be read.
 
     Returns:
         The number of states dropped.

@@ -1,4 +1,4 @@
-"""Symmetry: the renamings of a row, and which of them stands for all."""
+"""Symmetry: the renamings of a row, and its representative among them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from antecede.checker.tables.kernels.jit import (
 
 @inlined
 def renamed_by(k, kin, geo, renamings):
-    """Return what permutation k makes of a composite, whose entry in `renamings.kin` is given."""
+    """Return the image of a composite under permutation k; `kin` is its entry in renamings.kin."""
     order = geo[PERMUTATIONS] + 1
     element = np.int64(renamings.products[(kin & 0xFF) * order + k])
     return np.int64(renamings.images[(kin >> 8) * order + element])
@@ -72,18 +72,18 @@ def room_to_represent(geo):
 
 @inlined
 def represent(out, start, geo, renamings, loc, base):
-    """Replace the row out[start:] by the one of its renamings that stands for all of them.
+    """Replace the row out[start:] by the representative of its renamings.
 
-    It is the one whose composites' orbits, part by part, have the least numbers; among several
-    such renamings, the one whose composites have. A renaming does not change a composite's orbit,
-    so most states have one such renaming, which is found without looking at what it makes of them.
+    The representative is the renaming whose composites' orbits, part by part, have the least
+    numbers. If several renamings have, the least composites decide. A renaming does not change a
+    composite's orbit, so for most states the orbits alone determine the renaming.
 
     Args:
         out, start: a row whose renamings are all known.
         loc, base: working space, see `room_to_represent`.
 
     Returns:
-        The number of permutations that leave the row as it is, the identity among them.
+        The number of permutations that leave the row unchanged, including the identity.
     """
     parts = geo[PARTS]
     best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
@@ -116,7 +116,7 @@ def represent(out, start, geo, renamings, loc, base):
 
 @inlined
 def choose_by_orbits(loc, base, chosen, geo, renamings):
-    """Write to loc[chosen:] the permutations that give the least orbits, and return how many.
+    """Write the permutations with the least orbits to loc[chosen:], and return their number.
 
     Args:
         loc, base: loc[base:] holds each part's entry in `renamings.kin`.
@@ -142,7 +142,7 @@ def choose_by_orbits(loc, base, chosen, geo, renamings):
 
 @inlined
 def compared(one, at, other, there, length):
-    """Return -1, 0 or 1 as one[at:] is less than other[there:], equal, or greater."""
+    """Return -1, 0 or 1 if one[at:] is less than, equal to or greater than other[there:]."""
     for k in range(length):
         if one[at + k] != other[there + k]:
             return np.int64(-1) if one[at + k] < other[there + k] else np.int64(1)
@@ -151,7 +151,7 @@ def compared(one, at, other, there, length):
 
 @kernel
 def stand_in(row, geo, renamings):
-    """Replace one row as `represent` does."""
+    """Replace one row by its representative; see `represent`."""
     return represent(row, 0, geo, renamings, np.empty(room_to_represent(geo), np.int64), 0)
 
 
@@ -171,13 +171,13 @@ def orbits(rows, count, geo, renamings):
 
 @kernel
 def weigh(geo, dec, salts, since, counts, weights):
-    """Write the weights of new composites, which depend on nothing but their columns.
+    """Write the weights of new composites, which depend only on their columns.
 
     Args:
         geo, dec: as in `Tables`.
         salts: odd numbers, one per actor and column, at actor * MOST_COLUMNS + column.
-        since, counts: per part, how many composites have weights, and how many there are.
-        weights: of composite g of part i at i * geo[REN_STRIDE] + g.
+        since, counts: per part, the number of composites with weights, and of all composites.
+        weights: output; composite g of part i is at i * geo[REN_STRIDE] + g.
     """
     words = geo[PART_WORDS]
     loc = np.empty(geo[PARTS] * words, np.int64)
@@ -207,15 +207,15 @@ def weight_of(loc, geo, part, salts):
 
 @kernel
 def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
-    """Replace rows by the renamings of least weight, which are the same in every process.
+    """Replace rows by the renamings of least weight, which are equal in every process.
 
-    Composites and orbits have other numbers elsewhere, so the row that `represent` chooses would
-    not be. Where two renamings weigh the same, their columns decide.
+    The row that `represent` chooses depends on the numbers of composites and orbits, and these
+    differ between processes. If two renamings have equal weight, their columns decide.
 
     Args:
-        rows: the first `count` entries of `stride` words each begin with a row.
+        rows: entries of `stride` words; each of the first `count` entries begins with a row.
         geo, renamings, dec: as in `Tables`; all renamings are known.
-        weights: see `weigh`.
+        weights: as for `weigh`.
     """
     parts, row_words = geo[PARTS], geo[ROW_WORDS]
     kin, best = np.empty(parts, np.int64), np.empty(parts, np.int64)
@@ -244,7 +244,7 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
 
 @kernel
 def comes_before(one, other, geo, dec):
-    """Return whether the columns of one row's composites are less than those of another's."""
+    """Return whether the columns of one row's composites are less than the other row's columns."""
     parts, words = geo[PARTS], geo[PART_WORDS]
     first, second = np.empty(parts * words, np.int64), np.empty(parts * words, np.int64)
     for part in range(parts):
@@ -266,14 +266,14 @@ def comes_before(one, other, geo, dec):
 
 @kernel
 def relate_composites(tables, since, upto, misses, control):
-    """Number the orbits of composites, and note what every permutation makes of their first ones.
+    """Number the orbits of composites, and record the images of each orbit's first composite.
 
-    What is missing for one (a renamed column, a composite) is recorded in `misses`; supply that and
-    call again.
+    If something is missing (a renamed column or a composite), it is recorded in `misses`. Add it to
+    the tables and call again.
 
     Args:
-        tables: its renamings have room for an orbit for each of these composites.
-        since, upto: per part, the composites in question.
+        tables: the tables; their renamings have room for one orbit per composite in the range.
+        since, upto: per part, the range of composites.
     """
     geo, renamings = tables.geo, tables.renamings
     parts, order = geo[PARTS], geo[PERMUTATIONS] + 1
@@ -302,7 +302,7 @@ def relate_composites(tables, since, upto, misses, control):
 
 @kernel
 def rename(tables, k, part, number, loc, misses, control):
-    """Return the composite that permutation k makes of a part's composite, or MISSED."""
+    """Return the image of a part's composite under permutation k, or MISSED."""
     geo, targets = tables.geo, tables.renamings.targets
     if k == 0:
         return number
@@ -344,7 +344,7 @@ def rename(tables, k, part, number, loc, misses, control):
 
 @kernel
 def renamed_column(geo, targets, k, actor, column):
-    """Return the column of the channel that a channel of `actor` becomes."""
+    """Return the column of the image of a channel of `actor`."""
     actors, parts = geo[ACTORS], geo[PARTS]
     each = parts // actors
     for other in range(actors):

@@ -1,4 +1,4 @@
-"""From a row to the local words of all actors, and back."""
+"""Translation of a row into the local words of all actors, and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from antecede.checker.tables.kernels.jit import (
 
 @inlined
 def prefetch_composites(row, at, geo, dec):
-    """Ask for what `decode` will need of row[at:]."""
+    """Prefetch the words that `decode` will read for row[at:]."""
     for part in range(geo[PARTS]):
         field = row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
         prefetch(dec, part * geo[DEC_STRIDE] + (field & geo[ROW_MASK + part]) * geo[PART_WORDS])
@@ -48,10 +48,10 @@ def decode(row, at, geo, dec, loc, base):
 
 @inlined
 def await_composites(loc, size, geo, cons, base):
-    """Put the successor in loc[0:] to loc[base:] until its composites are in the caches.
+    """Copy the successor in loc[0:] to loc[base:], and prefetch its composites.
 
-    Its local words are followed by a word per part: where to begin the search for the composite,
-    or -1 if that is the parent's. Looking them up one by one would wait for the memory each time.
+    A word per part follows the local words: the slot where probing for the composite begins, or -1
+    if the part is unchanged. Probing at once would wait for the memory each time.
     """
     words = geo[PART_WORDS]
     for part in range(geo[PARTS]):
@@ -71,7 +71,7 @@ def emit(loc, base, size, row, at, geo, cons, out, start, misses, control):
     """Encode a successor as a row into out[start:], reusing the fields that did not change.
 
     Args:
-        base: loc[base:] holds what `await_composites` put there.
+        base: loc[base:] holds the words that `await_composites` wrote.
         row, at: the parent's row, at row[at:].
 
     Returns:

@@ -23,7 +23,7 @@ from antecede.checker.tables.kernels.jit import (
 
 @inlined
 def claim_slot(slots, slot, limit, source, at, width):
-    """Put the row source[at:] into the visited set unless it is there.
+    """Put the row source[at:] into the visited set unless it is already there.
 
     Returns:
         Its slot, or MISSED if the slots before `limit` are taken; and whether it is new.
@@ -56,7 +56,7 @@ def lower(depths, at, depth, fresh):
 
 @inlined
 def claim(slots, slot, limit, source, at, width):
-    """Put the row source[at:] into the visited set unless it is there.
+    """Put the row source[at:] into the visited set unless it is already there.
 
     Returns:
         1 if it is new, 0 if not, MISSED if the slots before `limit` are taken.
@@ -69,10 +69,10 @@ def claim(slots, slot, limit, source, at, width):
 
 @inlined
 def claim_row(slots, figures, source, at, row_words):
-    """Put the row source[at:] into a visited set unless it is there; returns as `claim`.
+    """Put the row source[at:] into a visited set unless it is already there; returns as `claim`.
 
     Args:
-        figures: of the set, as the table of `insert`; the states are updated.
+        figures: the set's figures, as for `insert`; the number of states is updated.
     """
     h = hash_words(source, at, row_words)
     slot = home(h, figures[0])
@@ -84,16 +84,16 @@ def claim_row(slots, figures, source, at, row_words):
 
 @kernel
 def reinsert(rows, row_words, me, owners, start, depths, slots, slot_depths, table):
-    """Insert those of different rows that `me` owns into an exact visited set.
+    """Insert those of the distinct rows that `me` owns into an exact visited set.
 
     Args:
-        rows: flat; start[0] says where to begin and is updated.
-        depths: of the rows; no elements if `slot_depths` has none.
-        slot_depths: as for `levels.insert`.
-        table: as for `insert`.
+        rows: flat; start[0] is the index to begin with, and is updated.
+        depths: the depths of the rows; empty if `slot_depths` is.
+        slot_depths: `depths` of `levels.insert`.
+        table: `figures` of `levels.insert`.
 
     Returns:
-        0 when all is inserted, 1 when the visited set must grow.
+        0 when all rows are inserted, 1 when the visited set must grow.
     """
     for r in range(start[0], rows.shape[0] // row_words):
         at = r * row_words
@@ -114,7 +114,7 @@ def reinsert(rows, row_words, me, owners, start, depths, slots, slot_depths, tab
 
 @kernel
 def read_depths(rows, row_words, me, owners, slots, slot_depths, figures, depths):
-    """Write the depths of those flat rows that `me` owns, which are all in its set, to `depths`."""
+    """Write the depths of the flat rows that `me` owns to `depths`; all of them are in its set."""
     rows, slots, slot_depths = borrow(rows), borrow(slots), borrow(slot_depths)
     depths = borrow(depths)
     count = depths.shape[0]
@@ -130,7 +130,7 @@ def read_depths(rows, row_words, me, owners, slots, slot_depths, figures, depths
 
 @inlined
 def home_of_slot(slots, slot, width, capacity):
-    """Return the home of what a slot holds."""
+    """Return the home of the row in a slot."""
     return home(hash_words(slots, slot * width, width), capacity)
 
 
@@ -138,14 +138,14 @@ def home_of_slot(slots, slot, width, capacity):
 def grow(slots, depths, tail, width, old, new):
     """Spread a visited set over a greater capacity, in place.
 
-    Homes grow with hashes, so states move to the right, and working from the last slot to the first
-    never meets a slot that is still to be moved. The few states that would not move (their new home
-    is before the slot to which they were pushed) are put back last.
+    Homes grow with hashes, so states move to the right. The kernel processes slots from the last to
+    the first, so it never overwrites a slot that is still to be moved. A few states would not move,
+    because their new home is before the slot to which they were pushed. They are reinserted last.
 
     Args:
-        slots: with room for new + tail slots; those from old + tail on are set to empty here.
+        slots: has room for new + tail slots; slots from old + tail on are emptied here.
         depths: as for `levels.insert`; they move with the slots.
-        tail: slots behind the last home, for runs that reach beyond it.
+        tail: the slots behind the last home, for runs that reach beyond it.
         width: words per slot.
         old, new: capacities.
 
@@ -202,7 +202,7 @@ def grow(slots, depths, tail, width, old, new):
 
 @inlined
 def slot_of(slots, figures, flat, at, flat_words):
-    """Return the slot of a set that holds the row flat[at:], or -1."""
+    """Return the slot of the set that has the row flat[at:], or -1."""
     slot = home(hash_words(flat, at, flat_words), figures[0])
     while slots[slot * flat_words] != -1:
         same = True
@@ -216,7 +216,7 @@ def slot_of(slots, figures, flat, at, flat_words):
 
 @kernel
 def mark(flat, flat_words, slots, figures, marks):
-    """Mark the slots of a set whose rows are among some flat rows."""
+    """Mark the slots of a set whose rows are among the flat rows."""
     flat, slots, marks = borrow(flat), borrow(slots), borrow(marks)
     count = flat.shape[0] // flat_words
     for r in range(count):
@@ -230,7 +230,7 @@ def mark(flat, flat_words, slots, figures, marks):
 
 @kernel
 def marked(flat, flat_words, slots, figures, marks, out):
-    """Write to `out` whether the slot of each flat row, which all are in the set, is marked."""
+    """Write to `out` whether the slot of each flat row is marked; all rows are in the set."""
     flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
     for r in range(out.shape[0]):
         out[r] = marks[slot_of(slots, figures, flat, r * flat_words, flat_words)]

@@ -59,14 +59,14 @@ from antecede.checker.tables.kernels.successors import (
 
 @kernel
 def enter(rows, at, tables, loc, out, composites, misses, control):
-    """Write the successors of rows[at:], numbering new composites; judge it if it is final.
+    """Write the successors of rows[at:], numbering new composites; judge the state if it is final.
 
-    Depth-first search meets new composites one by one; to return to Python for each would take most
-    of its time.
+    Depth-first search meets new composites one by one. Returning to Python for each of them would
+    take most of the time.
 
     Args:
         loc, out: as for `successors`.
-        composites: see `Composites`; updated.
+        composites: a `Composites`; updated.
         control: VIOLATED is set to the properties that a final state violates.
 
     Returns:
@@ -94,23 +94,24 @@ def enter(rows, at, tables, loc, out, composites, misses, control):
 def descend(stack, frames, tables, composites, visited, told):
     """Search depth-first, taking transitions in the order of `transition.enabled`.
 
-    A frame is a state on the path, with the entries of its successors on the stack; frame f holds
-    [the next entry, the end of its entries] at frames[2 * f], and begins where frame f - 1 ends.
-    Frame 0 holds the initial state alone.
+    A frame is a state on the path, with the entries of its successors on the stack. Frame f holds
+    [the next entry, the end of its entries] at frames[2 * f]. It begins where frame f - 1 ends.
+    Frame 0 holds only the initial state.
 
     Args:
         stack: entries, flat.
-        composites: see `Composites`; updated.
-        visited: see `RowSet`; updated.
-        told: see `Steps`. Of its control, STEPS says how many transitions to take at most. FRAMES
-            are on the stack; if ENTERING, the entry before the top frame's next one is a new state
-            without a frame. SHOWN is set to the properties that the last transition showed (KNOWN
-            ones are not); RAISING is the property that stands for a handler that raised. States at
-            MAX_DEPTH are not expanded, and CUT is set.
+        composites: a `Composites`; updated.
+        visited: a `RowSet`; updated.
+        told: a `Steps`. In its control, STEPS is the number of transitions left to take. FRAMES
+            is the number of frames. If ENTERING, the entry before the top frame's next one is a
+            new state without a frame. SHOWN is set to the properties that the last transition
+            shows, except KNOWN ones. RAISING is the property that stands for a handler that
+            raised. States at MAX_DEPTH are not expanded; then CUT is set.
 
     Returns:
-        OK when the budget is spent or all is done (one frame is left), MISSED, OVERFLOWED (the
-        stack or frames have no room), SHOWS, RAISES or FULL_SET. Call again to go on.
+        OK when STEPS transitions were taken or the search is complete (one frame is left), MISSED,
+        OVERFLOWED (the stack or `frames` is full), SHOWS, RAISES or FULL_SET. Call again to
+        continue.
     """
     stack, frames, slots = borrow(stack), borrow(frames), borrow(visited.slots)
     composites = Composites(borrow(composites.counts), borrow(composites.limits))
@@ -184,7 +185,7 @@ def descend(stack, frames, tables, composites, visited, told):
             control[ENTERING] = 1
             control[DEEPEST] = max(control[DEEPEST], depth)
     control[FRAMES] = depth
-    # Borrowed arrays die with their owners, so the owner must be used last.
+    # A borrowed array dies with its owner, so the owner must be used last.
     own_loc[0] = 0
     return status
 
@@ -203,19 +204,19 @@ def draw(generator, choices):
 
 @kernel
 def wander(rows, places, generator, tables, composites, visited, finals, told):
-    """Walk at random from the initial state to a final one or to MAX_DEPTH, again and again.
+    """Walk at random from the initial state to a final state or to MAX_DEPTH, repeatedly.
 
     Args:
-        rows: entries, flat: the initial state, the state where the walk is, room for successors.
-        places: of the transitions of this walk; control[LENGTH] of them.
-        generator: see `draw`.
+        rows: entries, flat: the initial state, the current state, room for successors.
+        places: the indices of the transitions of this walk; control[LENGTH] is their number.
+        generator: as for `draw`.
         composites, visited: as for `descend`.
-        finals: the final states met; updated.
-        told: as for `descend`; WALKS are left after this one; if not ENTERING, the walk is over.
-            TOTAL counts the states met.
+        finals: a `RowSet` of the final states met; updated.
+        told: as for `descend`. In its control, WALKS is the number of walks after this one. If not
+            ENTERING, the walk is over. TOTAL counts the states met.
 
     Returns:
-        OK when the budget is spent or no walk is left, or else as `descend`.
+        OK when STEPS transitions were taken or no walk is left; otherwise as `descend`.
     """
     rows, places, generator = borrow(rows), borrow(places), borrow(generator)
     slots, figures = borrow(visited.slots), borrow(visited.figures)
@@ -292,6 +293,6 @@ def wander(rows, places, generator, tables, composites, visited, finals, told):
         if control[SHOWN]:
             status = np.int64(SHOWS)
             break
-    # Borrowed arrays die with their owners, so the owner must be used last.
+    # A borrowed array dies with its owner, so the owner must be used last.
     own_loc[0] = 0
     return status

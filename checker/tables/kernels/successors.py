@@ -78,8 +78,8 @@ from antecede.checker.tables.kernels.rows import (
 def room_for(geo):
     """Return the length of the working space `loc` of `successors`.
 
-    It begins with the local words of a successor in the making and of its parent, and what
-    `represent` needs; then come successors in waiting (see `await_composites`).
+    The space begins with the local words of the current successor and of its parent, and with
+    the space for `represent`. Successors that wait for memory follow (see `await_composites`).
     """
     size = geo[ACTORS] * geo[WORDS]
     return 2 * size + room_to_represent(geo) + geo[CHOICES] * (size + geo[PARTS] + 3)
@@ -91,18 +91,18 @@ def successors(row, at, tables, loc, out, found, misses, control):
 
     Under symmetry (geo[PERMUTATIONS] > 0) each successor is replaced by its representative.
 
-    The information word of an entry holds its transition's place (bits 0-15), the number of its
+    The information word of an entry holds its transition's index (bits 0-15), the number of its
     kind (16-30) and the properties that it shows (32-62).
 
     Args:
         tables: borrowed.
         loc: int64, working space; see `room_for`.
-        out: entries; one more than can be filled.
-        found: bit set of properties not to report any more.
+        out: entries; the last one is not filled.
+        found: the bit set of properties not to report.
 
     Returns:
-        The number of entries, or MISSED, or OVERFLOWED if `out` is too small, or SETTLED if nothing
-        is left to judge.
+        The number of entries, MISSED, OVERFLOWED if `out` is too small, or SETTLED if nothing is
+        left to judge.
     """
     geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
     actors, row_words = geo[ACTORS], geo[ROW_WORDS]
@@ -173,10 +173,10 @@ def successors(row, at, tables, loc, out, found, misses, control):
             if kind == LOSE and geo[BUDGET]:
                 put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
             spot += 4
-            known = True
+            complete = True
             if sending:
                 if code[spot] != -1:
-                    known = causal_send(code[spot], actor, loc, geo, table, misses, control)
+                    complete = causal_send(code[spot], actor, loc, geo, table, misses, control)
                 spot += 1
             sends = code[spot]
             spot += 1
@@ -187,7 +187,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
                 spot += 2
                 after = look_up(table, key, misses, control)
                 if after == -1:
-                    known = False
+                    complete = False
                 else:
                     put(loc, geo, actor, into, after)
             events = code[spot]
@@ -195,18 +195,18 @@ def successors(row, at, tables, loc, out, found, misses, control):
             deliveries = 0
             for _ in range(events):
                 deliveries += code[spot + 1] != NETWORK_SENT
-                if known and code[spot + 1] == NETWORK_SENT:
-                    known = network_send(code[spot], actor, loc, geo, table, misses, control)
-                elif known:
+                if complete and code[spot + 1] == NETWORK_SENT:
+                    complete = network_send(code[spot], actor, loc, geo, table, misses, control)
+                elif complete:
                     judgement = deliver(
                         code[spot], code[spot + 1], actor, loc, geo, table, misses, control
                     )
                     if judgement == MISSED:
-                        known = False
+                        complete = False
                     else:
                         shown |= geo[BAD + judgement]
                 spot += 2
-            if not known:
+            if not complete:
                 status = np.int64(MISSED)
                 continue
             base = first + waiting * step
@@ -224,7 +224,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
             continue
         base += size + parts
         if loc[base + 2]:
-            # What takes nothing and changes nothing is no transition.
+            # A step that takes no packet and changes nothing is no transition.
             changed = False
             for w in range(row_words):
                 changed = changed or out[start + w] != row[at + w]
@@ -239,9 +239,9 @@ def successors(row, at, tables, loc, out, found, misses, control):
 
 @inlined
 def judge_final(row, at, geo, table, dec, loc, misses, control):
-    """Return the properties that a final state violates or, if sought, shows (bits), or MISSED.
+    """Return the bit set of properties that a final state violates or reaches, or MISSED.
 
-    An entry's bit of a property that is sought means that the actor is not as looked for.
+    In an entry, the bit of a required property means that this actor does not satisfy it.
     """
     violated = np.int64(0)
     status = np.int64(OK)
