@@ -1,79 +1,164 @@
-"""The reference checker: model.md as sets and loops, over a past that is kept in full."""
+"""The reference checker: docs/model.md as sets and loops.
+
+Every engine, history and reduction must agree with `explore` on small systems. So this file is
+written to be read, not to be fast, and it imports only the vocabulary of the checker.
+
+A message is named by its key, (sender, number). A *past* is the set of keys of the messages that
+were causal-sent before an event. A `State` keeps every past in full. Only `remembered` knows the
+histories: it reduces a state to the values that a history records, and the search takes two states
+with equal values for one state.
+
+A *plan* lists what an actor's application still has to do, as pairs. A send is (the choices of
+destinations, the keys that must be delivered here before). A receive is (the keys that it accepts,
+`{"receive"}`). The first pair is enabled if its second item is empty.
+"""
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 from antecede.checker.model import Message, Protocol, Step
 
-Counts = namedtuple("Counts", "unique total depth finals violation")  # violation: name -> length
-State = namedtuple("State", "actors net left")  # left: (message, past, destination)s to deliver
-# A past holds keys (sender, number); plan: sends (choice, awaited), receives (keys, "receive").
-Actor = namedtuple("Actor", "local plan knows sent log", defaults=(frozenset(), (), ()))
+
+class Counts(NamedTuple):
+    unique: int  # states, as the history tells them apart
+    total: int  # transitions, and one for the start
+    depth: int  # levels of the breadth-first search
+    finals: int  # states without a successor
+    violation: dict[str, int]  # property -> transitions of a shortest run that violates it
 
 
-def judge(m: Message, log: Any) -> frozenset[str]:
-    told = any((m.sender, m.number) in past for _, past in log)
-    late = any(sender == m.sender and number > m.number for (sender, number), _ in log)
-    return frozenset(x for x, bad in (("causal-delivery", told), ("fifo-delivery", late)) if bad)
+class Actor(NamedTuple):
+    local: Any  # the protocol's state
+    plan: tuple[Any, ...]
+    knows: frozenset[Any] = frozenset()  # the past of this actor's next event
+    sent: tuple[Any, ...] = ()  # the past of each message sent, in order; it includes the message
+    log: tuple[Any, ...] = ()  # (key, past) of each message delivered, in order
 
 
-def remembered(s: State, channel: slice, history: str, judged: set[str]) -> Any:
-    undelivered = {(m.sender, m.number) for m, _, _ in s.left}  # two that agree are one state
-    kept = undelivered if history == "knowledge" else {k for a in s.actors for k in a.knows}
-    left = ((m, past & kept, d, judge(m, s.actors[d].log) & judged) for m, past, d in s.left)
-    net = ((e[channel], tuple(x for x in s.net if x[channel] == e[channel])) for e in s.net)
-    actors = (a if history == "full" else (a.local, a.plan, a.knows & kept) for a in s.actors)
-    return tuple(actors), frozenset(net), frozenset(left)
+class State(NamedTuple):
+    actors: tuple[Actor, ...]
+    net: tuple[Any, ...]  # (source, destination, packet) in flight, in network-send order
+    left: frozenset[Any]  # (message, past, destination) still to be delivered
 
 
-def finish(s: State, i: int, a: Actor, step: Step) -> tuple[State, set[str]]:
-    """Let actor `i` take the step; also return the properties that its deliveries violate."""
-    left, broken = s.left, set[str]()
-    for m in step.deliveries:
-        key, expected = (m.sender, m.number), {e for e in left if (e[0], e[2]) == (m, i)}
-        broken |= judge(m, a.log) if expected else {"integrity"}
+def judge(message: Message, log: Any) -> set[str]:
+    """Return the properties that a delivery of the message violates at an actor with this log."""
+    violated = set()
+    if any((message.sender, message.number) in past for _, past in log):
+        violated.add("causal-delivery")
+    if any(sender == message.sender and number > message.number for (sender, number), _ in log):
+        violated.add("fifo-delivery")
+    return violated
+
+
+def remembered(state: State, channel: slice, history: str, judged: set[str]) -> Any:
+    """Return the values that a history records of a state.
+
+    `knowledge` drops delivered messages from every past. `clocks` keeps the pasts of actors and of
+    undelivered messages. `full` also keeps the pasts of all sent messages and the logs. All three
+    record which of the properties `judged` the delivery of a message would violate now.
+    """
+    kept = {key for actor in state.actors for key in actor.knows}
+    if history == "knowledge":
+        kept = {(message.sender, message.number) for message, _, _ in state.left}
+    actors: tuple[Any, ...] = state.actors
+    if history != "full":
+        actors = tuple((a.local, a.plan, a.knows & kept) for a in state.actors)
+    left = []
+    for message, past, to in state.left:
+        violated = judge(message, state.actors[to].log) & judged
+        left.append((message, past & kept, to, frozenset(violated)))
+    channels: dict[Any, Any] = {}  # the order of packets counts only within a channel
+    for packet in state.net:
+        channels[packet[channel]] = (*channels.get(packet[channel], ()), packet)
+    return actors, frozenset(channels.items()), frozenset(left)
+
+
+def delivered(actor: Actor, key: Any, past: frozenset[Any]) -> Actor:
+    """Return the actor after a delivery, which its log, its plan and its knowledge record."""
+    plan = [(choices, awaited - {key}) for choices, awaited in actor.plan]
+    receives = [index for index, (_, awaited) in enumerate(plan) if "receive" in awaited]
+    if receives:  # the first one takes the message
+        accepted, awaited = plan.pop(receives[0])
+        if key not in accepted:  # blocked forever: put a receive that accepts nothing in its place
+            plan.insert(receives[0], ((), awaited))
+    log = (*actor.log, (key, past))
+    return actor._replace(plan=tuple(plan), knows=actor.knows | past, log=log)
+
+
+def finish(state: State, i: int, actor: Actor, step: Step) -> tuple[State, set[str]]:
+    """Return the state after a step of actor `i`, and the properties that its deliveries violate.
+
+    `actor` replaces the actor `i` of the state. At a causal-send it has the message sent already.
+    """
+    left, violated = state.left, set[str]()
+    for message in step.deliveries:
+        expected = {item for item in left if (item[0], item[2]) == (message, i)}  # one, or none
+        violated |= judge(message, actor.log) if expected else {"integrity"}
         for _, past, _ in expected:
-            plan = [(choice, awaited - {key}) for choice, awaited in a.plan]
-            for k in [k for k, p in enumerate(plan) if "receive" in p[1]][:1]:  # () is for ever
-                plan[k : k + 1] = [] if key in plan[k][0] else [((), plan[k][1])]
-            a = Actor(a.local, tuple(plan), a.knows | past, a.sent, (*a.log, (key, past)))
+            actor = delivered(actor, (message.sender, message.number), past)
         left -= expected
-    actors = (*s.actors[:i], a._replace(local=step.state), *s.actors[i + 1 :])
-    return State(actors, s.net + tuple((i, *send) for send in step.sends), left), broken
+    actors = (*state.actors[:i], actor._replace(local=step.state), *state.actors[i + 1 :])
+    net = (*state.net, *((i, to, packet) for to, packet in step.sends))
+    return State(actors, net, left), violated
 
 
-def successors(s: State, protocol: Protocol, channel: slice) -> Any:
-    for i, a in enumerate(s.actors):
-        for destinations in a.plan[0][0] if a.plan and not a.plan[0][1] else ():
-            m, past = Message(i, len(a.sent) + 1, destinations), a.knows | {(i, len(a.sent) + 1)}
-            sender = a._replace(plan=a.plan[1:], knows=past, sent=(*a.sent, past))
-            left = s.left | {(m, past, d) for d in destinations}
-            yield finish(State(s.actors, s.net, left), i, sender, protocol.causal_send(a.local, m))
-        for act in protocol.actions.values():
-            yield from [finish(s, i, a, x) for x in [act(a.local)] if x and x != Step(a.local)]
-    for at, (src, dst, packet) in enumerate(s.net):
-        if s.net[at][channel] not in [e[channel] for e in s.net[:at]]:  # the first of its channel
-            step = protocol.receive(s.actors[dst].local, src, packet)
-            yield finish(s._replace(net=s.net[:at] + s.net[at + 1 :]), dst, s.actors[dst], step)
+def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
+    actor = state.actors[i]
+    choices, awaited = actor.plan[0] if actor.plan else ((), ())
+    for destinations in () if awaited else choices:
+        message = Message(i, len(actor.sent) + 1, destinations)
+        past = actor.knows | {(i, message.number)}
+        sender = actor._replace(plan=actor.plan[1:], knows=past, sent=(*actor.sent, past))
+        left = state.left | {(message, past, to) for to in destinations}
+        step = protocol.causal_send(actor.local, message)
+        yield finish(state._replace(left=left), i, sender, step)
+
+
+def successors(state: State, protocol: Protocol, channel: slice) -> Any:
+    """Yield (next state, properties violated) for each transition that is enabled."""
+    for i, actor in enumerate(state.actors):
+        yield from causal_sends(state, protocol, i)
+        for action in protocol.actions.values():
+            step = action(actor.local)
+            if step and step != Step(actor.local):  # enabled, and it changes something
+                yield finish(state, i, actor, step)
+    for index, (source, i, packet) in enumerate(state.net):
+        earlier = [other[channel] for other in state.net[:index]]
+        if state.net[index][channel] not in earlier:  # the first packet of its channel
+            rest = state._replace(net=state.net[:index] + state.net[index + 1 :])
+            step = protocol.receive(state.actors[i].local, source, packet)
+            yield finish(rest, i, state.actors[i], step)
 
 
 def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
-    encoding = slice(2 if network == "fifo" else 3), history, {"causal-delivery", *properties}
+    """Search breadth-first, to the end of the first level that violates a property.
+
+    `plan` has one plan per actor. On `fifo` a channel is named by (source, destination), and it is
+    a queue. On `unordered` it is named by (source, destination, packet). Its packets are equal, so
+    that it does not matter which one is received.
+    """
+    channel = slice(2 if network == "fifo" else 3)
+    encoding = channel, history, {"causal-delivery", *properties}
+    in_flight = protocol.in_flight or (lambda _actor, _actors: ())
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
-    flying = protocol.in_flight or (lambda _actor, _actors: ())
-    net = tuple((i, *send) for i in range(len(plan)) for send in flying(i, len(plan)))
+    net = tuple((i, *send) for i in range(len(plan)) for send in in_flight(i, len(plan)))
     level, violation = [State(actors, net, frozenset())], dict[str, int]()
-    seen, total, depth, finals = {remembered(level[0], *encoding): level[0]}, 1, 0, 0
-    while level and not violation:  # to the end of the level in which a violation was seen
-        depth, states, level = depth + 1, level, []
-        for s in states:
-            after = list(successors(s, protocol, encoding[0]))
+    seen, total, depth, finals = {remembered(level[0], *encoding)}, 1, 1, 0
+    while level and not violation:
+        next_level = []
+        for state in level:  # its shortest run has `depth - 1` transitions
+            after = list(successors(state, protocol, channel))
             total, finals = total + len(after), finals + (not after)
-            unfinished = {"all-delivered": s.left, "finishes": any(a.plan for a in s.actors)}
+            planned = any(actor.plan for actor in state.actors)
+            unfinished = {"all-delivered": state.left, "finishes": planned}
             violation |= {p: depth - 1 for p in properties if not after and unfinished.get(p)}
-            for t, broken in after:
-                violation |= dict.fromkeys(broken.intersection(properties), depth)
-                level += [t] if seen.setdefault(remembered(t, *encoding), t) is t else []
-    return Counts(len(seen), total, depth + bool(level), finals, violation)
+            for successor, violated in after:
+                violation |= dict.fromkeys(violated.intersection(properties), depth)
+                values = remembered(successor, *encoding)
+                if values not in seen:
+                    seen.add(values)
+                    next_level.append(successor)
+        level, depth = next_level, depth + bool(next_level)
+    return Counts(len(seen), total, depth, finals, violation)

@@ -1,4 +1,10 @@
-"""The reference checker for runs without end: one message is followed, see docs/model.md."""
+"""The reference checker for runs without end, for the history `marked` of docs/model.md.
+
+One message of a run is marked. The state records which actors and messages depend on it: a message
+is `PLAIN`, `MARKED` or `TAINTED` (its sender knew of the marked one). So messages need no numbers,
+and the state space can be finite although runs are not. Any violation of causal delivery shows in
+a run in which the message that is delivered too late is the marked one.
+"""
 
 from __future__ import annotations
 
@@ -10,38 +16,45 @@ import networkx
 
 from antecede.checker.model import Message, Protocol, Step
 
-Rows = list[list[tuple[int, ...]]]  # per actor the destinations of the messages that it may send
+Rows = list[list[tuple[int, ...]]]  # per actor: the sets of destinations that it may send to
 PLAIN, MARKED, TAINTED = range(3)
 Counts = namedtuple("Counts", "unique total depth violation")  # violation: name -> length
-# left: (message, where it is not delivered yet)s; marker: who sent the marked message, or None;
-# knew: who knows of it; heard: who learnt of it by a delivery.
+# locals: the protocol's states; net: (source, destination, packet) in flight
+# left: (message, destinations where it is not delivered yet)
+# marker: the sender of the marked message, or None; knew: the actors that know of the message
+# heard: the actors that know of it from a delivery
 State = namedtuple("State", "locals net left marker knew heard", defaults=((), (), None, (), ()))
 
 
 def finish(s: State, i: int, step: Step, fifo: bool) -> tuple[State, set[str]]:
-    """Let actor `i` take the step; also return what its deliveries violate."""
-    left, knew, heard, broken = list(s.left), {*s.knew}, {*s.heard}, set[str]()
+    """Return the state after a step of actor `i`, and the properties that it violates."""
+    left, knew, heard, violated = list(s.left), {*s.knew}, {*s.heard}, set[str]()
     for m in step.deliveries:
-        due = sorted((x for x in left if x[0] == m and i in x[1]), key=lambda x: len(x[1]))
-        broken |= set() if due else {"integrity"}
-        broken |= {"causal-delivery"} if due and m.number == MARKED and i in heard else set()
-        for x in due[:1]:  # the oldest of equal ones
-            left.remove(x)
-            left += [(m, tuple(d for d in x[1] if d != i))] if len(x[1]) > 1 else []
-            if m.number != PLAIN:
-                knew, heard = knew | {i}, heard | {i}
+        expected = sorted((x for x in left if x[0] == m and i in x[1]), key=lambda x: len(x[1]))
+        if not expected:
+            violated.add("integrity")
+            continue
+        if m.number == MARKED and i in heard:
+            violated.add("causal-delivery")
+        oldest = expected[0]  # of equal messages: the one that lacks the fewest deliveries
+        left.remove(oldest)
+        if rest := tuple(d for d in oldest[1] if d != i):
+            left.append((m, rest))
+        if m.number != PLAIN:
+            knew.add(i)
+            heard.add(i)
     net = (*s.net, *((i, to, packet) for to, packet in step.sends))
     net = tuple(sorted(net, key=(lambda e: e[:2]) if fifo else repr))  # a stable sort
-    everybody = (*s.locals[:i], step.state, *s.locals[i + 1 :])
-    ordered = tuple(sorted(left, key=repr)), s.marker, *(tuple(sorted(x)) for x in (knew, heard))
-    return State(everybody, net, *ordered), broken
+    states = (*s.locals[:i], step.state, *s.locals[i + 1 :])
+    in_order = tuple(sorted(left, key=repr)), s.marker, tuple(sorted(knew)), tuple(sorted(heard))
+    return State(states, net, *in_order), violated
 
 
 def successors(s: State, protocol: Protocol, rows: Rows, buffer: int, fifo: bool) -> Iterator[Any]:
-    """Yield (transition, whether it is a causal-send, state after it, what it violates)."""
+    """Yield (transition, whether it is a causal-send, next state, violated properties)."""
     for i, choices in enumerate(rows):
-        waiting = sum(m.sender == i for m, _ in s.left)
-        for to in choices if waiting < buffer else ():
+        undelivered = sum(m.sender == i for m, _ in s.left)
+        for to in choices if undelivered < buffer else ():
             for marked in (False, True) if s.marker is None else (False,):
                 number = MARKED if marked else TAINTED if i in s.knew else PLAIN
                 m = Message(i, number, to)
@@ -50,11 +63,11 @@ def successors(s: State, protocol: Protocol, rows: Rows, buffer: int, fifo: bool
                     sent = sent._replace(marker=i, knew=tuple(sorted({*s.knew, i})))
                 step = protocol.causal_send(s.locals[i], m)
                 yield ("send", i, to, marked), True, *finish(sent, i, step, fifo)
-    for at, (src, dst, packet) in enumerate(s.net):
-        ahead = [e if not fifo else e[:2] for e in s.net[:at]]
-        if ((src, dst) if fifo else (src, dst, packet)) not in ahead:
+    channel = slice(2 if fifo else 3)
+    for index, (src, dst, packet) in enumerate(s.net):
+        if s.net[index][channel] not in [e[channel] for e in s.net[:index]]:  # first of its channel
             step = protocol.receive(s.locals[dst], src, packet)
-            rest = s._replace(net=s.net[:at] + s.net[at + 1 :])
+            rest = s._replace(net=s.net[:index] + s.net[index + 1 :])
             yield ("receive", src, dst, packet), False, *finish(rest, dst, step, fifo)
 
 
@@ -66,7 +79,11 @@ def explore(
     most: int = 10**9,
     deepest: int = 10**9,
 ) -> tuple[Counts, networkx.MultiDiGraph]:
-    """Return counts, and the graph of the states in which the marked message is undelivered."""
+    """Search breadth-first, to the end of the first level that violates a property.
+
+    The search also ends after the level with the `most`-th state, or after `deepest` levels. Return
+    the counts, and the graph of the states in which the marked message is undelivered.
+    """
     start = State(tuple(protocol.initial(i, len(rows)) for i in range(len(rows))))
     seen, level, total, depth, violation = {start}, [start], 1, 0, dict[str, int]()
     graph = networkx.MultiDiGraph()
@@ -76,11 +93,12 @@ def explore(
             follows = any(m.number == MARKED for m, _ in s.left)
             if s.marker is not None and not follows:
                 continue  # delivered everywhere: nothing is left to judge
-            for name, sends, t, broken in successors(s, protocol, rows, buffer, fifo):
+            for name, sends, t, violated in successors(s, protocol, rows, buffer, fifo):
                 total += 1
-                violation |= dict.fromkeys(broken, depth)
-                level += [] if t in seen else [t]
-                seen.add(t)
+                violation |= dict.fromkeys(violated, depth)
+                if t not in seen:
+                    seen.add(t)
+                    level.append(t)
                 if follows:
                     graph.add_edge(s, t, name=name, sends=sends)
     graph.remove_nodes_from([s for s in graph if not any(m.number == MARKED for m, _ in s.left)])
@@ -88,7 +106,11 @@ def explore(
 
 
 def starving_cycles(graph: Any, protocol: Protocol, rows: Rows, buffer: int, most: int) -> Any:
-    """Yield the simple cycles of at most `most` transitions that are fair, with a causal-send."""
+    """Yield the fair simple cycles of at most `most` transitions with a causal-send, as states.
+
+    A cycle is fair if it takes every transition that all its states offer. Causal-sends are
+    exempt: an application may stop.
+    """
 
     def offered(s: State) -> set[Any]:
         return {
@@ -98,6 +120,6 @@ def starving_cycles(graph: Any, protocol: Protocol, rows: Rows, buffer: int, mos
     for states in networkx.simple_cycles(networkx.DiGraph(graph), length_bound=most):
         pairs = zip(states, states[1:] + states[:1], strict=True)
         edges = [edge for a, b in pairs for edge in graph[a][b].values()]
-        never = set.intersection(*map(offered, states)) - {edge["name"] for edge in edges}
-        if not never and any(edge["sends"] for edge in edges):
+        neglected = set.intersection(*map(offered, states)) - {edge["name"] for edge in edges}
+        if not neglected and any(edge["sends"] for edge in edges):
             yield states

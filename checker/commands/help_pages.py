@@ -9,7 +9,7 @@ from attrs import frozen
 
 @frozen
 class HelpPage:
-    """The parts of a command's help page that its options do not give.
+    """The parts of a command's help page that cannot be derived from its options.
 
     Attributes:
         summary: the purpose of the command, in a sentence.

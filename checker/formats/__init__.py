@@ -1,4 +1,4 @@
-"""Files of results and traces: written whole or not at all, and tried before a long search."""
+"""Files of results and traces. Writes are atomic, and targets are checked before a long search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from antecede.checker.errors import InputError
 
 
 def check_writable(target: str) -> None:
-    """Make sure that a file can be written at `target`, and leave nothing there.
+    """Check that a file can be written at `target`, and leave nothing there.
 
     Raises:
         InputError: the file cannot be written; the error says why.
@@ -21,7 +21,7 @@ def check_writable(target: str) -> None:
         path.stat()
     except FileNotFoundError:
         pass
-    except OSError as error:  # its name is too long, say, or it is a link to itself
+    except OSError as error:  # for example a name that is too long, or a link to itself
         raise _unwritable(target, error) from None
     if path.is_dir():
         raise InputError(f"cannot write to {target!r}: it is a folder")
@@ -80,7 +80,7 @@ def append(target: str, text: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those around it, unless it is there.
+    """Make a folder and its parents, unless it exists.
 
     Raises:
         InputError: the folder cannot be made; the error says why.
@@ -92,16 +92,16 @@ def make_folder(folder: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """Return a temporary name in the folder of the file that `path` names in the end."""
+    """Return a temporary name in the folder of the file that `path` resolves to."""
     path = _target(path)
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def _target(path: Path) -> Path:
-    """Return the file that `path` names in the end.
+    """Return the file that `path` resolves to.
 
     Raises:
-        OSError: its links lead in a circle.
+        OSError: its links form a cycle.
     """
     try:
         return path.resolve()

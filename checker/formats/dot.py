@@ -1,10 +1,10 @@
 """A state space in Graphviz's language DOT, and the pictures that Graphviz's `dot` draws of it.
 
-In a small space a state is a box that says how the state differs from the start, with words on the
-transitions. In a larger one states are numbered circles, and the words show when a reader points at
-them. Nothing is told by colour alone: the start has a heavy border, a final state a double one, and
-a violation a cross. The space-time diagram has the same colours; they follow the reader's
-light or dark scheme.
+In a small space a state is a box that lists its differences from the start, and transitions are
+labelled. In a larger space states are numbered circles, and the text is in tooltips. Colour is
+never the only sign: the start has a heavy border, a final state has a double border, and a
+violation has a cross. The space-time diagram has the same colours. They follow the reader's light
+or dark scheme.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from antecede.checker.formats.scheme import darkening
 from antecede.checker.formats.svg_style import DARK, LIGHT
 
 MOST_WORDED, MOST_IN_A_ROW = 60, 8
-"""States of the largest graph that is drawn with words, in all and in a row."""
+"""The greatest numbers of states, in all and in a row, for a graph with text in its boxes."""
 LONGEST_LINE, MOST_LINES, LONGEST_LABEL = 34, 6, 26
 CAPTION_WIDTH = 90
-"""Characters of a line of the caption, at most."""
+"""The greatest length of a line of the caption, in characters."""
 
 USED = ("paper", "ink", "muted", "strip", "late")
-"""The colours of `LIGHT` that are drawn with."""
+"""The colours of `LIGHT` in the picture."""
 
 FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": LIGHT["ink"]}
 WORDED = {"shape": "box", "style": "rounded,filled", "margin": "0.12,0.06"}
@@ -39,7 +39,7 @@ NUMBERED = {"shape": "circle", "style": "filled", "fixedsize": "true", "width": 
 
 
 def is_installed() -> bool:
-    """Return whether Graphviz's `dot` can be run."""
+    """Return whether Graphviz's `dot` is installed."""
     return shutil.which("dot") is not None
 
 
@@ -61,7 +61,7 @@ def svg(graph: nx.MultiDiGraph) -> str:
 
 
 def source(graph: nx.MultiDiGraph) -> str:
-    """Return a graph of `graph.state_graph` in DOT; transitions of equal ends are one arrow."""
+    """Return a graph of `graph.state_graph` in DOT, with one arrow per pair of states."""
     depths = [depth for _, depth in graph.nodes(data="depth")]
     worded = len(depths) <= MOST_WORDED and max(map(depths.count, depths)) <= MOST_IN_A_ROW
     caption = "".join(_caption(graph, worded=worded))
@@ -84,7 +84,7 @@ def source(graph: nx.MultiDiGraph) -> str:
 
 
 def _arrows(graph: nx.MultiDiGraph) -> dict[tuple[int, int], list[Mapping[str, Any]]]:
-    """Return the transitions of a graph by their ends."""
+    """Return the transitions of a graph, by (source, target)."""
     arrows: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
     for start, end, data in graph.edges(data=True):
         arrows.setdefault((start, end), []).append(data)
@@ -92,7 +92,7 @@ def _arrows(graph: nx.MultiDiGraph) -> dict[tuple[int, int], list[Mapping[str, A
 
 
 def _state(number: int, data: Mapping[str, Any], *, worded: bool) -> dict[str, str]:
-    """Return how a state is drawn."""
+    """Return the DOT attributes of a state."""
     wrong = data["violates"].split()
     said = f"{number}: {data['text']}" + (f"\nviolates {' '.join(wrong)}" if wrong else "")
     looks = {"label": str(number), "tooltip": said}
@@ -118,7 +118,7 @@ def _lines(number: int, data: Mapping[str, Any]) -> list[str]:
 
 
 def _caption(graph: nx.MultiDiGraph, *, worded: bool) -> Iterator[str]:
-    """Yield the lines above the graph, in Graphviz's own kind of HTML."""
+    """Yield the lines above the graph, as HTML-like labels of Graphviz."""
     final = sum(data for _, data in graph.nodes(data="final"))
     wrong = sum(bool(data) for _, data in graph.nodes(data="violates"))
     counts = [counted(len(graph), "state"), counted(graph.number_of_edges(), "transition")]
@@ -148,9 +148,9 @@ def _attributes(looks: Mapping[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    r"""Return a string of DOT that stands for `text`: no escape sequence or entity of DOT's.
+    r"""Return `text` as a quoted string of DOT, with escape sequences and entities escaped.
 
-    In a label a line that ends with \l is aligned to the left; a tooltip shows it as a line, too.
+    Lines end with \l, which aligns them to the left in labels and breaks lines in tooltips.
     """
     for plain, written in (("\\", "\\\\"), ('"', '\\"'), ("&", "&amp;"), ("\n", "\\l")):
         text = text.replace(plain, written)

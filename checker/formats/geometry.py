@@ -1,7 +1,7 @@
-"""What a space-time diagram consists of: marks, arrows, spans, labels, in pixels.
+"""The parts of a space-time diagram, in pixels: marks, arrows, spans, labels.
 
-Time runs downwards, there is one vertical line per actor. `checker.formats.spacetime` places the
-parts, `checker.formats.svg` draws them.
+Time runs downwards, and there is one vertical line per actor. `checker.formats.spacetime` places
+the parts, and `checker.formats.svg` draws them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ HEAD, ROW, SLOT = 46.0, 31.0, 16.0
 NARROWEST, WIDEST = 150.0, 260.0
 """Distance between two actors' lines."""
 BESIDE = 17.0
-"""How far from its line a mark's label stands: beyond the spans."""
+"""The distance of a mark's label from its line; it is beyond the spans."""
 NUMBERS = 34.0
-"""Room for the steps' numbers."""
+"""The width of the steps' numbers."""
 LONGEST_NOTE, LONGEST_LABEL, LONGEST_BESIDE = 64, 24, 16
-"""Characters of a note (the whole text is its tooltip), of a label, and of a name beside a line."""
+"""The greatest lengths, in characters, of a note, a label, and a name beside a line.
+
+A tooltip has the full note.
+"""
 BUFFER = "buffer"
 """The kind of span during which a message waits; other kinds are the protocol's witnesses."""
 
@@ -44,7 +47,7 @@ class Label:
 
     @property
     def box(self) -> Box:
-        """The room it takes."""
+        """The bounding box."""
         wide = text_width(self.text)
         if self.turned:
             return (self.x - TEXT, self.y - wide / 2, self.x + 2, self.y + wide / 2)
@@ -54,7 +57,7 @@ class Label:
 
 @frozen
 class Bracket:
-    """The steps that repeat for ever: from where to where, and what is said of them."""
+    """The bracket around the steps that repeat for ever, with its text."""
 
     top: float
     bottom: float
@@ -68,12 +71,12 @@ class Mark:
     Attributes:
         kind: causal-send, network-send, receive, wait, deliver, timeout, internal, arm, failure of
             the protocol, or missing: a delivery that never happens.
-        x: how far it is from the left.
-        y: how far it is from the top.
+        x: the distance from the left edge.
+        y: the distance from the top.
         step: the number of its transition.
-        label: what is written beside it.
-        wrong: it is part of what is wrong.
-        control: it is about control packets only.
+        label: the text beside it.
+        wrong: whether it is part of the violation.
+        control: whether it concerns control packets only.
     """
 
     kind: str
@@ -87,17 +90,17 @@ class Mark:
 
 @frozen
 class Arrow:
-    """A packet from its network-send to its reception, its loss, or into the void.
+    """A packet from its network-send to its reception or loss, or without an end.
 
     Attributes:
-        points: start and end; for a self-addressed packet it bulges to the right between them.
+        points: start and end; the arrow of a self-addressed packet bulges to the right.
         end: received, lost or in-flight.
         role: late or chain if it is part of a violation, else empty.
         label: the packet.
         sent: the number of the step that sends it.
         met: the number of the step that receives or loses it, or None.
-        control: it carries no message.
-        loops: it is addressed to its sender.
+        control: whether it contains no message.
+        loops: whether it is addressed to its sender.
     """
 
     points: tuple[Point, Point]
@@ -112,7 +115,7 @@ class Arrow:
 
 @frozen
 class Shaft:
-    """The line of an arrow: from where to where, how it ends, and at which step."""
+    """The line of an arrow: start, end, kind of end, and the step at the end."""
 
     points: tuple[Point, Point]
     end: str
@@ -121,7 +124,7 @@ class Shaft:
 
 @frozen
 class Span:
-    """A stretch of an actor's line during which something holds of it."""
+    """A stretch of an actor's line, such as the time while a message waits or a witness holds."""
 
     kind: str
     x: float
@@ -144,7 +147,7 @@ class Row:
 
     @property
     def short(self) -> str:
-        """The note, cut to what there is room for."""
+        """The note, cut to LONGEST_NOTE."""
         return cut(self.note, LONGEST_NOTE)
 
 
@@ -156,14 +159,14 @@ class Layout:
         width: the width in pixels.
         height: the height in pixels.
         columns: (x, name) of each actor's line.
-        top: where the lines start.
-        notes: how far from the left the notes start.
+        top: the top of the lines.
+        notes: the distance of the notes from the left edge.
         rows: a strip per transition.
         spans: shaded stretches.
         trail: the happens-before chain from the first to the second message, in straight pieces.
         arrows: packets.
         marks: events.
-        modes: the kinds of spans besides buffers, drawn or not: the protocol's witnesses.
+        modes: the other kinds of spans besides buffers: the protocol's witnesses, drawn or not.
         undrawn: control packets that are not received, in words.
         loop: the steps that repeat for ever, if some do.
     """
@@ -184,13 +187,13 @@ class Layout:
 
 
 BOLD = 1.12
-"""How much wider the heavy weight of a text is."""
+"""The width of bold text, relative to normal text."""
 
 _NARROW, _WIDE = frozenset("ijl.,:;|!'()[] -ftr"), frozenset("mwMW@%—…")
 
 
 def text_width(text: str, size: float = TEXT, *, bold: bool = False) -> float:
-    """Return about how wide `text` is in a sans-serif font, erring on the wide side."""
+    """Return an upper estimate of the width of `text` in a sans-serif font."""
     ems = sum(
         0.36 if ch in _NARROW else 0.92 if ch in _WIDE else 1.0 if ord(ch) > 0x2E80 else 0.6
         for ch in text
@@ -199,7 +202,7 @@ def text_width(text: str, size: float = TEXT, *, bold: bool = False) -> float:
 
 
 def cut(text: str, most: int = LONGEST_LABEL) -> str:
-    """Return the start of a text that is too long."""
+    """Return `text`, cut to `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -209,7 +212,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 def crosses(line: tuple[Point, Point], box: Box) -> bool:
-    """Return whether a line meets a box, as far as some of its points tell."""
+    """Return whether one of some sample points of a line is in a box."""
     (x1, y1), (x2, y2) = line
     left, top, right, bottom = box
     if max(y1, y2) < top or min(y1, y2) > bottom or max(x1, x2) < left or min(x1, x2) > right:

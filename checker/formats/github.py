@@ -1,8 +1,9 @@
 """Results as annotations, which GitHub Actions shows at the lines of a pull request.
 
 A line `::error file=…,line=…,title=…::text` on standard output becomes a mark in the file; see
-"Workflow commands for GitHub Actions" in GitHub's documentation. What is marked, and where, is what
-the SARIF log says (`checker.formats.sarif`), with the steps of a counterexample below it.
+"Workflow commands for GitHub Actions" in GitHub's documentation. The marks have the text and the
+location of the results in the SARIF log (`checker.formats.sarif`), followed by the steps of the
+counterexample.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _line(found: Mapping[str, Any]) -> str:
 
 
 def _place(location: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the file and the lines that are marked, where they are in the repository."""
+    """Return the file and the lines of a mark; empty if the file is not in the repository."""
     physical = location.get("physicalLocation")
     if physical is None or "uriBaseId" not in physical["artifactLocation"]:
         return {}

@@ -35,16 +35,16 @@ from antecede.checker.semantics.transition import Outcome, System, initial_state
 from antecede.checker.semantics.values import field_names, shown
 
 MOST_STATES = 400
-"""More than these nobody can read."""
+"""The greatest number of states in a readable drawing."""
 
 
 def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
     """Return the reachable states and the transitions between them.
 
-    A node is a state's number, in breadth-first order, with `depth`, `text`, `label` (how it
-    differs from the start, in lines), `final`, `initial` and `violates`, the names of the
-    properties that it violates, or that a transition into it does; an edge has `text` and a short
-    `label`.
+    A node is a state's number, in breadth-first order. It has the attributes `depth`, `text`,
+    `label` (its differences from the start, in lines), `final`, `initial` and `violates` (the names
+    of the properties that it, or a transition into it, violates). An edge has the attributes `text`
+    and `label`, a short text.
 
     Raises:
         InputError: there are more than `most` states.
@@ -71,7 +71,7 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
 
 
 def _explored(system: System, most: int) -> StateGraph:
-    """Return the graph of all states; raises as `state_graph`."""
+    """Return the graph of all states; it raises the errors of `state_graph`."""
     search = first_states(system, most + 1)
     if len(search.graph.states) > most:
         raise InputError(
@@ -143,14 +143,14 @@ def _differences(system: System, state: State) -> Iterator[str]:
 
 
 def _parts(local: Any) -> dict[str, Any]:
-    """Return the fields of an actor's state; one that has none is a part of its own."""
+    """Return the fields of an actor's state; a state without fields counts as one field."""
     local = shown(local)
     names = field_names(local)
     return {"state": local} if names is None else {n: getattr(local, n) for n in names}
 
 
 def _short(words: Wording, transition: Transition) -> str:
-    """Return what happens in very few words."""
+    """Return a transition in very few words."""
     if isinstance(transition, CausalSend):
         to = listed([words.actor(dst) for dst in transition.destinations])
         return f"{words.actor(transition.actor)} sends to {to}"
@@ -179,7 +179,7 @@ def _edge_text(system: System, key: str, outcome: Outcome) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """Return `text` with its line breaks and nothing else that is invisible."""
+    """Return `text` without invisible characters, except for line breaks."""
     return "\n".join(plain(line) for line in text.split("\n"))
 
 
@@ -206,7 +206,7 @@ DRAWN = (".svg", ".html")
 
 
 def check_drawable(file: str) -> None:
-    """Make sure that a graph can be written as the ending of `file` says.
+    """Check that a graph can be written to `file`, in the format of its ending.
 
     Raises:
         InputError: the ending names no known format, or the file cannot be written.
@@ -219,9 +219,9 @@ def check_drawable(file: str) -> None:
 
 
 def draw(file: str, graph: nx.MultiDiGraph) -> str:
-    """Write a graph as the ending of `file` says; return what a person should know, or ''.
+    """Write a graph to `file` in the format of its ending; return a note for the user, or ''.
 
-    Without Graphviz a picture becomes a file in DOT beside it.
+    Without Graphviz, a DOT file with the same name replaces a picture.
 
     Raises:
         InputError: the file cannot be written, or Graphviz failed.
@@ -242,7 +242,7 @@ def _ending(file: str) -> str:
 
 
 def _written(file: str) -> str:
-    """Return the file that is written: without Graphviz a .dot file in place of a picture."""
+    """Return the file to write; without Graphviz, a .dot file in place of a picture."""
     if _ending(file) in DRAWN and not dot.is_installed():
         return str(FilePath(file).with_suffix(".dot"))
     return file

@@ -1,8 +1,8 @@
-"""A counterexample as one HTML page that needs nothing else: no network, no server.
+"""A counterexample as one self-contained HTML page, which needs neither network nor server.
 
-The template `trace.html` has everything as markup; the script only selects what is shown. Names and
-payloads are escaped. In case one should slip through, a content security policy lets only this
-page's own style and script run, known by their hashes.
+The template `trace.html` has everything as markup. The script only selects the visible parts. Names
+and payloads are escaped. As a second protection, a content security policy allows only this page's
+own style and script, identified by their hashes.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from antecede.checker.report.prose import Wording
 from antecede.checker.semantics.values import field_names, shown
 
 FIRST_PAGE, PAGE = 1.3, 1.6
-"""How much of a diagram goes on a page of paper, as its height to its width, where it is 155 mm."""
+"""The height of the piece of a diagram on a page of paper, relative to its width of 155 mm."""
 LEGEND = 110.0
-"""Room for the legend below a diagram."""
+"""The height of the legend below a diagram."""
 WHOLE_ID = "whole"
 
 WHOLE = "state"
-"""The name of the only row of a state that is no attrs class."""
+"""The name of the only row of a state without fields."""
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:
-    """Return `path` as an HTML file of its own."""
+    """Return `path` as an HTML page."""
     said = about(path, report)
     looks = Markup(asset(__package__, "page.css") + style())
     script = Markup(asset(__package__, "page.js"))
@@ -70,9 +70,8 @@ def _hash(content: str) -> str:
 def _pieces(layout: Layout) -> Iterator[str]:
     """Yield the view boxes of the pieces of a tall diagram on paper, cut between rows.
 
-    A diagram that fits a page is not cut, so nothing is yielded.
-
-    A browser prints a picture on one page or slices it anywhere, and leaves pages empty.
+    A diagram that fits a page is not cut, so nothing is yielded. Without this, a browser would cut
+    the picture anywhere or leave pages empty.
     """
     wide, bottom = layout.notes, layout.height + LEGEND
     if bottom <= wide * FIRST_PAGE:
@@ -135,7 +134,7 @@ class Cell:
 
     @property
     def changed(self) -> bool:
-        """Whether both values differ."""
+        """True if the values differ."""
         return self.was != self.now
 
 
@@ -165,7 +164,7 @@ class Carried:
 def compared(
     path: Path, words: Wording, before: State, after: State, acts: int | None
 ) -> tuple[Table, list[Carried]]:
-    """Return the state after a step, compared with the one before it; one actor `acts`."""
+    """Return the state after a step, compared with the state before it; `acts` takes the step."""
     was, now = _fields(words, before), _fields(words, after)
     rows = {
         key: [Cell(w.get(key, ""), n.get(key, "")) for w, n in zip(was, now, strict=True)]
@@ -176,7 +175,7 @@ def compared(
 
 
 def _fields(words: Wording, state: State) -> list[dict[str, str]]:
-    """Return per actor field -> value; the clock comes last."""
+    """Return a mapping of field to value per actor; the clock comes last."""
     rows = []
     for local, ghost in zip(state.actors, state.history, strict=True):
         row = _local(words, local)
@@ -194,7 +193,7 @@ def _local(words: Wording, local: Any) -> dict[str, str]:
 
 
 def _network(path: Path, words: Wording, before: State, after: State) -> list[Carried]:
-    """Return what is in flight in `after`, compared with `before`."""
+    """Return the packets in flight in `after`, compared with `before`."""
     was, now = Counter(_envelopes(path, words, before)), Counter(_envelopes(path, words, after))
     packets = []
     for text in {**was, **now}:

@@ -1,7 +1,7 @@
 """Traces in the Informal Trace Format (ITF) of Apalache and Quint.
 
-Apalache, ADR-015: Informal Trace Format in JSON. A state of the trace is the initial state or that
-after a transition; its variables are listed in VARIABLES.
+Apalache, ADR-015: Informal Trace Format in JSON. A state of the trace is the initial state or the
+state after a transition. VARIABLES lists its variables.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def _by_actor(values: Iterable[Any]) -> dict[str, Any]:
 def encoded(value: Any, words: Wording | None = None) -> Any:
     """Return a value of a state or packet as an ITF expression.
 
-    A message is a record, with its name if `words` know one. Any other value with
-    fields is a variant (tag and value), for packets of several classes travel on one channel.
+    A message is a record, with its name if `words` has one. Any other value with fields is a
+    variant (tag and value), because packets of several classes can be in one channel.
     """
     if isinstance(value, Enum):
         return value.name
@@ -131,7 +131,7 @@ def encoded(value: Any, words: Wording | None = None) -> Any:
 
 
 def _fields(value: Any) -> Iterable[tuple[str, Any]]:
-    """Return the fields of a value; an attrs field as its class's maker takes it."""
+    """Return the fields of a value; attrs fields have the names of the constructor's arguments."""
     if attrs.has(type(value)):
         return [(a.alias or a.name, getattr(value, a.name)) for a in attrs.fields(type(value))]
     return [(name, getattr(value, name)) for name in field_names(value) or ()]

@@ -1,7 +1,7 @@
 """Results and traces as JSON.
 
-A result is one object with stable keys; its `counterexample` is also what a trace file holds,
-together with what is needed to replay it. Actors are numbers here; names are for people.
+A result is one object with stable keys. A trace file holds its `counterexample`, together with the
+values that a replay needs. Actors are numbers here, not names.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _measures(report: CheckReport) -> dict[str, Any] | None:
 
 
 def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
-    """Return the results of several checks, and what could not be checked."""
+    """Return the results of several checks, and the specs that could not be checked."""
     refused = [report for report in reports if isinstance(report, Refused)]
     return {
         "schema": RESULTS_SCHEMA,
@@ -120,12 +120,12 @@ def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what produced a file."""
+    """Return the versions of the programs that produced a file."""
     return {"antecede": own_version(), "python": platform.python_version()}
 
 
 def own_version() -> str:
-    """Return the version of antecede; if it is not installed, what its project says."""
+    """Return the version of antecede; if it is not installed, the version in its project file."""
     try:
         return importlib.metadata.version("antecede")
     except importlib.metadata.PackageNotFoundError:
@@ -137,7 +137,7 @@ def own_version() -> str:
 
 
 def own_address() -> str | None:
-    """Return where antecede is found, as its package says; None where it says nothing."""
+    """Return the address of antecede from its package metadata, or None."""
     try:
         about = importlib.metadata.metadata("antecede")
     except importlib.metadata.PackageNotFoundError:
@@ -147,7 +147,7 @@ def own_address() -> str | None:
 
 
 def counterexample_object(path: Path) -> dict[str, Any]:
-    """Return a path, and why it violates a property if it does one."""
+    """Return a path, with an explanation if it violates a property."""
     words, explanation = Wording.of(path), explanation_of(path)
     return {
         "property": path.violates,
@@ -161,7 +161,7 @@ def counterexample_object(path: Path) -> dict[str, Any]:
 
 
 def _names(system: System) -> dict[str, Any]:
-    """Return what names a trace keeps: those that its workload does not say."""
+    """Return the names to save in a trace: the names that are not in its workload."""
     found: dict[str, tuple[Any, ...]] = {"actors": system.names.actors}
     if system.workload.sends is None:
         found["messages"] = system.names.messages
@@ -230,10 +230,10 @@ def _message(words: Wording, message: Message) -> dict[str, Any]:
 
 @frozen
 class Trace:
-    """What a trace says, before it is replayed.
+    """The contents of a trace file.
 
     Attributes:
-        spec: the question; its properties are the one that is violated, or none.
+        spec: the question; its only property is the violated one, if there is one.
         keys: the keys of the transitions, as `checker.paths.path` makes them.
         loop: (after, sender, number, ending) of a run whose last steps repeat for ever.
     """
@@ -248,15 +248,15 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
 
     Args:
         file: the trace.
-        protocol: the protocol to replay it with, which a trace of a file's protocol needs; see
-            `trace_in_file`.
+        protocol: the protocol for the replay; required if the protocol of the trace is a file (see
+            `trace_in_file`).
 
     Returns:
-        The path, whose `violates` is None if it no longer violates the property, and the property;
-        None if the trace was saved as a run that violates nothing.
+        (path, property). `path.violates` is None if the path no longer violates the property. The
+        property is None if the trace was saved as a run that violates nothing.
 
     Raises:
-        ReplayError: it does not fit the protocol any more; the error names the step.
+        ReplayError: the trace no longer fits the protocol; the error names the step.
         InputError: the file is not a trace.
     """
     trace = trace_in_file(file, protocol)
@@ -274,7 +274,7 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
 
 
 def _looped(path: Path, trace: Trace) -> Path:
-    """Return a replayed path, with the steps that repeat for ever if the trace names some."""
+    """Return a replayed path, with its cycle if the trace has one."""
     if trace.loop is None:
         return path
     after, sender, number, ending = trace.loop
@@ -294,15 +294,16 @@ def misfit(file: str, trace: Trace, error: ReplayError) -> ReplayError:
 def trace_in_file(file: str, protocol: str | None = None) -> Trace:
     """Read a trace.
 
-    A protocol that is a file is Python code, one that is a command is a program, and the trace may
-    be somebody else's: they are run only if it was said which.
+    The trace may come from an untrusted source, so the protocol file or command that it names is
+    never run. The caller must name it.
 
     Args:
         file: the trace.
-        protocol: what to replay it with, or None for the registered protocol that the trace names.
+        protocol: the protocol for the replay, or None for the registered one in the trace.
 
     Raises:
-        InputError: the file is not a trace, or its protocol, a file or program, was not given.
+        InputError: the file is not a trace, or it needs a protocol file or command and `protocol`
+            is None.
     """
     trace = trace_in(text_in(file, "the trace"), file)
     named = trace.spec.protocol
@@ -321,10 +322,10 @@ def trace_in_file(file: str, protocol: str | None = None) -> Trace:
 
 
 def trace_in(content: str, file: str) -> Trace:
-    """Return what a trace says; `file` is what it is called in errors.
+    """Parse a trace; `file` is its name in errors.
 
     Raises:
-        InputError: it is not a trace.
+        InputError: the content is not a trace.
     """
     table = _table(content, file)
     try:
@@ -350,14 +351,14 @@ def _table(content: str, file: str) -> Mapping[str, Any]:
 
 
 def _written_by(schema: Any) -> str:
-    """Say what wrote a file of an older schema, and what to do."""
+    """Return the error for a file of another schema: its origin, and the remedy."""
     if not (isinstance(schema, str) and schema.startswith("causalcheck/")):
         return ""
     return "; causalcheck, as antecede was called before, wrote it: run the check again"
 
 
 def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any:
-    """Return table[key], a `kind`; `where` says which part of the file the table is."""
+    """Return table[key], which must be a `kind`; `where` describes the table in errors."""
     if key not in table:
         raise InputError(f"{where}the key {key!r} is missing")
     value = table[key]
@@ -369,7 +370,7 @@ def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any
 
 
 def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
-    """Return the question of a trace; what an older one does not say is as by default."""
+    """Return the question of a trace; missing keys of an older trace have their defaults."""
     known = [s for s in settings_of(Question) if s.name in MODEL]
     told = [s for s in known if s.name in table or s.choices is None]
     values = {s.name: _get(table, s.name, s.kind) for s in told}
@@ -378,7 +379,7 @@ def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
 
 
 def _loop(table: Mapping[str, Any]) -> tuple[int, int, int, str] | None:
-    """Return which steps of a run repeat for ever, and which message they never deliver."""
+    """Return the cycle of a run and the message that it starves; see `Trace.loop`."""
     if table.get("loop") is None:
         return None
     loop: Mapping[str, Any] = _get(table, "loop", dict)
@@ -392,7 +393,7 @@ def _loop(table: Mapping[str, Any]) -> tuple[int, int, int, str] | None:
 
 
 def _found_protocol(reference: str, folder: FilePath) -> str:
-    """Return a protocol's name or file; a file may also stand relative to the trace's folder."""
+    """Return a protocol's name or file; a file may also be relative to the trace's folder."""
     name, colon, thing = reference.partition(".py:")
     name = reference if not colon else f"{name}.py"
     if not name.endswith(".py") or FilePath(name).is_file() or not (folder / name).is_file():

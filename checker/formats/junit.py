@@ -14,9 +14,9 @@ from antecede.checker.search.result import Verdict
 def text(reports: Sequence[Checked]) -> str:
     """Return the results as JUnit XML.
 
-    A property that was not decided is an error, never skipped, unless the search ended with the
-    violation that was expected; so is a spec that could not be checked. What differs from a spec's
-    expectation is a failure of its own test case, `expectation`.
+    An undecided property is an error and not a skipped test, unless the search ended with the
+    expected violation. A spec that could not be checked is also an error. A result that differs
+    from the spec's expectation is a failure of the test case `expectation`.
     """
     root = ElementTree.Element("testsuites", name="antecede")
     for report in reports:
@@ -29,7 +29,7 @@ def text(reports: Sequence[Checked]) -> str:
 
 
 def printable(text: str) -> str:
-    """Return `text` without what may not stand in XML."""
+    """Return `text` without characters that XML forbids."""
     return "".join(ch if ch.isprintable() or ch == "\n" else " " for ch in text)
 
 

@@ -6,7 +6,7 @@ from html import escape
 
 
 class Markup(str):
-    """Text that may stand in an SVG or HTML file as it is."""
+    """Text that is valid in an SVG or HTML file without escaping."""
 
     __slots__ = ()
 
@@ -16,9 +16,10 @@ class Markup(str):
 
 
 def plain(text: str) -> str:
-    """Return `text` in one line, without what is invisible: names come from strangers' protocols.
+    """Return `text` on one line, without invisible characters.
 
-    Control characters may not stand in XML at all, and directional marks would turn text around.
+    Names come from untrusted protocols. XML forbids control characters, and directional marks would
+    reverse text.
     """
     return "".join(ch if ch.isprintable() else " " for ch in text)
 
@@ -34,10 +35,10 @@ def joined(*parts: str, by: str = "") -> Markup:
 
 
 def tag(name: str, /, *content: str, **attributes: str | float | bool | None) -> Markup:
-    """Return an element; an attribute `data_step` is written data-step, `class_` class.
+    """Return an element; the attribute `data_step` is written data-step, and `class_` class.
 
-    An attribute that is None or False is left out, one that is True has its own name as value, so
-    that the same text is well-formed XML and HTML.
+    An attribute that is None or False is left out. An attribute that is True has its own name as
+    its value. So the text is well-formed both as XML and as HTML.
     """
     written = "".join(_attribute(key, value) for key, value in attributes.items())
     inner = joined(*content)

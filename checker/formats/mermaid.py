@@ -1,7 +1,7 @@
 """Mermaid sequence diagrams, as GitHub and many wikis draw them from text.
 
-Syntax: Mermaid documentation, Sequence diagrams. A name or payload may hold anything, so every
-character that might mean something to Mermaid is written as an entity code, #35; for example.
+Syntax: Mermaid documentation, Sequence diagrams. A name or payload may contain any character, so
+every character with a meaning in Mermaid is written as an entity code such as #35;.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 
 CONFIG = "---\nconfig:\n  sequence:\n    wrap: true\n    width: 220\n---\n"
-"""Long notes are wrapped."""
+"""The front matter, which wraps long notes."""
 WRONG = "rgba(213, 94, 0, 0.25)"
-"""The background of what goes wrong; the notes say it in words, too."""
+"""The background of a violation. The notes describe it in words, too."""
 
 _UNSAFE = re.compile(r"[^\w .,()=+'/\[\]…-]|--+")
 
@@ -37,7 +37,7 @@ def text(path: Path, report: CheckReport | None = None) -> str:
 
 
 def encoded(said: str) -> str:
-    """Return text that Mermaid shows as it is."""
+    """Return the text escaped for Mermaid."""
     return _UNSAFE.sub(lambda found: "".join(f"#{ord(ch)};" for ch in found[0]), plain(said))
 
 

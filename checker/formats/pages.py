@@ -1,4 +1,4 @@
-"""HTML pages from the templates beside this file; everything that is not markup is escaped."""
+"""HTML pages from templates. Every value that is not markup is escaped."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from antecede.checker.formats.markup import plain
 
 
 def page(template: str, **values: Any) -> str:
-    """Return the page that a template of `templates/` makes of `values`.
+    """Render a template of `templates/` with `values`.
 
-    Strings are escaped, and invisible characters in them become spaces; `markup.Markup` stays as it
-    is.
+    Strings are escaped, and invisible characters in them become spaces. `markup.Markup` is inserted
+    unchanged.
     """
     made: str = _environment().get_template(template).render(values, version=own_version())
     return made
 
 
 def asset(package: str, name: str) -> str:
-    """Return the text of a style sheet or script that lies in a package."""
+    """Return the text of a style sheet or script in a package."""
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
@@ -40,8 +40,8 @@ def _environment() -> Any:
 
 
 def _visible(value: Any) -> Any:
-    """Return what is written for a value: markup as it is, the rest without invisible characters.
+    """Return markup unchanged, and any other value without invisible characters.
 
-    Names come from strangers' protocols.
+    Names come from untrusted protocols.
     """
     return value if hasattr(value, "__html__") else plain(str(value))

@@ -1,7 +1,7 @@
 """PlantUML sequence diagrams.
 
 Syntax: PlantUML language reference guide, chapters Sequence Diagram and Creole. A name or payload
-may hold anything, so every character that might mean something to PlantUML is written as <U+0023>.
+may contain any character, so every character with a meaning in PlantUML is written as <U+0023>.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.report.about import about
 
 WRONG = "#FFD9B3"
-"""The background of notes on what goes wrong."""
+"""The background of notes on the violation."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9 .,()=+'_-]|--+|__+|''+")
 
@@ -37,7 +37,7 @@ def text(path: Path, report: CheckReport | None = None) -> str:
 
 
 def encoded(said: str) -> str:
-    """Return text that PlantUML shows as it is."""
+    """Return the text escaped for PlantUML."""
     return _UNSAFE.sub(lambda found: "".join(f"<U+{ord(c):04X}>" for c in found[0]), plain(said))
 
 

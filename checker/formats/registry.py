@@ -1,4 +1,4 @@
-"""The formats of traces, by name and by the ending of a file; all are made from the same path."""
+"""The formats of traces, by name and by the ending of a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Format:
 
 
 def own_text(path: Path, report: CheckReport | None = None) -> str:
-    """Return `path` in the own format, which `antecede replay` reads."""
+    """Return `path` in antecede's own format, which `antecede replay` reads."""
     return json.trace_text(path, protocol_reference(path, report))
 
 
@@ -60,14 +60,14 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 
 
 def format_of(file: str, name: str | None = None) -> str:
-    """Return the name of the format that a trace is to be written in.
+    """Return the name of the format for a trace file.
 
     Args:
-        file: its ending tells the format, the longest ending first.
-        name: the format, in place of what the ending tells; `itf.json` is another name of `itf`.
+        file: the file; its longest known ending selects the format if `name` is None.
+        name: the name of a format; `itf.json` is another name of `itf`.
 
     Raises:
-        InputError: there is no such format, or the ending tells none.
+        InputError: there is no such format, or the ending is unknown.
     """
     if name is not None:
         name = name.removesuffix(".json") if name == "itf.json" else name
@@ -92,10 +92,10 @@ def write_trace(
     """Write `path` to `file`, whole or not at all.
 
     Args:
-        path: what to write.
-        file: where; its ending tells the format unless that is given.
+        path: the path.
+        file: the file; its ending selects the format if `format` is None.
         format: the name of a format.
-        report: the check that found the path, for what was explored and how.
+        report: the check that found the path; its statistics are written, too.
 
     Raises:
         InputError: there is no such format, or the file cannot be written.

@@ -3,10 +3,10 @@
 M. Fanning, L. Golding (editors): Static Analysis Results Interchange Format (SARIF) Version 2.1.0
 Plus Errata 01, OASIS 2023. A step of a counterexample points at the handler that made it.
 
-A search that did not come to an end is a result, too, of kind `open`: "insufficient information to
-decide whether a problem exists" (3.27.9, which has proof-based tools in mind; `review` would ask a
-person to decide what only more states can). A report without it would look as if all were well. A
-notification of the run says why.
+An incomplete search is also a result, of kind `open`: "insufficient information to decide whether a
+problem exists" (3.27.9, written for proof-based tools). The kind `review` would ask a person to
+decide, but only more states can. Without such a result the report would look like a success. A
+notification of the run has the reason.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 ROOT = "%SRCROOT%"
-"""The name of the folder that files are relative to: the current one."""
+"""The base of relative file names. It stands for the current folder."""
 EXPECTATION = "expectation"
-"""The rule that a check ends as expected; the other rules are the properties."""
+"""The rule that a check must end as expected. The other rules are the properties."""
 FINGERPRINT = "antecedeQuestion/v1"
 
 _HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
-"""What runs at a transition; an arming and a loss run nothing of the protocol's."""
+"""Transition -> handler. An arming and a loss run no handler."""
 
 
 def text(done: Sequence[Checked]) -> str:
@@ -74,7 +74,7 @@ def text(done: Sequence[Checked]) -> str:
 
 
 def results(done: Sequence[Checked]) -> list[Object]:
-    """Return the results of the log: what is not as expected, and what could not be checked."""
+    """Return the results of the log: unexpected outcomes, and specs that could not be checked."""
     found: list[Object] = []
     for each in done:
         if isinstance(each, CheckReport):
@@ -85,7 +85,7 @@ def results(done: Sequence[Checked]) -> list[Object]:
 
 
 def unescaped(text: str) -> str:
-    """Return the text of a message as it was before it was made one."""
+    """Return the original text of a message; the inverse of `_message`."""
     return text.replace("{{", "{").replace("}}", "}").replace("] (", "](")
 
 
@@ -114,7 +114,7 @@ def _rule(name: str, summary: str) -> Object:
 
 
 def _invocation(done: Sequence[Checked]) -> Object:
-    """Say whether all checks came to an end, and what ended the others."""
+    """Return whether all checks were completed, with notifications on the others."""
     notes = [note for each in done for note in _notifications(each)]
     return {
         "executionSuccessful": not notes,
@@ -124,7 +124,7 @@ def _invocation(done: Sequence[Checked]) -> Object:
 
 
 def _notifications(done: Checked) -> list[Object]:
-    """Return what tells why a check came to no verdict, if it did not."""
+    """Return the reasons why a check has no verdict; empty if it has one."""
     if isinstance(done, Refused):
         return [{"level": "error", "message": _message(done.text)}]
     if not _undecided(done):
@@ -153,7 +153,7 @@ def _undecided_text(report: CheckReport) -> str:
 
 
 def _results(report: CheckReport) -> list[Object]:
-    """Return what is not as expected of one check."""
+    """Return the unexpected results of one check."""
     result, path = report.result, report.result.counterexample
     if _undecided(report):
         kind = "fail" if result.verdict is Verdict.ERROR else "open"
@@ -168,7 +168,7 @@ def _results(report: CheckReport) -> list[Object]:
 
 
 def _refused_result(refused: Refused) -> Object:
-    """Return the result of a spec that could not be checked; other names point at no file."""
+    """Return the result of a spec or protocol that could not be checked; only a spec has a file."""
     digest = hashlib.sha256(json.dumps([EXPECTATION, _portable(refused.label)]).encode())
     return {
         "ruleId": EXPECTATION,
@@ -208,16 +208,16 @@ def _result(
 
 
 def _fingerprint(report: CheckReport, rule: str) -> str:
-    """Return a digest of the question and the rule, which stays when lines or counts change."""
+    """Return a digest of the question and the rule. It does not depend on lines or counts."""
     model = model_of(report.system.question, _portable(report.spec.protocol))
     asked = [rule, *model.values()]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
 
 def _portable(reference: str) -> str:
-    """Return how a protocol is called on every machine: a file is relative to the current folder.
+    """Return a name for a protocol that is valid on every machine.
 
-    A file elsewhere is known by its name alone.
+    A file is relative to the current folder. A file elsewhere is reduced to its name.
     """
     name, ending, thing = reference.partition(".py")
     if not ending:
@@ -257,10 +257,10 @@ def _code_flow(path: Path) -> Object:
 
 
 def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
-    """Return where a result is shown: what is below the current folder comes first.
+    """Return the location of a result: the first candidate below the current folder.
 
-    What differs from an expectation belongs to the spec; a violation to the handler of its last
-    step; where nothing ran, to the predicate, or to the handler that starts a message.
+    A difference from the expectation is located at the spec, and a violation at the handler of its
+    last step. If no handler ran, it is located at the predicate or at `causal_send`.
     """
     steps = () if path is None else path.steps
     handlers = [source_of(_handler(report.system.protocol, step)) for step in reversed(steps)]
@@ -278,7 +278,7 @@ def _place(report: CheckReport, rule: str, path: Path | None) -> Object:
 
 
 def _spec_source(file: str) -> Source:
-    """Return where a spec says what it expects."""
+    """Return the lines of a spec with its expectation."""
     try:
         lines = content_of(file, "the spec", MOST_BYTES).decode().splitlines()
     except (InputError, UnicodeDecodeError):
@@ -331,7 +331,7 @@ def _artifact(file: str) -> Object:
 def _below_root(file: str) -> str | None:
     """Return the path of a file from the current folder, or None if it is elsewhere.
 
-    Links are followed as far as they stay below that folder: a code host marks lines in files.
+    Links are followed as far as they stay below that folder, because a code host needs real files.
     """
     for found in (FilePath(file).resolve(), FilePath(os.path.abspath(file))):
         if found.is_relative_to(FilePath.cwd()):
@@ -340,6 +340,6 @@ def _below_root(file: str) -> str | None:
 
 
 def _message(text: str) -> Mapping[str, str]:
-    """Return a message in one line; braces would be placeholders (3.11.5), `[…](…)` links."""
+    """Return a message on one line, with braces (3.11.5) and links `[…](…)` escaped."""
     said = plain(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")
     return {"text": said or " "}

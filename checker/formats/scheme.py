@@ -1,4 +1,4 @@
-"""Pictures in light colours, for readers whose scheme is dark."""
+"""Dark colour schemes for pictures in light colours."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 
 def darkening(colours: Mapping[str, str]) -> str:
-    """Return a style sheet for an SVG picture; on paper it stays as it is.
+    """Return a style sheet that darkens an SVG picture on screens; paper keeps the light colours.
 
     Args:
-        colours: each light colour, as the picture writes it in its attributes `fill` and `stroke`
-            or, as Matplotlib does, in its attributes `style` -> the one for a dark scheme.
+        colours: light colour -> dark colour. Light colours are written as in the picture's
+            attributes `fill` and `stroke` or, by Matplotlib, `style`.
     """
     rules = "".join(
         f'[{kind}="{light}"],[style*="{kind}: {light}"]{{{kind}:{dark}!important}}\n'

@@ -1,7 +1,7 @@
-"""Sequence diagrams, whatever language they are written in.
+"""Sequence diagrams, independent of their language.
 
-Their arrows are level, so an arrow stands where its packet is received; when it was network-sent,
-the notes say. That is enough to see what overtook what: the steps' numbers run down the page.
+Their arrows are horizontal. An arrow stands at the reception of its packet, and the notes name the
+step of the network-send. The step numbers increase down the page, so overtaking is visible.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from antecede.checker.semantics.values import contains
 
 @frozen
 class Note:
-    """Something that happens at one actor, or (with actor None) a remark on the whole run."""
+    """An event at one actor or, with actor None, a remark on the whole run."""
 
     actor: int | None
     text: str
@@ -31,7 +31,7 @@ class Note:
 
 @frozen
 class Turn:
-    """Where the steps that repeat for ever begin, and where they end (without text)."""
+    """The begin, or the end (without text), of the steps that repeat for ever."""
 
     text: str
     wrong: bool = False
@@ -73,7 +73,7 @@ def lines_of(path: Path) -> Iterator[Line]:
 
 
 def _pair(path: Path) -> tuple[int, tuple[Message, ...]] | None:
-    """Return the actor where two messages were delivered in the wrong order, and the two."""
+    """Return the actor that delivered two messages in the wrong order, and both messages."""
     pair = wrong_order(path)
     return None if pair is None else (pair.actor, (pair.first, pair.second))
 
@@ -92,7 +92,7 @@ def _arrow(
 
 
 def _note(words: Wording, step: PathStep, remarks: Remarks) -> Note | None:
-    """Return what a step does besides receiving or losing its packet."""
+    """Return a note on the effects of a step other than a reception or a loss, or None."""
     said = words.step(step, remarks)
     wrong = any((step.number, d.message) in remarks for d in step.deliveries)
     if not isinstance(step.transition, Receive | Lose):

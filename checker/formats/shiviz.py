@@ -3,9 +3,9 @@ r"""Logs that ShiViz draws as a space-time diagram.
 ShiViz (Beschastnikh, Wang, Brun, Ernst, Debugging distributed systems, CACM 2016): the first line
 of a file is the regular expression that finds the events, the second one the delimiter of several
 executions (none here). An event is a line of text, then a line with its host and its vector clock.
-The clock is not that of the causality oracle, which ticks at a causal-send only: here every
-transition of an actor is an event, receptions of control packets too, so that a host's own entries
-run 1, 2, 3, … as ShiViz demands.
+The causality oracle's clock ticks at causal-sends only, so it is not used here. In these logs every
+transition of an actor is an event, even the reception of a control packet. So a host's own entries
+are 1, 2, 3, … as ShiViz demands.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from antecede.checker.report.prose import Wording
 
 PARSER = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 NETWORK = "Network"
-"""The host where packets are lost: no actor takes part in that."""
+"""The host of losses, which involve no actor."""
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:
@@ -37,7 +37,7 @@ def text(path: Path, report: CheckReport | None = None) -> str:
 
 
 def clocks(path: Path) -> list[dict[str, int]]:
-    """Return the vector clock of each step's event: host -> events in its past, itself included."""
+    """Return each step's vector clock: host -> number of its events in the past of the step."""
     flights, hosts = flights_of(path), hosts_of(path)
     latest: dict[str, dict[str, int]] = {}
     stamps: dict[int, dict[str, int]] = {}
@@ -53,7 +53,7 @@ def clocks(path: Path) -> list[dict[str, int]]:
 
 
 def hosts_of(path: Path) -> dict[int, str]:
-    """Return the host of each step: its actor, in one word, or the network where it loses."""
+    """Return the host of each step: its actor, in one word, or NETWORK for a loss."""
     names = path.system.names
     hosts = ["-".join(names.actor(i).split()) for i in range(path.system.actors)]
     network = NETWORK

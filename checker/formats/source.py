@@ -1,4 +1,4 @@
-"""Where a protocol's handlers stand in its source."""
+"""The source lines of a protocol's handlers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Source:
 
 
 def source_of(handler: Callable[..., Any] | None) -> Source | None:
-    """Return where `handler` stands, or None if it has no source on the disk."""
+    """Return the source lines of `handler`, or None if it has no source file."""
     code = code_of(handler)
     if code is None or not Path(code.co_filename).is_file():
         return None
@@ -38,9 +38,9 @@ def source_of(handler: Callable[..., Any] | None) -> Source | None:
 
 
 def code_of(handler: Any) -> CodeType | None:
-    """Return the code of what runs in the end, or None if that is not written in Python.
+    """Return the code of the innermost function, or None if it is not written in Python.
 
-    Partial functions and methods, and functions that say what they wrap, are looked into.
+    Partial functions, methods and functions with `__wrapped__` are unwrapped.
     """
     seen: list[Any] = []
     while not any(handler is before for before in seen):
@@ -59,10 +59,10 @@ def code_of(handler: Any) -> CodeType | None:
 
 
 def _last_line(code: CodeType) -> int:
-    """Return where a function ends.
+    """Return the last line of a function.
 
-    Only the source of functions with a name is read, for the line of a lambda does not tell
-    where it ends.
+    Only the source of named functions is read, because the line of a lambda does not determine its
+    end.
     """
     if code.co_name != "<lambda>":
         try:
@@ -74,7 +74,7 @@ def _last_line(code: CodeType) -> int:
 
 
 def _lines(code: CodeType) -> Iterator[int]:
-    """Yield the lines on which something in `code` ends."""
+    """Yield the last lines of all instructions in `code`."""
     yield from (end for _, end, _, _ in code.co_positions() if end is not None)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):

@@ -1,7 +1,7 @@
-"""Places the parts of the space-time diagram: computed once from a path, drawn wherever needed.
+"""The layout of a space-time diagram, computed from a path and independent of the drawing.
 
-What happens at the same time to the same packet stands at the same point: a causal-send and its
-network-send, a reception and its delivery. What else a transition does follows just below.
+Simultaneous events of one packet share a point: a causal-send and its network-send, a reception and
+its delivery. Other effects of the transition follow just below.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.values import contains, message_in
 
 _FAILS = "fails"
-"""What stands beside a step in which the protocol fails."""
+"""The label of a step where the protocol fails."""
 
 
 def layout_of(path: Path) -> Layout:
@@ -77,12 +77,12 @@ def layout_of(path: Path) -> Layout:
 
 @define(eq=False)
 class _Planner:
-    """Places rows first, then marks, and then the labels of arrows where they are in the way least.
+    """Places rows first, then marks, and then the labels of arrows where they cover least.
 
     Attributes:
-        slots: (step number, what) -> the slot of a mark within its step; what is "step", a message
-            delivered, or a flight that leaves.
-        y: step number -> where its first slot is.
+        slots: (step number, item) -> the slot of a mark within its step. The item is "step", a
+            message delivered, or a flight that leaves.
+        y: step number -> the position of its first slot.
     """
 
     path: Path
@@ -100,7 +100,7 @@ class _Planner:
     bottom: float = field(init=False, default=0.0)
 
     def layout(self) -> Layout:
-        """Do everything, in the order in which one thing needs another."""
+        """Return the layout. Each part is placed after the parts that it depends on."""
         path = self.path
         self.words, self.remarks = Wording.of(path), explanation_of(path).remarks
         self.flights = flights_of(path)
@@ -159,14 +159,14 @@ class _Planner:
         return tuple(rows)
 
     def _loop(self, rows: tuple[Row, ...]) -> Bracket | None:
-        """Return what brackets the steps that repeat for ever."""
+        """Return the bracket around the steps that repeat for ever, or None."""
         if self.path.loop is None or not self.path.repeats:
             return None
         first = rows[self.path.loop.after]
         return Bracket(first.top + 5, rows[-1].bottom - 5, loop_text(self.path))
 
     def _place_slots(self, step: PathStep) -> int:
-        """Give each mark of a step a slot, and return how many there are."""
+        """Give each mark of a step a slot, and return the number of slots."""
         number, held = step.number, waiting(step)
         self.slots[number, "step"] = 0
         used = 1
@@ -227,7 +227,7 @@ class _Planner:
         return f"{self._short(message)} waits"
 
     def _short(self, message: Message) -> str:
-        """Return a message's name as it stands beside a line: a long one pushes no actor away."""
+        """Return a message's name, cut to LONGEST_BESIDE so that columns stay close."""
         return cut(self.words.message(message), LONGEST_BESIDE)
 
     def _delivered(self, step: PathStep, message: Message) -> str:
@@ -240,7 +240,7 @@ class _Planner:
         return self.x[step.actor], self.y[step.number] + slot * SLOT
 
     def _leaves(self, flight: Flight) -> Point:
-        """Return where an arrow begins: above the first row if it is in flight from the start."""
+        """Return the start of an arrow; above the first row if it is in flight from the start."""
         if flight.sent is None:
             return self.x[flight.src], HEAD - 8
         return self._at(flight.sent, flight)
@@ -295,9 +295,9 @@ class _Planner:
             yield Mark("network-send", x, y, step.number, control=flight.control)
 
     def _side(self, step: PathStep) -> int:
-        """Return on which side of its line a mark's label had better stand: away from its arrow.
+        """Return the better side for a mark's label: away from its arrow.
 
-        The outer lines have room outside.
+        The outer lines have their labels outside.
         """
         if step.actor in (0, len(self.x) - 1):
             return -1 if step.actor == 0 else 1
@@ -310,7 +310,7 @@ class _Planner:
         return Label(text, x + BESIDE * side, y + 4.5, "start" if side > 0 else "end")
 
     def _free_beside(self, text: str, step: PathStep, x: float, y: float) -> Label:
-        """Return a mark's label where no arrow runs through it, if there is such a place."""
+        """Return a mark's label, placed where no arrow crosses it if possible."""
         side = self._side(step)
         options = [self._beside(text, x, y, side)]
         if step.actor not in (0, len(self.x) - 1):
@@ -320,18 +320,18 @@ class _Planner:
         return min(options, key=lambda label: sum(crosses(line, label.box) for line in lines))
 
     def _is_stuck(self, message: Message) -> bool:
-        """Return whether the path is about `message` never being delivered."""
+        """Return whether the path shows that `message` is never delivered."""
         return message in lost(self.path)
 
     def _missing(self) -> Iterator[Mark]:
-        """Return a mark at the end of each line where a message should have been delivered."""
+        """Yield a mark at the end of each line where a message should have been delivered."""
         for actor, text in self._never():
             x, y = self.x[actor], self.bottom - 10
             label = self._beside(text, x, y, -1 if actor == 0 else 1)
             yield Mark("missing", x, y, self.path.length, label, wrong=True)
 
     def _never(self) -> Iterator[tuple[int, str]]:
-        """Return for each actor the messages that a path about lost messages owes it."""
+        """Yield (actor, text) with the messages that are never delivered at the actor."""
         missing = lost(self.path)
         for actor in range(self.path.system.actors):
             owed = [m for m in missing if actor in pending(self.path.last, m)]
@@ -356,7 +356,7 @@ class _Planner:
                     yield Span(name, x, top, bottom, label)
 
     def _modes(self) -> dict[str, Predicate]:
-        """Return the witnesses, but for that of waiting: buffers are shown message by message."""
+        """Return the witnesses except for the witness of waiting, which the buffers show."""
         witnesses = self.path.system.protocol.witnesses
         return {name: shows for name, shows in witnesses.items() if name != "waited"}
 
@@ -375,7 +375,7 @@ class _Planner:
         return best
 
     def _runs(self, shown: list[bool]) -> Iterator[tuple[float, float]]:
-        """Return from where to where something holds, given whether it does after each step."""
+        """Yield (top, bottom) of each stretch of steps with a true value."""
         numbers = [0, *self.y]
         start: float | None = HEAD - 10 if shown[0] else None
         for number, (before, now) in zip(numbers[1:], pairwise(shown), strict=True):
@@ -389,7 +389,7 @@ class _Planner:
             yield start, self.bottom
 
     def _buffered(self, actor: int) -> Iterator[tuple[float, float]]:
-        """Return from where to where some message waits at `actor`."""
+        """Yield (top, bottom) of each stretch of time while a message waits at `actor`."""
         ends: list[tuple[float, float]] = []
         for step in self.path.steps:
             held = waiting(step)
@@ -404,7 +404,7 @@ class _Planner:
         yield from merged
 
     def _freed(self, waits: PathStep, message: Message) -> float:
-        """Return where a message that starts to wait at a step is sent on, or delivered."""
+        """Return the position where a message that starts to wait is sent or delivered."""
         for step in self.path.steps[waits.number :]:
             if step.actor != waits.actor:
                 continue
@@ -419,7 +419,7 @@ class _Planner:
     # The violation
 
     def _trail(self) -> Iterator[tuple[Point, Point]]:
-        """Return the happens-before chain, and note which arrows are part of the violation."""
+        """Yield the pieces of the happens-before chain, and mark the arrows of the violation."""
         violation = self.violation
         if violation is None:
             return
@@ -445,7 +445,7 @@ class _Planner:
         )
 
     def _route(self, message: Message, actor: int, used: list[Flight]) -> list[tuple[Point, Point]]:
-        """Return how a message came from its causal-send to its delivery, relays included."""
+        """Return the pieces from a message's causal-send to its delivery, with its relays."""
         pieces: list[tuple[Point, Point]] = []
         arrived = self._delivering(message, actor)
         here, until, point = actor, arrived.number, self._at(arrived, message)
@@ -480,7 +480,7 @@ class _Planner:
             )
 
     def _shafts(self, flight: Flight) -> Iterator[Shaft]:
-        """Return each arrow of a flight."""
+        """Yield the line of each arrow of a flight."""
         start = self._leaves(flight)
         towards = 1 if self.x[flight.dst] >= start[0] else -1
         for step in flight.receptions:
@@ -511,7 +511,7 @@ class _Planner:
         return min(options, key=lambda option: option[0])[1]
 
     def _cost(self, label: Label) -> float:
-        """Return how much a label is in the way."""
+        """Return a measure of how much of the drawing a label covers."""
         left, top, right, _ = box = label.box
         cost = sum(40.0 for other in self.taken if overlap(box, other))
         cost += sum(25.0 for x in self.x if left - 4 < x < right + 4)
@@ -526,14 +526,14 @@ class _Planner:
 
 
 def _is_drawn(flight: Flight) -> bool:
-    """Leave out control packets that nobody receives on the path."""
+    """Return whether to draw a packet: control packets that are never received are left out."""
     if flight.receptions or flight.lost is not None:
         return True
     return flight.in_flight and not flight.control
 
 
 def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
-    """Return what a step does in few words: what the arrows show is left to them."""
+    """Return the effects of a step in few words, except for those that the arrows show."""
     who, transition, held = words.actor(step.actor), step.transition, waiting(step)
     delivered = [part.removeprefix("delivers ") for part in words.deliveries(step, remarks)]
     delivers = [f"delivers {listed(delivered)}"] if delivered else []
@@ -562,14 +562,14 @@ def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
 
 
 def _spread(low: float, high: float) -> Iterator[float]:
-    """Return places from the middle of a range to its ends."""
+    """Yield positions from the middle of a range to its ends."""
     middle, half = (low + high) / 2, max((high - low) / 2, 0.0)
     for part in (0.0, -0.5, 0.5, -1.0, 1.0):
         yield middle + part * half
 
 
 def _shows(witness: Predicate, state: LocalState) -> bool:
-    """Return whether a state shows a witness; not where the protocol or the witness fails."""
+    """Return whether a state satisfies a witness; False if the protocol or the witness fails."""
     if isinstance(state, Raised):
         return False
     try:

@@ -1,9 +1,9 @@
 """The space-time diagram as SVG.
 
-Nothing is told by colour alone: marks differ in shape, control packets are dashed, the late message
-is a double line, the happens-before chain has a broad band below it, shaded spans have patterns of
-their own, and all of them have words beside them. Colours follow the reader's light or dark scheme;
-on paper they are the light ones.
+Colour is never the only sign. Marks differ in shape, control packets are dashed, the late message
+is a double line, the happens-before chain has a broad band below it, shaded spans have their own
+patterns, and all of them have labels. Colours follow the reader's light or dark scheme. On paper
+they are light.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from antecede.checker.report.about import About, about
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:
-    """Return `path` as an SVG file of its own."""
+    """Return `path` as an SVG file."""
     return drawing(path, about(path, report)) + "\n"
 
 
@@ -77,11 +77,11 @@ def drawing(path: Path, said: About, *, inside: bool = False) -> Markup:
 
 _NARROWEST = 560.0
 _TALL = 640.0
-"""From this height on, the actors' names stand at the bottom, too."""
+"""The height from which the actors' names are repeated at the bottom."""
 
 
 def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
-    """Return the lines on top, each with its look."""
+    """Yield the lines on top, each with its style."""
     wide = max(layout.width, 680.0) - 28
     y = 30.0
     for line in wrapped_lines(said.headline, wide, 18 * BOLD):
@@ -97,7 +97,7 @@ def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
 
 
 def wrapped_lines(text: str, wide: float, size: float) -> Iterator[str]:
-    """Return a paragraph in lines that fit; a word that is too long is cut, best after a comma."""
+    """Yield the lines of a paragraph; a word that is too long is cut, if possible after a comma."""
     most = max(int(wide / size / 0.6), 8)
     line = ""
     for word in text.split():
@@ -174,7 +174,9 @@ def _body(layout: Layout, wide: float, *, inside: bool) -> Iterator[Markup]:
         for span in layout.spans
         if span.label is not None
     )
-    yield from (draw_mark(mark) for mark in layout.marks)  # no label covers what happened
+    yield from (
+        draw_mark(mark) for mark in layout.marks
+    )  # drawn last, so that no label covers them
     yield from (draw_arrow_text(arrow) for arrow in ordered)
     yield from (draw_mark_text(mark) for mark in layout.marks if mark.label is not None)
     if inside:
@@ -293,7 +295,7 @@ def _legend(layout: Layout, wide: float) -> tuple[list[Markup], float]:
 
 
 def _legend_items(layout: Layout) -> Iterator[tuple[Markup, float, str]]:
-    """Return of each item of the legend the sign, the room for it, and the words."""
+    """Yield (sign, width of the sign, text) for each item of the legend."""
     kinds = {m.kind for m in layout.marks}
     for kind, words in _MARKS.items():
         if kind in kinds:

@@ -35,12 +35,12 @@ def _arrow_attributes(arrow: Arrow) -> dict[str, str | int | None]:
 
 
 def draw_arrow_text(arrow: Arrow) -> Markup:
-    """Return what stands beside the arrow of a packet."""
+    """Return the text beside the arrow of a packet."""
     return tag("g", draw_label(arrow.label, "halo"), **_arrow_attributes(arrow))
 
 
 def _shaft(arrow: Arrow) -> tuple[Point, Point, str]:
-    """Return where the shaft ends, where it comes from there, and its path."""
+    """Return the end of the shaft, the point before it, and the SVG path."""
     (x1, y1), (x2, y2) = arrow.points
     stop = 7.0 if arrow.end == "received" else 0.0
     if arrow.loops:
@@ -60,7 +60,7 @@ def _joined(*parts: str | float) -> str:
 
 
 def _head(tip: Point, toward: Point, size: float) -> Markup:
-    """Return a filled arrowhead at `tip` of a line from `toward`."""
+    """Return a filled arrowhead at `tip` for a line from `toward`."""
     angle = math.atan2(tip[1] - toward[1], tip[0] - toward[0])
     corners = [tip]
     for turn in (math.pi - 0.42, math.pi + 0.42):
@@ -82,7 +82,7 @@ def _cross(center: Point, size: float, look: str) -> Markup:
 
 
 def draw_mark(mark: Mark) -> Markup:
-    """Return the mark of an event where it happens."""
+    """Return the mark of an event at its position."""
     looks = ["mark", mark.kind, "wrong" if mark.wrong else "", "control" if mark.control else ""]
     return tag(
         "g",
@@ -93,7 +93,7 @@ def draw_mark(mark: Mark) -> Markup:
 
 
 def draw_shape(kind: str, x: float, y: float, *, wrong: bool = False) -> Iterator[Markup]:
-    """Return the mark of an event."""
+    """Yield the shapes of a mark at a position."""
     if kind == "causal-send":
         yield tag("circle", class_="ring", cx=x, cy=y, r=6.6)
     elif kind == "network-send":
@@ -127,7 +127,7 @@ def draw_shape(kind: str, x: float, y: float, *, wrong: bool = False) -> Iterato
 
 
 def draw_mark_text(mark: Mark) -> Markup:
-    """Return what stands beside a mark."""
+    """Return the text beside a mark."""
     assert mark.label is not None
     return tag(
         "g",
@@ -138,7 +138,7 @@ def draw_mark_text(mark: Mark) -> Markup:
 
 
 def draw_label(label: Label, look: str) -> Markup:
-    """Return a text at its place."""
+    """Return a label as an element."""
     turn = f"rotate(-90 {number(label.x)} {number(label.y)})" if label.turned else None
     return tag(
         "text",

@@ -1,4 +1,4 @@
-"""How space-time diagrams look: colours in both schemes, and the style sheet."""
+"""The style of space-time diagrams: colours in both schemes, and the style sheet."""
 
 from __future__ import annotations
 

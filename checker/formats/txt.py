@@ -1,4 +1,4 @@
-"""Traces as plain text: what `antecede check` prints of a counterexample, in a file."""
+"""Traces as plain text: the counterexample as `antecede check` prints it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One run: replayed, judged, made shorter."""
+"""Replay, judgement and minimisation of a single run."""

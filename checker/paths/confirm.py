@@ -1,4 +1,4 @@
-"""Counterexamples: replayed, judged once more, and arranged for reading."""
+"""Confirmation of counterexamples: replay, a second judgement, and a readable order of events."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, initial_state, successor
 
 MOST_LOOKED_AT = 20_000
-"""States after a counterexample among which a way back is looked for: a few seconds' worth."""
+"""The greatest number of states after a counterexample to recoverability that are searched.
+
+The search takes a few seconds at most.
+"""
 
 
 def confirm(system: System, transitions: Iterable[Transition], prop: Property) -> Path:
     """Replay a counterexample, make sure that it violates `prop`, and arrange it for reading.
 
-    That there is no way back is looked for among MOST_LOOKED_AT states at most; the path says
-    where there are more.
+    A counterexample to recoverability is confirmed by a search of MOST_LOOKED_AT states at most. If
+    there are more, `Path.looked_at` has the number.
 
     Raises:
-        NumbersError: it does only as long as messages have no numbers.
-        ReplayError: it does not violate `prop`, so that an engine is wrong.
+        NumbersError: it violates `prop` only as long as messages have no numbers.
+        ReplayError: it does not violate `prop`, so an engine is wrong.
     """
     transitions, looked_at = tuple(transitions), None
     path = replay(system, transitions)
     if prop.where is Where.FROM_EVERYWHERE_ON:
-        state = initial_state(system)  # not the path's, whose history tells more states apart
+        state = initial_state(system)  # the path's states have a longer history
         for transition in transitions:
             state = successor(system, state, transition).state
         holds = recovers(system, state, prop, MOST_LOOKED_AT)
@@ -49,17 +52,17 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
 
 
 def arranged(path: Path, prop: Property) -> Path:
-    """Return a path of the same events that violates `prop` too, in an order that reads well.
+    """Return a path of the same events that also violates `prop`, in a readable order.
 
-    Which of the orders of independent events a search finds depends on the engine. Here each actor,
-    from the first, acts for as long as it need not wait for another one's packet; so engines that
-    find the same events show the same path.
+    Engines find different orders of independent events. Here each actor, from the first, acts until
+    it must wait for a packet from another actor. So engines that find the same events show the same
+    path.
     """
     try:
         found = replay(path.system, [path.steps[at].transition for at in _actor_by_actor(path)])
     except ReplayError:
         return path
-    if prop.where is Where.FROM_EVERYWHERE_ON:  # whether there is a way back depends on the end
+    if prop.where is Where.FROM_EVERYWHERE_ON:  # recoverability depends on the last state
         return found if found.last == path.last else path
     return path if holds_along(found, prop) else found
 

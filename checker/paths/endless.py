@@ -1,10 +1,10 @@
-"""Runs of endless workloads: told with numbered messages, and turned back to check a cycle.
+"""Translation of endless runs between anonymous and numbered messages, and the check of a cycle.
 
-A search follows one marked message and knows all others only as anonymous (see
-`checker.semantics.marked`). People want to read m1, m2, m3; and a saved run must be one that plain
-replay understands. So a run is carried over, transition by transition, from the anonymous system to
-the one that counts messages, and back. Handlers treat messages as opaque, so both take the same
-steps; where they do not, the protocol is at fault, and the run is not shown.
+A search follows one marked message, and all others are anonymous (see `checker.semantics.marked`).
+Reports need the names m1, m2, m3, and plain replay needs numbered messages in a saved run. So a run
+is translated, transition by transition, from the anonymous system to the system that counts
+messages, and back. Handlers treat messages as opaque, so both systems take the same steps. If they
+do not, the protocol is wrong, and the run is not shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def renamed(value: Any, names: Mapping[Message, Message]) -> Any:
 
 
 def anonymous_system(system: System) -> System:
-    """Return the system in which one message is followed and positions do not count."""
+    """Return the system with the history `marked`, whose workload positions do not count."""
     workload = workload_from(system.workload.text, system.actors, 1)
     return evolve(system, oracle=marked_oracle(track_order=True), workload=workload)
 
@@ -53,13 +53,13 @@ def numbered(
 
     Args:
         system: the anonymous system.
-        plain: the same system with counted messages.
+        plain: `system` with counted messages.
         transitions: transitions of `system`, from its initial state.
 
     Raises:
-        ProtocolError: a handler does something else where messages have no numbers, or after the
-            normal form.
-        ReplayError: the counted system cannot follow, though its handlers do the same.
+        ProtocolError: a handler behaves differently if messages have no numbers, or if its state is
+            in normal form.
+        ReplayError: the counted system cannot take a transition although its handlers agree.
     """
     names, whole = dict[Message, Message](), system.with_states_as_they_are()
     state, counted, found = initial_state(whole), initial_state(plain), list[Transition]()
@@ -102,7 +102,7 @@ def _counterpart(
     names: Mapping[Message, Message],
     number: int,
 ) -> Transition:
-    """Return the enabled transition of the counted system that is the given one, renamed."""
+    """Return the enabled transition of the counted system that corresponds to `transition`."""
     for other in enabled(plain, counted):
         if _anonymous(system, counted, other, names) == transition:
             return other
@@ -112,7 +112,7 @@ def _counterpart(
 def _anonymous(
     system: System, counted: State, transition: Transition, names: Mapping[Message, Message]
 ) -> Transition:
-    """Return a transition of the counted system as the anonymous one calls it."""
+    """Return the transition of the anonymous system that corresponds to `transition`."""
     if system.normal is not None:
         transition = normal_transition(transition, renaming_of(system.normal, counted))
     if isinstance(transition, Receive | Lose):
@@ -123,13 +123,13 @@ def _anonymous(
 def goes_round(
     system: System, transitions: Iterable[Transition], after: int, victim: Message
 ) -> bool:
-    """Return whether a numbered run repeats for ever from a step on, and starves a message.
+    """Return whether the end of a numbered run can repeat for ever and starve a message.
 
     Args:
         system: the system that counts messages.
-        transitions: its transitions, from the initial state.
-        after: how many of them come before those that repeat.
-        victim: the message that is starved.
+        transitions: a run of `system`, from its initial state.
+        after: the number of transitions before the cycle.
+        victim: the message that starves.
     """
     hidden = anonymous_system(system)
     try:
@@ -143,12 +143,12 @@ def goes_round(
 def anonymous(
     system: System, transitions: Iterable[Transition], victim: Message
 ) -> tuple[Transition, ...]:
-    """Return a numbered run as the anonymous system takes it, with `victim` the marked message.
+    """Return the run of the anonymous system for a numbered run, with `victim` marked.
 
     Args:
         system: the system that counts messages.
-        transitions: its transitions, from the initial state.
-        victim: the message that is followed.
+        transitions: a run of `system`, from its initial state.
+        victim: the message to mark.
 
     Raises:
         ReplayError: a transition is not enabled there.
@@ -172,16 +172,16 @@ def anonymous(
 
 
 def check_cycle(system: System, stem: Iterable[Transition], cycle: Sequence[Transition]) -> None:
-    """Run stem and cycle, and the cycle once more; make sure that it may go on for ever.
+    """Check that a run can repeat its cycle for ever: run the stem, and the cycle twice.
 
     Args:
         system: a system with the history `marked`.
-        stem: its transitions up to the cycle.
-        cycle: the transitions that follow, again and again.
+        stem: the transitions before the cycle.
+        cycle: the transitions of the cycle.
 
     Raises:
-        ReplayError: the state does not return, the message is not the one that waits, or fairness
-            is not respected; the error says which.
+        ReplayError: the state does not return, the marked message does not wait, or the cycle is
+            unfair; the message says which.
     """
     state = initial_state(system)
     for transition in stem:

@@ -1,4 +1,4 @@
-"""Packets in flight along a path: where each was network-sent, received and lost."""
+"""Packets of a path, with the steps that send, receive and lose them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Flight:
     """A packet that was network-sent.
 
     Attributes:
-        src: who sent it.
-        dst: where it goes.
+        src: the sender.
+        dst: the destination.
         packet: the packet.
         sent: the step that sent it; None if it is in flight from the start.
         receptions: the steps that receive it; more than one where a network duplicates.
         lost: the step that loses it.
         gone: whether it cannot be received any more.
-        in_flight: whether it is still on its way when the path ends, and was never received.
-        place: its place, from 0, among the packets that its step sent to its destination.
+        in_flight: whether it is in flight when the path ends, and was never received.
+        place: its index among the packets that its step sent to its destination.
     """
 
     src: int
@@ -45,7 +45,7 @@ class Flight:
 
     @property
     def control(self) -> bool:
-        """It carries no message."""
+        """Whether it is a control packet, which contains no message."""
         return message_in(self.packet) is None
 
 
@@ -53,12 +53,12 @@ class Flight:
 class Flights:
     """All packets of a path.
 
-    Some networks hold equal packets once; a send of what is in flight already adds none.
+    Some networks hold equal packets once. There a send adds no packet if an equal one is in flight.
 
     Attributes:
-        every: in network-send order, what is in flight from the start before all others.
-        met: step number -> what that step receives or loses.
-        sent: step number -> what that step sends, in order; at 0 what is in flight from the start.
+        every: all packets in network-send order; packets in flight from the start come first.
+        met: step number -> the packet that the step receives or loses.
+        sent: step number -> the packets that the step sends, in order; 0 stands for the start.
     """
 
     every: tuple[Flight, ...]
@@ -67,11 +67,11 @@ class Flights:
 
     @property
     def in_flight(self) -> tuple[Flight, ...]:
-        """Return what is on its way when the path ends and was never received."""
+        """Return the packets that are in flight when the path ends and were never received."""
         return tuple(f for f in self.every if f.in_flight)
 
     def carrying(self, message: Message, to: int, by: int) -> Flight | None:
-        """Return what brought `message` to an actor at or before the step numbered `by`."""
+        """Return the packet that brought `message` to an actor in step `by` or before, or None."""
         for flight in self.every:
             arrived = flight.dst == to and any(s.number <= by for s in flight.receptions)
             if arrived and contains(flight.packet, message):
@@ -80,7 +80,7 @@ class Flights:
 
 
 def flights_of(path: Path) -> Flights:
-    """Follow the packets of `path`; of equal ones, that which was sent first is received first."""
+    """Return the packets of `path`. Equal packets are received in the order of their sending."""
     every = [Flight(src, dst, p, None, []) for src, dst, p in _channels(path, path.initial)]
     met: dict[int, Flight] = {}
     sent: dict[int, tuple[Flight, ...]] = {0: tuple(every)}
@@ -97,7 +97,10 @@ def flights_of(path: Path) -> Flights:
 
 
 def _sent_by(path: Path, before: State, step: PathStep) -> Iterator[Flight]:
-    """Yield what a step adds to the network; of equal packets, the first ones are new."""
+    """Yield the packets that a step adds to the network.
+
+    If only some of several equal packets are added, they are the first ones.
+    """
     actors, transition = path.system.actors, step.transition
     places: Counter[int] = Counter()
     new: dict[tuple[int, Packet], int] = {}
@@ -123,7 +126,7 @@ def _stays(transition: Receive | Lose) -> bool:
 
 
 def _meet(every: list[Flight], step: PathStep, transition: Receive | Lose) -> Flight | None:
-    """Return the first packet equal to what a step receives or loses; None if nobody sent it."""
+    """Return the first packet equal to the one that a step receives or loses, or None."""
     key = (transition.src, transition.dst, transition.packet)
     flight = next((f for f in every if not f.gone and (f.src, f.dst, f.packet) == key), None)
     if flight is None:
@@ -137,7 +140,7 @@ def _meet(every: list[Flight], step: PathStep, transition: Receive | Lose) -> Fl
 
 
 def _mark_in_flight(path: Path, every: list[Flight]) -> None:
-    """Mark as many flights as the last state holds: some networks merge equal packets."""
+    """Mark the packets in the last state. Some networks merge equal ones, so they are counted."""
     left = Counter(_channels(path, path.last))
     for flight in every:
         key = (flight.src, flight.dst, flight.packet)

@@ -1,4 +1,4 @@
-"""Runs in which what an actor keeps comes to a limit: who it is, since when, and what was late."""
+"""Runs where a measure of an actor's state reaches a limit: its growth and the late packets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Growth:
     """A run to a limit.
 
     Attributes:
-        limit: what is reached.
-        actor: whose state reaches it.
+        limit: the limit.
+        actor: the actor whose state reaches the limit.
         path: the run; its last step reaches the limit.
-        steps: the numbers of the steps in which the measure came to a new high, in order.
+        steps: the numbers of the steps that raise the measure to a new maximum, in order.
     """
 
     limit: Limit
@@ -32,17 +32,17 @@ class Growth:
 
     @property
     def late(self) -> tuple[Flight, ...]:
-        """What was sent before the measure grew for the last time but one, and is in flight yet."""
+        """Packets sent before the second-last new maximum that are still in flight at the end."""
         before = self.steps[-2:][0] if self.steps else 0
         flights = flights_of(self.path).in_flight
         return tuple(flight for flight in flights if flight.since < before)
 
 
 def growth_of(system: System, limit: Limit, transitions: Iterable[Transition]) -> Growth:
-    """Replay a run to a limit, and find out who grows.
+    """Replay a run to a limit, and find the actor whose state reaches it.
 
     Raises:
-        ReplayError: nobody's state reaches the limit, so that the search is wrong.
+        ReplayError: no actor's state reaches the limit, so the search is wrong.
     """
     name, summary = f"--bound {limit.text}", "nobody reaches the limit"
     within = Property(name, summary, What.STATE, Where.EVERYWHERE, limit.spares)

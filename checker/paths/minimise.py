@@ -1,8 +1,8 @@
 """Shorter and clearer counterexamples.
 
-A depth-first or random search finds long paths: delta debugging (Zeller and Hildebrandt 2002,
-ddmin) deletes transitions and replays what is left, and then independent steps are reordered so
-that what belongs together stands together.
+A depth-first or random search finds long paths. Delta debugging (ddmin, Zeller and Hildebrandt
+2002) deletes transitions and replays the rest. Then independent steps are reordered, so that
+related steps are adjacent.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from antecede.checker.paths.path import Path, first_shown, for_replay, holds_alo
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 Kept: TypeAlias = tuple[int, ...]
-"""Indices into the steps of the path that is minimised, in their order."""
+"""The steps that are kept, as increasing indices into the steps of the original path."""
 
 
 def minimise(path: Path) -> Path:
-    """Return a path as short as deleting transitions makes it, in an order that reads well.
+    """Return a 1-minimal counterexample with transitions of `path`, in a readable order.
 
-    No single transition of the result can be left out: what remains would not violate the property,
-    even if everything that depends on the transition were left out too. The result need not be
-    a shortest counterexample; breadth-first search finds those. Each attempt costs a replay; in
-    practice there are some n * log n of them for n transitions.
+    If you delete any one transition of the result, and the transitions that depend on it, the rest
+    does not violate the property. The result need not be a shortest counterexample; breadth-first
+    search finds one. Each attempt replays a path. In practice there are about n * log n attempts
+    for n transitions.
     """
     prop = violated_property(path)
     return reordered(_Deletion(path, prop).minimal())
@@ -46,14 +46,14 @@ def violated_property(path: Path) -> Property:
 
 @frozen
 class _Origin:
-    """Where a packet came from: the `place`-th packet that the step at `step` sent to its `dst`."""
+    """The origin of a packet: the `place`-th packet that a step sent to `dst`."""
 
     step: int
     place: int
 
 
 def _origins(path: Path) -> list[_Origin | None]:
-    """Return for each step where the packet that it receives or loses was sent, if a step did."""
+    """Return per step the origin of the packet that it receives or loses, or None."""
     met = (flights_of(path).met.get(step.number) for step in path.steps)
     return [
         None if f is None or f.sent is None else _Origin(f.sent.number - 1, f.place) for f in met
@@ -63,8 +63,9 @@ def _origins(path: Path) -> list[_Origin | None]:
 class _Deletion:
     """Deletes steps of one path.
 
-    A reception is known by the step that sent its packet, not by the packet: when a causal-send is
-    deleted, later messages of its sender change their numbers, and so do the packets.
+    A reception is identified by the step that sent its packet, not by the packet. When a
+    causal-send is deleted, later messages of its sender change their numbers, and packets change
+    with them.
     """
 
     def __init__(self, path: Path, prop: Property) -> None:
@@ -74,7 +75,7 @@ class _Deletion:
         self._tried: dict[Kept, tuple[Kept, Path] | None] = {}
 
     def minimal(self) -> Path:
-        """Delete ever smaller runs of steps, from the end, until not one can be deleted."""
+        """Delete ever smaller blocks of steps, from the end, until no step can be deleted."""
         found = self._attempt(tuple(range(self._path.length)))
         assert found is not None, "the path to minimise violates its property"
         size = max(1, len(found[0]) // 2)
@@ -85,7 +86,7 @@ class _Deletion:
             found, size = shorter, max(1, size // 2)
 
     def _pass(self, found: tuple[Kept, Path], size: int) -> tuple[Kept, Path]:
-        """Try once to delete each run of `size` steps."""
+        """Try once to delete each block of `size` steps."""
         end = len(found[0])
         while end > 0:
             kept = found[0]
@@ -96,7 +97,7 @@ class _Deletion:
         return found
 
     def _attempt(self, kept: Kept) -> tuple[Kept, Path] | None:
-        """Replay the steps `kept` if that violates the property; leave out what is impossible."""
+        """Return the possible steps of `kept` and their replay; None if it violates nothing."""
         if kept not in self._tried:
             self._tried[kept] = self._replayed(kept)
         return self._tried[kept]
@@ -110,7 +111,7 @@ class _Deletion:
         return possible[: path.length], path
 
     def _possible(self, kept: Kept) -> tuple[Kept, list[Transition]]:
-        """Return those of the steps `kept` that can be taken in turn, and what they become."""
+        """Return the steps of `kept` that can be taken in turn, and their transitions."""
         state = initial_state(self._system)
         possible: list[int] = []
         transitions: list[Transition] = []
@@ -128,7 +129,7 @@ class _Deletion:
         return tuple(possible), transitions
 
     def _resolved(self, at: int, sends: dict[int, tuple[tuple[int, Any], ...]]) -> Transition:
-        """Return the transition at `at`, with the packet that its origin sends now."""
+        """Return the transition of step `at`, with the packet that its origin now sends."""
         transition, origin = self._path.steps[at].transition, self._origins[at]
         if not isinstance(transition, Receive | Lose) or origin is None:
             return transition
@@ -158,11 +159,11 @@ def _cut(path: Path, prop: Property) -> Path:
 
 
 def reordered(path: Path) -> Path:
-    """Return a path of the same steps in which what belongs together stands together.
+    """Return a path of the same steps with related steps next to each other.
 
     Adjacent steps of different actors are swapped as long as that brings an actor's steps together
-    or a reception closer to its network-send. A swap counts only if a replay reaches the
-    same state, with its whole history. The last step of a safety violation stays the last.
+    or a reception closer to its network-send. A swap counts only if a replay reaches the same state
+    with the same history. The last step of a safety violation stays last.
     """
     prop = violated_property(path)
     movable = path.length if prop.final else path.length - 1
@@ -176,7 +177,7 @@ def reordered(path: Path) -> Path:
 def _better(
     path: Path, prop: Property, order: list[int], origins: list[int | None], movable: int
 ) -> list[int] | None:
-    """Return the best order that moving one step makes, or None if none is better than `order`."""
+    """Return the best order after a move of one step, or None if none is better than `order`."""
     actors = [step.actor for step in path.steps]
     cost = _cost(order, actors, origins)
     moved = {tuple(new) for new in _moves(order, actors, origins, movable)}
@@ -192,10 +193,10 @@ def _better(
 def _moves(
     order: list[int], actors: list[int], origins: list[int | None], movable: int
 ) -> Iterator[list[int]]:
-    """Yield the orders that moving one step forwards makes, swap by swap.
+    """Yield the orders after each swap while one step moves forwards.
 
-    A step moves past those of other actors only, and a reception not past its network-send.
-    Moving a step backwards is moving others forwards.
+    A step moves past steps of other actors only. A reception does not move past its network-send.
+    Moves backwards are not needed, because other steps can move forwards instead.
     """
     for start in range(movable):
         new = list(order)
@@ -218,7 +219,7 @@ def _moves(
 def _cost(
     order: Sequence[int], actors: list[int], origins: list[int | None]
 ) -> tuple[int, int, int]:
-    """Return how far apart stands what belongs together; the later parts break ties."""
+    """Return the distance between related steps. Its later items break ties."""
     place = {step: at for at, step in enumerate(order)}
     changes = sum(actors[a] != actors[b] for a, b in pairwise(order))
     distance = sum(place[i] - place[o] for i, o in enumerate(origins) if o is not None)

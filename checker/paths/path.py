@@ -42,14 +42,14 @@ from antecede.checker.semantics.workload import counting
 
 @frozen(eq=False)
 class PathStep:
-    """One transition of a path and what it did.
+    """One transition of a path and its effect.
 
     Attributes:
-        number: 1 for the first transition.
-        transition: what happened.
-        actor: where it happened; for a loss, where the packet was going.
+        number: the number of the step, from 1.
+        transition: the transition.
+        actor: the actor that takes it; the packet's destination if it is a loss.
         message: the message causal-sent, or None.
-        step: what the handler returned.
+        step: the result of the handler.
         deliveries: the judged deliveries, in order.
         state: the global state after it; its history is in the `full` encoding.
     """
@@ -70,12 +70,11 @@ class PathStep:
 
 @frozen
 class Loop:
-    """How a path goes on for ever.
+    """The infinite continuation of a path.
 
     Attributes:
-        after: how many steps come before those that repeat; all of them if nothing can happen
-            any more.
-        message: what is never delivered.
+        after: the number of steps before the cycle; all steps if the path ends in a final state.
+        message: the message that is never delivered.
         ending: one of `checker.liveness.fairness.ENDINGS`.
     """
 
@@ -84,7 +83,7 @@ class Loop:
     ending: str
 
     def covers(self, step: int) -> bool:
-        """Return whether the step with this number repeats."""
+        """Return whether the step with this number is on the cycle."""
         return step > self.after
 
 
@@ -93,10 +92,10 @@ class Path:
     """A replayed path.
 
     Attributes:
-        violates: the property that it shows violated, or None.
-        loop: how the last steps repeat for ever, or None.
-        looked_at: how many states after it were looked at in plain Python for a way back, where
-            there are more than that; else None.
+        violates: the name of the property that it violates, or None.
+        loop: the cycle of an infinite run, or None.
+        looked_at: for recoverability, the number of later states that were searched, if there are
+            more of them; else None.
     """
 
     system: System
@@ -118,7 +117,7 @@ class Path:
 
     @property
     def repeats(self) -> bool:
-        """Whether the last steps repeat for ever."""
+        """True if the last steps repeat for ever."""
         return self.loop is not None and self.loop.after < self.length
 
     @property
@@ -133,7 +132,7 @@ class Path:
 
 
 def for_replay(system: System) -> System:
-    """Return `system` with the history that explains most: `full`, with overtaking tracked."""
+    """Return `system` with the most detailed history: `full`, with overtaking tracked."""
     oracle = oracle_named(
         "full",
         system.actors,
@@ -153,7 +152,7 @@ def replay(system: System, transitions: Iterable[Transition]) -> Path:
     If the system follows one message, the path has all messages numbered.
 
     Raises:
-        ReplayError: a transition is not enabled where it stands; the error names the step.
+        ReplayError: a transition is not enabled at its step; the error names the step.
     """
     if system.oracle.number is not None:
         transitions = numbered(system, for_replay(system), transitions)
@@ -164,7 +163,7 @@ def replay_keys(system: System, keys: Iterable[str]) -> Path:
     """Run the transitions that `keys` identify (see `transition_key`) from the initial state.
 
     Raises:
-        ReplayError: a transition is not enabled where it stands; the error names the step.
+        ReplayError: a transition is not enabled at its step; the error names the step.
     """
     system = for_replay(system)
     state = start = initial_state(system)
@@ -183,7 +182,7 @@ _WHO = re.compile(r"[a-z-]+ (?:by|of|on the way to) ([0-9]{1,9})(?: from ([0-9]{
 
 
 def _likely(system: System, state: State, key: str) -> tuple[Transition, ...]:
-    """Return the enabled transitions of the actors that a key names, few where actors are many."""
+    """Return the enabled transitions of the actors in `key`; cheaper than `enabled`."""
     who = _WHO.match(key)
     if who is None or any(int(k) >= system.actors for k in who.groups() if k is not None):
         return ()
@@ -197,7 +196,7 @@ def extended(path: Path, transition: Transition) -> Path:
 
 
 def _not_enabled(system: System, state: State, number: int, key: str) -> str:
-    """Say which transition is not enabled, and what is instead of the same kind and actors."""
+    """Return the error for a transition that is not enabled; it lists similar enabled ones."""
     kind = _kind_and_actors(key)
     others = [transition_key(t) for t in enabled(system, state)]
     near = [other for other in others if _kind_and_actors(other) == kind]
@@ -275,9 +274,9 @@ def holds_along(path: Path, prop: Property) -> bool:
 
 
 def first_shown(path: Path, prop: Property) -> int | None:
-    """Return after how many steps `path` shows `prop` first, or None.
+    """Return the number of steps after which `path` first shows `prop`, or None.
 
-    What is judged after a search (`Property.later`) no step shows by itself.
+    No step by itself shows a property that is judged after a search (`Property.later`).
     """
     if prop.where in ENDS:  # only the last state can be final
         over = not enabled(path.system, path.last)

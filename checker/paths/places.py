@@ -1,4 +1,4 @@
-"""A run as places: of each transition, its place among those enabled where it is taken."""
+"""Runs as lists of places. A place is the index of a transition among the enabled ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from antecede.checker.semantics.transition import System, enabled, initial_state
 
 
 def transitions_at(system: System, places: Iterable[int]) -> tuple[Transition, ...]:
-    """Return the transitions at `places` among those enabled, each where the ones before lead."""
+    """Return the run from the initial state that takes the transitions at these places."""
     state, transitions = initial_state(system), list[Transition]()
     for place in places:
         if transitions:
@@ -19,7 +19,7 @@ def transitions_at(system: System, places: Iterable[int]) -> tuple[Transition, .
 
 
 def places_of(system: System, transitions: Iterable[Transition]) -> list[int]:
-    """Return the place of each transition of a run among those enabled where it is taken."""
+    """Return the place of each transition of a run."""
     state, places, before = initial_state(system), list[int](), None
     for transition in transitions:
         if before is not None:

@@ -1,4 +1,4 @@
-"""What is wrong on a path: which delivery, which message overtook which, which are lost."""
+"""Explanations of a violation: the wrong delivery, the overtaking message, the lost messages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Violation:
     """Two messages in the wrong order.
 
     Attributes:
-        actor: where the two messages were delivered in the wrong order.
+        actor: the actor that delivered them in the wrong order.
         first: the message that was causal-sent first and delivered last.
         second: the message that overtook it.
-        chain: messages from `first` to `second`; the causal-send of each happened before that of
-            the next, because both have the same sender or the next one's sender had delivered it.
+        chain: messages from `first` to `second`. Each is causal-sent before the next one, because
+            both have the same sender or the next one's sender had delivered it.
     """
 
     actor: int
@@ -31,12 +31,12 @@ class Violation:
 
 @frozen
 class Wrong:
-    """A delivery that violates the property which a path is about.
+    """A delivery that violates the property of a path.
 
     Attributes:
         step: the number of its step.
-        delivery: what was delivered, and where.
-        fault: what is wrong with that, if not merely which message it is, or where.
+        delivery: the delivery.
+        fault: its fault; None if the property objects to the message or to the actor.
     """
 
     step: int
@@ -45,7 +45,7 @@ class Wrong:
 
 
 def wrong_delivery(path: Path) -> Wrong | None:
-    """Return the first delivery that the property violated by `path` minds, if it is one."""
+    """Return the first delivery that violates the property of `path`, or None."""
     prop = path.violated
     if prop is None or prop.what is not What.DELIVERY:
         return None
@@ -55,7 +55,7 @@ def wrong_delivery(path: Path) -> Wrong | None:
 
 
 def wrong_order(path: Path) -> Violation | None:
-    """Return which message overtook which, if that is what violates the property of `path`."""
+    """Return the two messages in the wrong order that violate the property of `path`, or None."""
     wrong = wrong_delivery(path)
     if wrong is None or wrong.fault not in (Fault.KNOWN, Fault.OVERTAKEN):
         return None
@@ -75,7 +75,7 @@ def wrong_order(path: Path) -> Violation | None:
 
 
 def lost(path: Path) -> tuple[Message, ...]:
-    """Return the messages of which `path` shows that they are never delivered, as causal-sent."""
+    """Return the messages that are never delivered on `path`, in causal-send order."""
     if path.loop is not None:
         return (path.loop.message,)
     prop = path.violated
@@ -92,7 +92,7 @@ def _violation(
     actor: int,
     first: Message,
 ) -> Violation | None:
-    """Find the earliest overtaking message and the shortest chain to it."""
+    """Return the earliest overtaking message with the shortest chain to it, or None."""
     here = sorted((at, m.sender, m.number, m) for (j, m), at in delivered.items() if j == actor)
     for *_, second in here:
         chain = _chain(sent, delivered, first, second)
@@ -107,7 +107,7 @@ def _chain(
     first: Message,
     second: Message,
 ) -> tuple[Message, ...] | None:
-    """Return the shortest chain of messages by which `first` happened before `second`."""
+    """Return the shortest chain from `first` to `second`; see `Violation.chain`."""
     queue: deque[tuple[Message, ...]] = deque([(first,)])
     seen = {first}
     while queue:

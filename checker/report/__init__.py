@@ -1,1 +1,1 @@
-"""What people read: sentences, diagrams in characters, explanations."""
+"""Text for people: sentences, diagrams in characters, explanations."""

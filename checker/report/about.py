@@ -1,4 +1,4 @@
-"""What a file says of a path besides its steps: headline, question, verdict, explanation."""
+"""The summary of a path for files and pages: headline, question, verdict, explanation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class About:
     """Texts about one path, plain and unescaped.
 
     Attributes:
-        headline: what goes wrong, in one sentence.
+        headline: the violation in one sentence.
         question: the protocol and the bounds.
         violates: the property that is violated, or None.
-        length: how many transitions the path has, in words.
-        explanation: why the property is violated, in words.
-        figures: (name, value) of what the search explored, where that is known.
+        length: the number of transitions, in words.
+        explanation: the reason of the violation, in words.
+        figures: (name, value) pairs with statistics of the search; empty if there was none.
     """
 
     headline: str
@@ -34,14 +34,14 @@ class About:
 
     @property
     def verdict(self) -> str:
-        """What the path shows, in one line."""
+        """The violation and the length of the path, in one line."""
         if self.violates is None:
             return f"A run of {self.length}"
         return f"{self.violates} VIOLATED after {self.length}"
 
 
 def about(path: Path, report: CheckReport | None = None) -> About:
-    """Return what is to be said of `path`; `report` is the check that found it, if one did."""
+    """Return the summary of `path`; `report` is the check that found it, or None."""
     return About(
         headline=_headline(path),
         question=question(path.system, protocol_reference(path, report)),
@@ -53,12 +53,12 @@ def about(path: Path, report: CheckReport | None = None) -> About:
 
 
 def explanation_of(path: Path) -> Explanation:
-    """Explain `path`; a run that violates nothing needs no explanation."""
+    """Return the explanation of `path`; it is empty if the path violates nothing."""
     return Explanation("") if path.violates is None else explain(path)
 
 
 def protocol_reference(path: Path, report: CheckReport | None) -> str:
-    """Return what names the protocol on the command line: its name, or its file."""
+    """Return the protocol's name on the command line: its own name, or its file."""
     return path.system.protocol.name if report is None else report.spec.protocol
 
 
@@ -77,7 +77,7 @@ def _headline(path: Path) -> str:
 
 
 def model_variant(system: System) -> str | None:
-    """Return what is special about the model, None if nothing is."""
+    """Return the deviations from the default model in words, or None."""
     asked = system.question
     parts = [f"sends {asked.sends}"] if asked.sends != "joint" else []
     parts += [f"clocks at the {asked.clock_at}"] if asked.clock_at != "causal-send" else []
@@ -85,7 +85,7 @@ def model_variant(system: System) -> str | None:
 
 
 def question(system: System, reference: str) -> str:
-    """Return what was asked: the protocol, called `reference`, and the bounds."""
+    """Return the question in words: the protocol, named `reference`, and the bounds."""
     parts = [
         reference,
         f"{system.actors} actors",
@@ -99,7 +99,7 @@ def question(system: System, reference: str) -> str:
 
 
 def network_text(system: System) -> str:
-    """Return the network, and whether it is what the protocol needs, where it says so."""
+    """Return the network; if the protocol declares one, also whether they agree."""
     protocol, network = system.protocol, system.network.name
     if network == protocol.network:
         return network if network == "unordered" else f"{network}, as it needs"
@@ -109,7 +109,7 @@ def network_text(system: System) -> str:
 
 
 def _how_many(system: System) -> str:
-    """Return how many messages there are."""
+    """Return the number of messages in words."""
     if isinstance(system, EndlessSystem):
         return f"any number of messages, {system.workload.buffer} undelivered each"
     most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""

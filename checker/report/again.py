@@ -1,4 +1,4 @@
-"""Why each step of a cycle comes again: what it receives was sent in this round or the last."""
+"""The reason why each step of a cycle can repeat: a packet sent in this round or the last one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from antecede.checker.report.prose import listed
 
 
 def why_again(path: Path) -> str:
-    """Return why each step that repeats comes again, in a sentence."""
+    """Return a sentence that says why each step of the cycle can repeat."""
     loop = path.loop
     assert loop is not None, "only a run without end repeats"
     steps = path.steps[loop.after :]
@@ -28,7 +28,7 @@ def why_again(path: Path) -> str:
 
 
 def _received(step: PathStep, flight: Flight, after: int, before: dict[int, int]) -> str:
-    """Return what a step receives, and which step sends that."""
+    """Return the packet that a step receives and the step that sends it, in words."""
     what = type(flight.packet).__name__
     if flight.since > after:
         return f"{step.number} receives the {what} of {flight.since}"
@@ -38,10 +38,10 @@ def _received(step: PathStep, flight: Flight, after: int, before: dict[int, int]
 
 
 def _of_the_round_before(path: Path) -> dict[int, int]:
-    """Return, for steps that receive what was sent before the cycle, who sends it in later rounds.
+    """Return a mapping: step that receives a packet from before the cycle -> its sender later.
 
-    The state returns, so on each channel as many packets of a class are left over by a round as one
-    takes from the round before.
+    In later rounds, such a step receives a packet of the previous round. The state repeats, so each
+    round leaves as many packets of a class on a channel as it takes from the previous round.
     """
     assert path.loop is not None
     left, flights = defaultdict[tuple[int, int, str], list[int]](list), flights_of(path)

@@ -1,4 +1,4 @@
-"""What there is: everything that a check can be made of, and one thing of it in full."""
+"""The text of `antecede list`: all protocols, properties and so on, or one of them in full."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from antecede.checker.semantics.workload import SUMMARIES
 
 
 def columns(rows: Iterable[tuple[str, str]], indent: str = "  ") -> str:
-    """Return names and what is said of them, aligned."""
+    """Return (name, description) pairs as aligned lines."""
     rows = tuple(rows)
     wide = max(len(name) for name, _ in rows)
     lines = []
@@ -37,7 +37,7 @@ def columns(rows: Iterable[tuple[str, str]], indent: str = "  ") -> str:
 
 
 def catalogue() -> str:
-    """Return everything that a check can be made of: protocols, properties, and so on."""
+    """Return the list of all protocols, properties, networks, workloads and so on."""
     protocols = [protocol_named(name) for name in protocol_names()]
     sections = [
         ("Protocols", [(p.name, _protocol_lines(p)) for p in protocols]),
@@ -48,9 +48,9 @@ def catalogue() -> str:
 
 
 def listing(name: str) -> str:
-    """Return all there is to say of one thing, by its name, or of the protocols in FILE.py.
+    """Return the full description of one entry, or of the protocols in FILE.py.
 
-    What has parts or numbers, as fifo+lossy:1, is told part by part.
+    A name with parts or numbers, such as fifo+lossy:1, is described part by part.
 
     Raises:
         InputError: nothing has this name, or the file cannot be imported.
@@ -75,7 +75,7 @@ def listing(name: str) -> str:
 
 
 def _protocol_text(reference: str, protocol: Protocol) -> str:
-    """Return what a protocol says of itself, and how it is checked."""
+    """Return the description of a protocol, and the command that checks it."""
     rows = [("protocol", protocol.summary), *_declared(protocol)]
     if protocol.timeout is not None:
         rows.append(("timeouts", "it retransmits, so networks may lose packets"))
@@ -99,7 +99,7 @@ def _protocol_lines(protocol: Protocol) -> str:
 
 
 def _declared(protocol: Protocol) -> list[tuple[str, str]]:
-    """Return what a protocol declares: (kind, text)."""
+    """Return a protocol's declarations as (kind, text) pairs."""
     found = [("source", protocol.source)]
     if protocol.network != "unordered":
         found.append(("network it needs", protocol.network))
@@ -132,4 +132,4 @@ _PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
         "Engines": ("engine", ENGINES),
     }
 )
-"""Heading -> what one of them is called, and name -> what is said of it."""
+"""Heading -> (singular noun, name -> description)."""

@@ -1,4 +1,4 @@
-"""Names and files that a shell offers at the Tab key; click asks for them."""
+"""Completion of names and files for shells; click calls it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ MADE_OF_NETWORKS = (
     *("duplicating+lossy", "fifo+duplicating", "fifo+lossy"),
     *("lossy:1", "lossy:2", "fifo+lossy:1", "duplicating+lossy:1"),
 )
-"""Names of networks that the shell offers; losses of a greater number are typed."""
+"""Names of networks to offer. Users type greater numbers of losses themselves."""
 
 WORKLOADS = (
     *(name for name in SUMMARIES if name not in ("script", "reaction", "endless", "program")),
     *("endless:1", "endless:2", "script:", "reaction:", "program:"),
 )
-"""Workloads that the shell offers; of some only the beginning."""
+"""Workloads to offer; some of them are only the beginning."""
 
 
 def candidates(kind: str, typed: str, given: Sequence[str] = ()) -> list[str]:
-    """Return what can stand where the user typed `typed`; lists with commas end in a new name.
+    """Return the completions of `typed`. In a list with commas, the last name is completed.
 
     Args:
         kind: one of `KINDS`.
         typed: the beginning of the word.
-        given: the names before it, whose protocols' witnesses and invariants are offered.
+        given: earlier protocols on the command line; their witnesses and invariants are offered.
     """
     if kind == "property":
         return _listed(typed, _properties(given))
@@ -72,14 +72,14 @@ def _entries(typed: str, endings: Sequence[str]) -> Iterator[str]:
 
 
 def _objects(typed: str) -> list[str]:
-    """Return what FILE.py:OBJECT may become; the file is read, not run."""
+    """Return the completions of FILE.py:OBJECT. The file is parsed, not imported."""
     file, _, start = typed.rpartition(":")
     found = (name for name, _ in _defined_in(file) if not name.startswith("_"))
     return [f"{file}:{name}" for name in found if name.startswith(start)]
 
 
 def _declared_in(file: str) -> list[str]:
-    """Return the witnesses and invariants that a file names, whichever protocol has them."""
+    """Return the witnesses and invariants of all protocols in a file."""
     found = []
     for _, value in _defined_in(file):
         for given in value.keywords if isinstance(value, ast.Call) else ():
@@ -91,7 +91,10 @@ def _declared_in(file: str) -> list[str]:
 
 
 def _defined_in(file: str) -> list[tuple[str, ast.AST]]:
-    """Return what a Python file makes by a call, or is a class that may be real code."""
+    """Return the module-level names in a Python file that may be protocols or real code.
+
+    They are assigned the result of a call, or they are classes.
+    """
     try:
         body = ast.parse(Path(file).read_text(encoding="utf-8")).body
     except (OSError, ValueError, SyntaxError, RecursionError):
@@ -119,7 +122,7 @@ _DECLARES = {
     "invariants": "invariant",
     "joint_invariants": "invariant",
 }
-"""What a protocol is given -> the kind of property that it declares."""
+"""Argument of `Protocol` -> the kind of property that it declares."""
 
 
 def _listed(typed: str, names: Sequence[str]) -> list[str]:
@@ -130,7 +133,7 @@ def _listed(typed: str, names: Sequence[str]) -> list[str]:
 
 
 def _properties(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of properties, and of those that the given protocols declare."""
+    """Return the names of built-in properties, and of properties that the protocols declare."""
     found = list(property_names())
     for name in given:
         if name.endswith(".py") or ".py:" in name:
@@ -167,4 +170,4 @@ KINDS: Mapping[str, tuple[Callable[[], Sequence[str]], Sequence[str] | None]] = 
         "workload": (lambda: WORKLOADS, None),
     }
 )
-"""What is typed -> the names that are offered, and the endings of files, None for no files."""
+"""Kind of word -> (function that returns names, endings of files or None for no files)."""

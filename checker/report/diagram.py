@@ -31,23 +31,23 @@ CORNERS = {
     (1, False, True): "┛",
     (-1, False, True): "┗",
 }
-"""(side of the actor's column, is a network-send, is heavy) -> where a line meets its lane."""
+"""(side of the actor's column, is a network-send, is heavy) -> the corner to the packet's lane."""
 
 TEES = {(1, False): "┤", (-1, False): "├", (1, True): "┫", (-1, True): "┣"}
-"""The same for a reception after which the packet stays in flight."""
+"""(side, is heavy) -> the corner for a reception after which the packet stays in flight."""
 
 
 @define(eq=False)
 class _Line:
-    """How a packet is drawn that was network-sent.
+    """The line of a packet in the diagram.
 
     Attributes:
         flight: the packet.
         left: the row of its network-send.
-        arrived: the row of its last reception, or of its loss; None if it is not met.
-        gap: the gap between two columns that its lane is in.
-        lane: the number of its lane there.
-        heavy: it is drawn with a heavy line.
+        arrived: the row of its last reception, or of its loss; None if there is neither.
+        gap: the gap between two columns with its lane.
+        lane: the number of its lane in the gap.
+        heavy: whether the line is heavy.
     """
 
     flight: Flight
@@ -59,23 +59,23 @@ class _Line:
 
     @property
     def src(self) -> int:
-        """Who sent it."""
+        """The sender."""
         return self.flight.src
 
     @property
     def dst(self) -> int:
-        """Where it goes."""
+        """The destination."""
         return self.flight.dst
 
     @property
     def packet(self) -> Packet:
-        """What was sent."""
+        """The packet."""
         return self.flight.packet
 
 
 @frozen(eq=False)
 class _Row:
-    """One line of the diagram: that of a step, with its number, or of a further network-send.
+    """One line of the diagram: a step with its number, or a further network-send of the step.
 
     A packet arrives at the row's actor, leaves it, or is lost on its way to it.
     """
@@ -91,7 +91,7 @@ class _Row:
 
 @frozen
 class Diagram:
-    """The lines of a diagram, and what was left out of it, in words."""
+    """The lines of a diagram, and a note on omissions."""
 
     lines: tuple[str, ...]
     undrawn: tuple[str, ...]
@@ -103,7 +103,7 @@ class Diagram:
 
 
 def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
-    """Draw `path`; `remarks` say what is wrong with a message's delivery at a step."""
+    """Draw `path`; `remarks` describe wrong deliveries by step and message."""
     words = Wording.of(path)
     flights = flights_of(path)
     lines = {id(f): _Line(f) for f in flights.every}
@@ -132,7 +132,7 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
 
 
 def _is_drawn(flight: _Line) -> bool:
-    """Leave out control packets that nobody receives on the path."""
+    """Return whether to draw a packet: control packets that are never received are left out."""
     met = bool(flight.flight.receptions) or flight.flight.lost is not None
     return met or message_in(flight.packet) is not None
 
@@ -195,7 +195,7 @@ def _first_row(step: PathStep, words: Wording, remarks: Remarks) -> _Row:
 
 
 def _assign_lanes(flights: list[_Line], place: Mapping[int, int]) -> None:
-    """Give each received packet a gap between two columns on its way, and a free lane there."""
+    """Give each received packet a gap on its way and a free lane in the gap."""
     busy: dict[tuple[int, int], list[_Line]] = defaultdict(list)
 
     def lane_in(gap: int, flight: _Line) -> int:
@@ -251,7 +251,7 @@ class _Canvas:
         if flight.arrived is None:
             to = self.place[flight.dst]
             at = self.place[actor]
-            return to > at or (to == at < len(self.place) - 1)  # to oneself: where there is room
+            return to > at or (to == at < len(self.place) - 1)  # a self-send: where there is room
         return flight.gap >= self.place[actor]
 
     def _zones(self) -> tuple[list[int], list[int]]:

@@ -1,4 +1,4 @@
-"""Explains a counterexample: what is violated, and the chain of events that shows it."""
+"""Explanations of counterexamples: the violation and the chain of events that proves it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from antecede.checker.semantics.values import contains, field_names, shown
 
 @frozen
 class Explanation:
-    """Why a path violates a property.
+    """The reason why a path violates a property.
 
     Attributes:
         text: the reason, in sentences.
-        details: lines that belong to it, such as the final states.
-        remarks: what is wrong with which delivery.
+        details: additional lines, such as the final states.
+        remarks: short descriptions of wrong deliveries.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Explanation:
 
 
 def explain(path: Path) -> Explanation:
-    """Explain the property that `path` violates, by what it judges and where."""
+    """Explain why `path` violates its property."""
     prop = path.violated
     assert prop is not None, "only a counterexample can be explained"
     how = _EXPLAINED.get((prop.what, prop.where))
@@ -47,7 +47,7 @@ _ENDINGS = {
     "waiting": "It is not delivered either when the application stops; only when it sends again.",
     "undecided": "Whether it is delivered when the application stops, or sends again, is open.",
 }
-"""What becomes of a message that is never delivered; see `checker.liveness.fairness.ENDINGS`."""
+"""The fate of a message that is never delivered; see `checker.liveness.fairness.ENDINGS`."""
 
 
 def _for_ever(path: Path, _prop: Property) -> Explanation | None:
@@ -90,7 +90,7 @@ def _no_way_back(path: Path, prop: Property) -> Explanation:
 
 
 def _delivery(path: Path, prop: Property) -> Explanation | None:
-    """Explain what is wrong with the delivery that the property minds."""
+    """Explain the fault of the delivery that violates the property."""
     words, wrong, pair = Wording.of(path), wrong_delivery(path), wrong_order(path)
     if wrong is None:
         return None
@@ -121,7 +121,10 @@ def _chain_text(words: Wording, chain: tuple[Message, ...]) -> str:
 
 
 def _wrong_order(path: Path, pair: Violation, *, known: bool) -> Explanation:
-    """Explain two messages delivered in the wrong order; `known` is by the actor, causally."""
+    """Explain two messages delivered in the wrong order.
+
+    `known` means that the actor causally knew of the first message when it delivered the second.
+    """
     words = Wording.of(path)
     actor = words.actor(pair.actor)
     first, second = words.message(pair.first), words.message(pair.second)
@@ -145,7 +148,7 @@ def _delivery_steps(path: Path, actor: int, message: Message) -> list[int]:
 
 
 def _unexpected(path: Path, wrong: Wrong) -> Explanation:
-    """Say why a message should not have been delivered at all, or not once more."""
+    """Explain a delivery at an actor that is no destination, or a second delivery."""
     words, m, at = Wording.of(path), wrong.delivery.message, wrong.step
     text, earlier = "", _delivery_steps(path, wrong.delivery.actor, m)[0]
     if m not in words.names:
@@ -184,7 +187,7 @@ def _route(words: Wording, message: Message) -> str:
 
 
 def _places(words: Wording, states: tuple[Any, ...], lost: list[Message]) -> str:
-    """Say where the undelivered messages are stuck, those of one place together."""
+    """Return a sentence on the places of the undelivered messages, grouped by place."""
     stuck: dict[str, list[str]] = {}
     for message in lost:
         stuck.setdefault(_place(words, states, message), []).append(words.message(message))
@@ -196,7 +199,7 @@ def _places(words: Wording, states: tuple[Any, ...], lost: list[Message]) -> str
 
 
 def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
-    """Return which actors hold `message` and in which field of their state; empty if none does."""
+    """Return the actors that hold `message`, with the field of their state; empty if none does."""
     places = []
     for actor, local in enumerate(states):
         local = shown(local)
@@ -210,7 +213,7 @@ def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
 
 
 def _joint_invariant(path: Path, prop: Property) -> Explanation | None:
-    """Show the first states of all actors that are not together as they should be."""
+    """Explain the first global state that violates a joint invariant."""
     words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
     states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
     for number, state in states:
@@ -227,7 +230,7 @@ def _joint_invariant(path: Path, prop: Property) -> Explanation | None:
 
 
 def _invariant(path: Path, prop: Property) -> Explanation | None:
-    """Name the first state that is not as it should be, or say what failed there."""
+    """Explain the first actor's state that violates an invariant, or the failure of a handler."""
     words = Wording.of(path)
     name = prop.name.partition(":")[2] or prop.name
     states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
@@ -244,7 +247,7 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
 
 
 def _unended(path: Path, _prop: Property) -> Explanation | None:
-    """Say of each application that has not come to its end what it waits for."""
+    """Explain what each unfinished application waits for."""
     words, system = Wording.of(path), path.system
     waiting = []
     for actor, position in enumerate(path.last.workload):
@@ -256,7 +259,7 @@ def _unended(path: Path, _prop: Property) -> Explanation | None:
 
 
 def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]) -> str | None:
-    """Say which receive of a program keeps it waiting, if one does."""
+    """Return a sentence on the receive that blocks a program, or None."""
     names = {(m.sender, m.number): words.message(m) for m in path.messages}
     inbox = [d.message for s in path.steps for d in s.deliveries if d.actor == actor and d.expected]
     for number, request in enumerate(requests, 1):
@@ -280,4 +283,4 @@ _EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation |
     (What.ENDED, Where.AT_FINAL_STATES): _unended,
     (What.ENDED, Where.FROM_EVERYWHERE_ON): _no_way_back,
 }
-"""What a property judges, and where -> how its violation is explained."""
+"""(what a property judges, where) -> the function that explains its violation."""

@@ -1,4 +1,4 @@
-"""Words for people: actors, messages, packets, states and transitions, the same everywhere."""
+"""Wording of actors, messages, packets, states and transitions, shared by all output."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ from antecede.checker.semantics.values import (
 )
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
-"""(step number, message) -> what is wrong with its delivery there, in two words."""
+"""(step number, message) -> the fault of its delivery, in two words."""
 
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Unicode's categories of characters that are not seen but do something."""
+"""Unicode categories of invisible characters with an effect."""
 
 LABEL = 20
 """The longest label of a packet that has no class name, in characters."""
 
 
 def printable(text: str) -> str:
-    """Return a text from outside on one line, with what could steer a terminal written out."""
+    """Return untrusted text on one line, with control characters escaped."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(repr(c)[1:-1] if unicodedata.category(c) in _HIDDEN else c for c in text)
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return `words` as people list them: a, b and c."""
+    """Return `words` as an enumeration: a, b and c."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def aligned(rows: Sequence[Sequence[str]], side: str = "<") -> str:
-    """Return rows of cells as lines, the cells under each other, moved to one `side` ("<", ">")."""
+    """Return rows of cells as lines with columns aligned to one `side` ("<" or ">")."""
     wides = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(f"{cell:{side}{wide}}" for cell, wide in zip(row, wides, strict=True)).rstrip()
@@ -70,12 +70,12 @@ def aligned(rows: Sequence[Sequence[str]], side: str = "<") -> str:
 
 @frozen
 class Wording:
-    """Speaks about one path, or with `Wording.about` about a system.
+    """The words for one path, or with `Wording.about` for a system.
 
     Attributes:
-        names: of the messages that were causal-sent: those that the spec or its workload gives
-            them, else m1, m2, … in the order of their causal-sends.
-        given: what actors, and maybe messages, are called.
+        names: the names of the messages that were causal-sent: from the spec or its workload, or
+            m1, m2, … in the order of their causal-sends.
+        given: the names of actors, and of messages if the spec has them.
         sent: whether `names` has all messages that were causal-sent.
     """
 
@@ -85,7 +85,7 @@ class Wording:
 
     @classmethod
     def of(cls, path: Path) -> Wording:
-        """Name the actors and messages of `path`."""
+        """Return the wording for `path`."""
         given = path.system.names
         named = {
             message: given.message(message.sender, message.number) or f"m{at}"
@@ -95,7 +95,7 @@ class Wording:
 
     @classmethod
     def about(cls, system: System) -> Wording:
-        """Name the actors of a system, and those messages that have names before any run."""
+        """Return the wording for a system, with the messages that its spec or workload names."""
         return cls({}, system.names, sent=False)
 
     def actor(self, actor: int) -> str:
@@ -103,7 +103,7 @@ class Wording:
         return self.given.actor(actor)
 
     def message(self, message: Message) -> str:
-        """Return a message's name; one that was never causal-sent is described instead."""
+        """Return a message's name, or a description if it was never causal-sent."""
         name = self.names.get(message)
         if name is None and not self.sent:
             name = self.given.message(message.sender, message.number)
@@ -140,7 +140,7 @@ class Wording:
         return text if isinstance(value, Message) else f"{name}={text}"
 
     def transition(self, transition: Transition, message: Message | None) -> str:
-        """Return what triggers a transition, in words; `message` is what is causal-sent."""
+        """Return the trigger of a transition in words; `message` is the message causal-sent."""
         if isinstance(transition, CausalSend):
             assert message is not None
             to = listed([self.actor(d) for d in transition.destinations])
@@ -158,7 +158,7 @@ class Wording:
         return f"{self.actor(transition.dst)} receives {packet} from {src}{stays}"
 
     def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
-        """Return a transition and all it did, in words; `remarks` say what is wrong with it."""
+        """Return a transition and its effects in words; `remarks` has its wrong deliveries."""
         parts = [self.transition(step.transition, step.message)]
         parts += self.deliveries(step, remarks)
         parts += self._sends(step)
@@ -167,7 +167,7 @@ class Wording:
         return ", ".join(parts) + (", and the protocol fails" if failing(step) else wait)
 
     def deliveries(self, step: PathStep, remarks: Remarks) -> list[str]:
-        """Return what was delivered, and what is wrong with it."""
+        """Return the deliveries in words, with their faults."""
         parts = []
         for delivery in step.deliveries:
             remark = remarks.get((step.number, delivery.message))
@@ -186,7 +186,7 @@ class Wording:
         return parts
 
     def label(self, packet: Packet) -> str:
-        """Return a packet in one short word: its class and its message, without other fields."""
+        """Return a short label of a packet: its class and its message, without other fields."""
         message = message_in(packet)
         inner = "" if message is None else self.message(message)
         if stands_for_another(packet) and inner:
@@ -203,9 +203,9 @@ def failing(step: PathStep) -> bool:
 
 
 def waiting(step: PathStep) -> Message | None:
-    """Return the message that this step was about and that stays where it is, or None.
+    """Return the message that the step holds back, or None.
 
-    After a causal-send the message was not network-sent, after a reception it was not delivered.
+    After a causal-send, the message was not network-sent. After a reception, it was not delivered.
     """
     if failing(step):
         return None
@@ -222,7 +222,7 @@ def waiting(step: PathStep) -> Message | None:
 
 
 def pending(state: State, message: Message) -> tuple[int, ...]:
-    """Return where `message` was causal-sent to and not delivered yet."""
+    """Return the destinations where `message` is not delivered yet."""
     if message.sender not in range(len(state.history)):
         return ()
     entries = state.history[message.sender].pending
@@ -230,7 +230,7 @@ def pending(state: State, message: Message) -> tuple[int, ...]:
 
 
 def loop_text(path: Path) -> str:
-    """Return which steps of a path repeat for ever; empty if none do."""
+    """Return a sentence on the steps that repeat for ever; empty if none do."""
     if path.loop is None or not path.repeats:
         return ""
     first, last = path.loop.after + 1, path.length
@@ -240,7 +240,7 @@ def loop_text(path: Path) -> str:
 
 
 def bracket(inside: Sequence[bool]) -> list[tuple[str, str]]:
-    """Return for each line its part of the bracket around those inside, and what is below it."""
+    """Return per line the character of a bracket around the lines inside, and the one below it."""
     found = []
     for at, here in enumerate(inside):
         before = at > 0 and inside[at - 1]
@@ -251,7 +251,7 @@ def bracket(inside: Sequence[bool]) -> list[tuple[str, str]]:
 
 
 def length_text(path: Path) -> str:
-    """Return how long a path is, in words."""
+    """Return the length of a path in words."""
     stem = path.loop.after if path.loop is not None else path.length
     text = counted(stem, "transition")
     return f"{text}, then {path.length - stem} for ever" if path.repeats else text

@@ -1,4 +1,4 @@
-"""What a report says of the search itself: what it reduced, what slowed it, its figures."""
+"""Sentences and tables about the search: reductions, reasons for slowness, statistics."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from antecede.checker.search.result import Result
 
 
 def symmetry_figures(result: Result) -> Mapping[str, Any]:
-    """Return what an engine says of symmetry; nothing if it knows of none."""
+    """Return the statistics on symmetry of an engine; empty if it reports none."""
     found: Mapping[str, Any] = result.statistics.get("symmetry", {})
     return found
 
 
 def plainly_text(result: Result) -> str:
-    """Return why plain Python explored, where the local engine was to."""
+    """Return the reason why the plain engine replaced the local engine, or ""."""
     reason = result.statistics.get("explored_plainly")
     return wrapped(f"  Explored in plain Python: {reason}.", "  ") if reason else ""
 
 
 def symmetry_text(result: Result) -> str:
-    """Return what symmetry did, or why it was off."""
+    """Return the effect of symmetry, or the reason why it was off."""
     symmetry, whole = symmetry_figures(result), result.unreduced
     if not symmetry:
         return ""
@@ -36,7 +36,7 @@ def symmetry_text(result: Result) -> str:
         "actors' names"
     )
     if whole is None or result.stopped_by is not None:
-        # A ratio of what was explored so far says little of the whole.
+        # The ratio of an unfinished search says little about the whole.
         return wrapped(f"{text}.", "  ")
     return wrapped(
         f"{text}: {symmetry['reduction']:.2f} times fewer states; "
@@ -47,7 +47,7 @@ def symmetry_text(result: Result) -> str:
 
 
 def graph_text(result: Result) -> str:
-    """Return on what graph ways back, or cycles, were looked for, where there is one."""
+    """Return a sentence on the graph of the search for cycles or recoverable states, or ""."""
     if cycles := result.statistics.get("cycles"):
         return (
             f"  Cycles were looked for among {counted(cycles['states'], 'state')} and "
@@ -70,7 +70,7 @@ def graph_text(result: Result) -> str:
 
 
 def rounds_on_spark_text(result: Result) -> str:
-    """Say that Spark had nothing to do, where it was asked for and levels were too small for it."""
+    """Return a note that all levels were too small for Spark, if `--engine spark` was asked for."""
     found = result.statistics
     if found.get("rounds_on_spark", 1):
         return ""
@@ -83,7 +83,7 @@ def rounds_on_spark_text(result: Result) -> str:
 
 
 def statistics_text(result: Result) -> str:
-    """Return what the engine says of its work: transitions by kind, memory, tables, depths."""
+    """Return the statistics of the engine: transitions by kind, memory, tables, depths."""
     found = dict(result.statistics)
     parts = []
     if kinds := found.pop("transitions", None):
@@ -117,7 +117,7 @@ def statistics_text(result: Result) -> str:
 
 
 def rounds_text(rounds: Sequence[Mapping[str, Any]]) -> str:
-    """Return the rounds on a cluster as a table."""
+    """Return a table of the rounds on a cluster."""
     names = list(rounds[0])
     cells = [[name.replace("_", " ") for name in names]]
     cells += [[_figure(found[name]) for name in names] for found in rounds]
@@ -131,7 +131,7 @@ def _figure(value: Any) -> str:
 
 
 def slowness_text(result: Result) -> str:
-    """Return why a search was slow, if that is the protocol's doing."""
+    """Return the reason why a search was slow, if the protocol causes it."""
     found = result.statistics
     spent, calls = found.get("python_seconds", 0.0), found.get("protocol_calls", 0)
     if result.seconds < 2 or spent < result.seconds / 2:
@@ -145,6 +145,6 @@ def slowness_text(result: Result) -> str:
 
 
 def checkpoint_text(result: Result) -> str:
-    """Return why the last checkpoint is missing, if it is."""
+    """Return the reason why the last checkpoint is missing, if it is."""
     problem = (result.statistics.get("checkpoints") or {}).get("problem")
     return wrapped(f"  The last checkpoint was not written: {problem}.", "  ") if problem else ""

@@ -1,4 +1,4 @@
-"""Text as a terminal, or a page of 80 columns, can show it: lines, numbers, colours."""
+"""Text for terminals and pages of 80 columns: line breaks, numbers, colours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH = 80
 
 
 SHORTEST = 0.001
-"""The shortest time in seconds from which a speed is told."""
+"""The shortest time, in seconds, for which a rate is reported."""
 
 
 COLOURS = {
@@ -19,7 +19,7 @@ COLOURS = {
     **dict.fromkeys(("VIOLATED", "FAILED", "NOT AS EXPECTED", "REFUTED", "ERROR", "Error"), "red"),
     **dict.fromkeys(("INCOMPLETE", "VACUOUS", "UNKNOWN", "UNDECIDED"), "yellow"),
 }
-"""Word for a verdict -> its colour on a terminal; the word alone says as much."""
+"""Word for a verdict -> its colour on a terminal. The colour adds no information."""
 
 
 VERDICTS = re.compile(
@@ -40,10 +40,10 @@ _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2
 
 
 def for_stream(text: str, stream: TextIO) -> str:
-    """Return `text` as `stream` can show it.
+    """Return `text` in a form that `stream` can show.
 
-    Boxes are drawn in plain ASCII where the encoding of the stream lacks box characters. Characters
-    that could steer a terminal are written out, wherever they come from.
+    Boxes are drawn in plain ASCII if the encoding of the stream lacks box characters. Control
+    characters are escaped.
     """
     text = _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
     encoding = getattr(stream, "encoding", None) or "ascii"
@@ -58,7 +58,7 @@ def for_stream(text: str, stream: TextIO) -> str:
 def fitted(text: str, wide: int) -> str:
     """Return `text` for a terminal of `wide` columns: broken at spaces, never within a number.
 
-    What is drawn stays as it is, for it would be no picture any more.
+    Diagrams stay unchanged, because line breaks would destroy them.
     """
     return "\n".join(
         line if len(line) <= wide or _DRAWN.search(line) else _folded(line, wide)
@@ -67,7 +67,7 @@ def fitted(text: str, wide: int) -> str:
 
 
 def _folded(line: str, wide: int) -> str:
-    """Return a line in several, the others further to the right than the first."""
+    """Return a line broken into several lines; all except the first are indented further."""
     indent = line[: len(line) - len(line.lstrip())]
     return textwrap.fill(
         line.strip(),
@@ -85,7 +85,7 @@ def memory(size: int) -> str:
 
 
 def rate(states: int, seconds: float) -> str:
-    """Return states per second; none for a time too short to tell."""
+    """Return states per second in words; empty if the time is shorter than SHORTEST."""
     return f"{states / seconds:,.0f}" if seconds >= SHORTEST else "-"
 
 
@@ -101,7 +101,7 @@ def elapsed(seconds: float) -> str:
 
 
 def wrapped(text: str, indent: str = "", wide: int = WIDTH) -> str:
-    """Return a paragraph in lines of at most `wide` columns; `indent` starts all but the first."""
+    """Return a paragraph in lines of at most `wide` columns; `indent` precedes later lines."""
     return textwrap.fill(
         text, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

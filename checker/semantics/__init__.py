@@ -1,1 +1,1 @@
-"""What can happen and what is violated, in plain Python: the judge of every faster engine."""
+"""Transitions and the judgement of properties in plain Python: the reference for all engines."""

@@ -1,9 +1,9 @@
-"""Handlers that fail, as something that a run shows.
+"""Shortest runs to a handler or predicate that fails.
 
-A handler that raises, or returns what cannot be used, ends a search at once. To find out how it
-comes to that, the system is replaced by a *deferring* one: there the failing transition is taken,
-and leads to a state with a mark in place of the actor's state. A transition to a state that a
-predicate cannot judge leads to such a mark, too. The mark violates a property, so that every search
+A handler that raises, or returns an unusable value, ends a search at once. To find a run that leads
+there, the search is repeated on a *deferring* system. In that system the failing transition is
+taken, and it leads to a state with a mark in place of the actor's state. A transition to a state
+that a predicate cannot judge also leads to a mark. The mark violates a property. So every search
 finds the shortest run to it, and that run is replayed, drawn and saved like any other.
 """
 
@@ -35,7 +35,7 @@ FAILURES = {
     HANDLER_RETURNS: "no handler raises or returns what cannot be used",
     PREDICATE_RETURNS: "no invariant or witness raises",
 }
-"""What a protocol that fails violates."""
+"""Names and summaries of the properties that a failing protocol violates."""
 
 
 S = TypeVar("S", Step, Step | None)
@@ -43,11 +43,11 @@ S = TypeVar("S", Step, Step | None)
 
 @frozen
 class Raised:
-    """Stands in for an actor's state where the protocol failed.
+    """The mark that replaces an actor's state after a failure.
 
     Attributes:
         violates: one of FAILURES.
-        error: what went wrong.
+        error: the error's message, or "" in a search.
     """
 
     violates: str
@@ -55,13 +55,13 @@ class Raised:
 
 
 def guarded(protocol: Protocol, prop: Property) -> Property:
-    """Return a property whose predicate on states, if it raises, is named with its arguments."""
+    """Return `prop` with a predicate on states whose errors name it and its arguments."""
 
     def judging(predicate: Predicate) -> Predicate:
         kind, _, name = prop.name.rpartition(":")
         title = f"{kind} {name!r}"
 
-        @wraps(predicate)  # who draws or cites it finds its lines
+        @wraps(predicate)  # drawings and citations need its source lines
         def judged(state: LocalState) -> bool:
             return bool(called(protocol, name, predicate, (state,), title))
 
@@ -71,12 +71,12 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
 
 
 def deferring(system: System, *, told: bool = False) -> System:
-    """Return a system that goes on where a handler of `system` fails, and shows that it did.
+    """Return a system that reaches a mark where a handler or a predicate of `system` fails.
 
     Args:
         system: the system whose handlers, or predicates on states, may fail.
-        told: whether marks say what went wrong. In a search they do not, for the words name actors,
-            and states that differ in names alone would then differ in the words, too.
+        told: whether marks include the error's message. In a search they do not. The message names
+            actors, so it would tell states apart that differ only by a renaming of actors.
     """
     return evolve(
         system.with_states_as_they_are(),  # a normal form knows no marks
@@ -90,7 +90,7 @@ class PredicatesReturn:
     """The predicate of PREDICATE_RETURNS on the states of all actors.
 
     Attributes:
-        joint: properties whose predicates are asked about all actors' states at once.
+        joint: the properties whose predicates take the states of all actors.
     """
 
     joint: tuple[Property, ...]
@@ -100,7 +100,7 @@ class PredicatesReturn:
         return self.error(states) is None
 
     def error(self, states: tuple[Any, ...]) -> str | None:
-        """Return what a predicate raises, or None."""
+        """Return the message of the first predicate that raises, or None."""
         failure = failure_in(states)
         if failure is not None:
             return failure.error if failure.violates == PREDICATE_RETURNS else None
@@ -126,12 +126,12 @@ def failure_property(name: str) -> Property:
 
 
 def only_failures(system: System) -> System:
-    """Return the deferring system in which nothing is judged but whether the protocol fails."""
+    """Return the deferring system with FAILURES as its only properties."""
     return evolve(deferring(system), properties=_failures(system))
 
 
 def failure_in(states: tuple[Any, ...]) -> Raised | None:
-    """Return what went wrong where a run on a deferring system ends, or None."""
+    """Return the first mark among the states of all actors, or None."""
     return next((state for state in states if isinstance(state, Raised)), None)
 
 
@@ -172,12 +172,12 @@ class _Deferring:
         )
 
     def _start(self, actor: int) -> Step:
-        """Return an actor's initial state, if its packets that are in flight then can be used."""
+        """Return an actor's initial state, after a check of its packets in flight at the start."""
         self.system.handlers.in_flight(actor)
         return Step(self.system.handlers.initial(actor))
 
     def _in_flight(self, actor: int, _actors: int) -> tuple[tuple[int, Any], ...]:
-        """Return what is in flight from an actor at the start: nothing if that fails."""
+        """Return the packets in flight from an actor at the start; none if the handler fails."""
         try:
             return self.system.handlers.in_flight(actor)
         except ProtocolError:
@@ -197,7 +197,7 @@ class _Deferring:
         return step
 
     def _unjudged(self, state: Any) -> str | None:
-        """Return what a predicate on states raises, or None."""
+        """Return the message of the first predicate on states that raises, or None."""
         return next(filter(None, (_error_in(p, state) for p in self.system.properties)), None)
 
 
@@ -218,7 +218,7 @@ def _error_in(prop: Property, state: Any) -> str | None:
 
 
 def _raised_by(prop: Property, thing: Any) -> str | None:
-    """Return what the predicate of `prop` raises about one thing, or None."""
+    """Return the message that the predicate of `prop` raises about `thing`, or None."""
     try:
         prop.predicate(thing)
     except HandlerError as error:
@@ -227,7 +227,7 @@ def _raised_by(prop: Property, thing: Any) -> str | None:
 
 
 def _tolerant(prop: Property) -> Property:
-    """Return `prop` with nothing to say about marks."""
+    """Return `prop` so that marks neither violate nor satisfy it."""
 
     def but_raised(state: Any) -> bool:
         return not prop.sought if isinstance(state, Raised) else prop.predicate(state)

@@ -1,9 +1,9 @@
-"""How a protocol's functions are called: the one place where the user's code runs.
+"""Calls of a protocol's functions. The user's code runs here and nowhere else.
 
-Whatever goes wrong in there is the protocol's error, with what was called and how: an exception
-(any but a KeyboardInterrupt, which is the person's), a result that is no result, a value that
-cannot be part of a state, the end of the process. Every engine calls through here, so that they
-agree on what a protocol may do.
+A failing call raises a `HandlerError` that names the function and its arguments. A call fails if it
+raises an exception other than KeyboardInterrupt, returns something that is not a result, returns a
+value that cannot be part of a state, or ends the process. Every engine calls through this module,
+so they all accept the same protocols.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _OURS = str(Path(__file__).parent.parent)
 Args: TypeAlias = tuple[object, ...]
 
 LONG = 1.0
-"""Seconds after which a call that is interrupted is named."""
+"""If an interrupted call took longer than this, in seconds, the message names it."""
 
 
 @define(eq=False)
 class _Call:
-    """A call of a protocol's function that is under way; not frozen, for there are millions."""
+    """A call of a protocol's function in progress; not frozen, because millions are created."""
 
     protocol: Protocol
     name: str
@@ -42,25 +42,25 @@ class _Call:
 
     @property
     def what(self) -> str:
-        """The function and its protocol."""
+        """The name of the function and of its protocol."""
         return f"{self.title or self.name} of protocol {self.protocol.name!r}"
 
     def __str__(self) -> str:
-        """Return the call as a person would write it."""
+        """Return the call as Python source."""
         return f"{self.name}({', '.join(map(repr, self.args))})"
 
 
 _under_way: list[_Call] = []
-"""The calls under way, the innermost last; the checker calls handlers on one thread."""
+"""The calls in progress, the innermost last; the checker calls handlers on one thread."""
 
 
 @frozen(eq=False)
 class CheckedHandlers:
-    """A protocol's handlers for one system, with all that is checked of what they return.
+    """A protocol's handlers for one system, with checks of their results.
 
     Attributes:
-        protocol: the protocol whose handlers they are.
-        actors: how many there are.
+        protocol: the protocol.
+        actors: the number of actors.
         values: the states, packets and messages met so far.
 
     Every method raises HandlerError if the handler raised or returned something unusable.
@@ -92,19 +92,19 @@ class CheckedHandlers:
         return self._checked("receive", args, step)
 
     def timeout(self, state: LocalState) -> Step | None:
-        """Let the periodic part run; None if it does nothing."""
+        """Run the timeout of the protocol; None if it does nothing."""
         assert self.protocol.timeout is not None
         step = called(self.protocol, "timeout", self.protocol.timeout, (state,))
         return None if step is None else self._checked("timeout", (state,), step)
 
     def action(self, name: str, state: LocalState) -> Step | None:
-        """Let an actor take an action of its own; None where it is not enabled."""
+        """Run an action of the protocol; None if it is not enabled."""
         title, action = f"action {name!r}", self.protocol.actions[name]
         step = called(self.protocol, name, action, (state,), title)
         return None if step is None else self._checked(name, (state,), step, title)
 
     def in_flight(self, actor: int) -> tuple[tuple[int, Packet], ...]:
-        """Return what is on its way from an actor at the start, as (destination, packet) pairs."""
+        """Return the (destination, packet) pairs in flight from an actor at the start."""
         if self.protocol.in_flight is None:
             return ()
         args = (actor, self.actors)
@@ -118,7 +118,7 @@ class CheckedHandlers:
             raise self._unusable("in_flight", args, error) from None
 
     def _checked(self, name: str, args: Args, step: Any, title: str | None = None) -> Step:
-        """Return the step with each value as it was first met."""
+        """Return the step, with each value replaced by the equal value that was met first."""
         fault = _fault(step, self.actors)
         if fault is not None:
             raise self._returned(name, args, fault, title)
@@ -151,18 +151,18 @@ def called(
     args: Args,
     title: str | None = None,
 ) -> Any:
-    """Call a protocol's function; what it prints goes to standard error.
+    """Call a protocol's function, with its standard output redirected to standard error.
 
     Args:
-        protocol: the protocol whose function it is.
+        protocol: the protocol that the function belongs to.
         name: the function's name, for errors.
-        function: what is called.
-        args: what it is called with.
-        title: what the function is, where its name does not say so.
+        function: the function.
+        args: its positional arguments.
+        title: a description of the function for errors; by default its name.
 
     Raises:
-        HandlerError: it raised.
-        KeyboardInterrupt: the end is wanted; if the call took long, a note says which it was.
+        HandlerError: the function raised.
+        KeyboardInterrupt: the user interrupted; if the call took long, a note names it.
     """
     call = _Call(protocol, name, args, time.monotonic(), title)
     _under_way.append(call)
@@ -193,7 +193,7 @@ def _raised(call: _Call, error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """Return where the user's code raised: the last line that is not the checker's."""
+    """Return the last line of the traceback that is outside the checker."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith(_OURS + os.sep)]
     if not theirs:
@@ -202,7 +202,7 @@ def _line(error: BaseException) -> str:
 
 
 def _fault(step: Any, actors: int) -> str | None:
-    """Return what is wrong with a handler's result, in its writer's words, or None."""
+    """Return a description of the fault in a handler's result, or None if it has none."""
     if not isinstance(step, Step):
         hint = ", Step(state) where nothing happens" if step is None else ""
         return f"{step!r}; it must return a Step{hint}"
@@ -210,7 +210,7 @@ def _fault(step: Any, actors: int) -> str | None:
 
 
 def _fault_of_contents(sends: Any) -> str | None:
-    """Return which of the packets that are in flight at the start cannot be."""
+    """Return a description of the first packet that cannot be in flight at the start, or None."""
     for _, packet in sends:
         if (message := message_in(packet)) is not None:
             return f"{packet!r}, which holds {message!r}; nobody has causal-sent it at the start"
@@ -253,7 +253,7 @@ _exit_process = os._exit
 
 
 def _exit(status: int) -> Any:
-    """End the process, unless it is a protocol's function that wants to."""
+    """End the process, but raise if a protocol's function is the caller."""
     ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("antecede.checker.")
     if _under_way and not ours and threading.current_thread() is threading.main_thread():
         raise SystemExit(f"os._exit({status})")
@@ -261,10 +261,9 @@ def _exit(status: int) -> Any:
 
 
 def keep_running() -> None:
-    """Let `os._exit` in a protocol's function be an error of that function.
+    """Make `os._exit` in a protocol's function an error of that function.
 
-    A process that ends so leaves with the exit code of its choice and says nothing. What ends it
-    from outside of Python (a signal, a crash of the interpreter) never looks like success: the exit
-    code is not 0.
+    Otherwise the process would end silently, with an exit code chosen by the function. A signal or
+    a crash of the interpreter needs no such care, because its exit code is not 0.
     """
     os._exit = _exit

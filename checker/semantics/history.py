@@ -1,14 +1,14 @@
 """The causality oracle: the ghost record of causal-sends and deliveries that only the checker sees.
 
-Happens-before is between application events, causal-send and deliver (Almeida, section 4.1). The
-record is kept per actor: a `Ghost` holds what its actor causally knows and which of its own
-messages are still undelivered. Three encodings say how much of the past is remembered; all of them
-judge causal delivery exactly:
+Happens-before is a relation between application events, causal-send and deliver (Almeida, section
+4.1). The record is kept per actor: a `Ghost` holds its actor's causal knowledge and its actor's
+undelivered messages. Three encodings record different amounts of the past. All of them judge causal
+delivery exactly:
 
 * `clocks`: vector clocks (Mattern 1989, Fidge 1988) of actors, stamps of undelivered messages;
 * `full`: in addition the stamps of all messages and each actor's delivery sequence;
-* `knowledge`: only which undelivered messages lie in an actor's or a message's causal past, as bit
-  masks. The quotient of `clocks` by what can never matter again.
+* `knowledge`: only the undelivered messages in the causal past of each actor and message, as bit
+  masks. It is the quotient of `clocks` that forgets delivered messages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from antecede.checker.errors import unknown
 from antecede.checker.model import Delivery, Message, with_item
 
 Stamp: TypeAlias = Any
-"""What a message carries for the oracle: a vector clock, or a mask of messages that precede it."""
+"""The causal past of a message: a vector clock, or a mask of the messages that precede it."""
 
 
 @frozen
@@ -34,7 +34,7 @@ class Pending:
         message: the message.
         remaining: the destinations where it was not delivered yet.
         stamp: its vector clock, or the mask of undelivered messages that happened before it; None
-            as long as its network-send is awaited.
+            before its network-send, if clocks are taken there.
         overtaken: the destinations where a later message of the same sender was delivered; kept
             only when a property needs it.
     """
@@ -52,8 +52,8 @@ class Ghost:
     Attributes:
         knows: its vector clock, or the mask of undelivered messages in its causal past.
         pending: its own messages that are not delivered everywhere, by number.
-        heard: the part of its knowledge about self-addressed messages that came by delivery, as
-            far as they are undelivered (a number, or a mask); 0 unless the workload has self sends.
+        heard: its knowledge about undelivered messages to itself, as far as it came from deliveries
+            (a number, or a mask); 0 unless the workload has self-sends.
         stamps: `full` only: (number, stamp) of all its messages, in the order of their events.
         delivered: `full` only: (sender, stamp) in delivery order.
     """
@@ -67,7 +67,7 @@ class Ghost:
 
 @frozen
 class Taken:
-    """A message as it leaves its sender's `pending` for one destination."""
+    """The result of a message leaving its sender's `pending` for one destination."""
 
     ghost: Ghost
     stamp: Stamp
@@ -84,8 +84,8 @@ class Oracle:
         name: `knowledge`, `clocks` or `full`.
         initial: actor -> ghost.
         causal_send: (ghost, message) -> ghost of the sender.
-        network_send: the same, at the first network-send of a message; None where the clock is
-            taken at the causal-send.
+        network_send: (ghost, message) -> ghost of the sender at the first network-send of the
+            message; None if the clock is taken at the causal-send.
         take: (ghost of the sender, message, destination) -> Taken, or None if the message is not
             expected there.
         join: (ghost of the receiver, receiver, message, stamp) -> (ghost, known).
@@ -93,8 +93,8 @@ class Oracle:
             the encoding never forgets.
         number: (ghost of the sender, whether this message is the marked one) -> the number that the
             message gets; None where messages are counted. See `checker.semantics.marked`.
-        trim: (ghost of a receiver once the delivery is done) -> ghost without what cannot matter
-            any more; None where there is no such thing.
+        trim: (ghost of a receiver once the delivery is done) -> ghost without knowledge that can no
+            longer matter; None if the encoding has none.
     """
 
     name: str
@@ -134,11 +134,11 @@ def oracle_named(
 
     Args:
         name: one of HISTORIES.
-        actors: how many there are.
-        most: the greatest number of messages one actor sends.
-        self_sends: some message may be addressed to its own sender.
-        track_order: record which messages were overtaken on their channel.
-        clock_at: one of CLOCK_AT; which event of a message happens before others.
+        actors: the number of actors.
+        most: the greatest number of messages that one actor sends.
+        self_sends: whether a message may be addressed to its own sender.
+        track_order: whether to record which messages were overtaken on their channel.
+        clock_at: one of CLOCK_AT: the event of a message that happens-before relates.
 
     Raises:
         InputError: there is no such encoding.
@@ -156,12 +156,12 @@ def oracle_named(
 
 
 def _registered(ghost: Ghost, message: Message) -> Ghost:
-    """Let a message be pending before its event happens."""
+    """Return the ghost with `message` pending and without a stamp."""
     return evolve(ghost, pending=(*ghost.pending, Pending(message, message.destinations, None)))
 
 
 def _at_network(oracle: Oracle) -> Oracle:
-    """Return an encoding where what `oracle` does at a causal-send is done at the network-send."""
+    """Return `oracle` with the effect of its causal-sends moved to the network-send."""
 
     def network_send(ghost: Ghost, message: Message) -> Ghost:
         place = next((k for k, p in enumerate(ghost.pending) if p.message == message), None)
@@ -178,7 +178,10 @@ def _at_network(oracle: Oracle) -> Oracle:
 def network_send(
     oracle: Oracle, ghosts: tuple[Ghost, ...], actor: int, message: Message
 ) -> tuple[Ghost, ...]:
-    """Record that `actor` sends, or delivers, a message that may be its own and unsent so far."""
+    """Record the network-send of a message of `actor`, unless it is recorded already.
+
+    It is also called for deliveries, because an actor may deliver its own message before sending.
+    """
     if oracle.network_send is None or message.sender != actor:
         return ghosts
     return with_item(ghosts, actor, oracle.network_send(ghosts[actor], message))
@@ -189,7 +192,7 @@ def deliver(
 ) -> tuple[tuple[Ghost, ...], Delivery]:
     """Record the delivery of `message` at `actor` and judge it.
 
-    A delivery that is not expected is judged as such and leaves the history as it was.
+    An unexpected delivery leaves the history unchanged.
     """
     taken = None
     if 0 <= message.sender < len(ghosts):
@@ -238,7 +241,7 @@ def _marked_overtaken(entry: Pending, destination: int) -> Pending:
 
 
 def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> Oracle:
-    """Return `clocks`, or `full` where it also records the past."""
+    """Return the encoding `clocks`, or `full` if `full` is true."""
 
     def initial(_actor: int) -> Ghost:
         return Ghost(knows=(0,) * actors)
@@ -272,9 +275,9 @@ def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> 
 
 
 def _told_only(ghost: Ghost) -> Ghost:
-    """Forget of what an actor heard of itself all but the last message that it still awaits.
+    """Reduce `heard` to the last undelivered message to itself that the actor heard of.
 
-    Messages that it sends from now on are not among those that it heard of.
+    Nothing that the actor has heard depends on messages that it sends from now on.
     """
     awaited = (
         entry.stamp[entry.message.sender]
@@ -285,7 +288,7 @@ def _told_only(ghost: Ghost) -> Ghost:
 
 
 def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
-    """Return `knowledge`: sets of undelivered (message, destination) pairs as bit masks."""
+    """Return the encoding `knowledge`: sets of undelivered (message, destination) as bit masks."""
 
     def bit(message: Message, destination: int) -> int:
         return 1 << ((message.sender * most + message.number - 1) * actors + destination)
@@ -313,7 +316,7 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
         taken = _taken(ghost, message, destination, track_order=track_order)
         if taken is None:
             return None
-        # Whoever delivers m knows of m itself, so of its copies still under way elsewhere.
+        # An actor that delivers m knows of m, so also of its copies in flight to other actors.
         others = next((p.remaining for p in taken.ghost.pending if p.message == message), ())
         return evolve(taken, stamp=taken.stamp | bits(message, others))
 

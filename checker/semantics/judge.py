@@ -1,8 +1,8 @@
-"""Whether something is violated: everybody who has to know asks here.
+"""The evaluation of properties that all engines and tools share.
 
-That is to say the searches in plain Python and the tables of the compiled engines, replayed paths,
-the explore page and the graph of states. A property is *shown* by what violates it or, if it is
-sought, by what is looked for.
+The searches in plain Python, the tables of the compiled engines, replayed paths, the explore page
+and the graph of states call these functions. A state or delivery *shows* a property if it violates
+the property or, for a property that is sought (a witness), if it satisfies the predicate.
 """
 
 from __future__ import annotations
@@ -39,14 +39,17 @@ _SOMEWHERE = Where.SOMEWHERE
 
 
 def shown(prop: Property, things: Iterable[Any]) -> bool:
-    """Return whether the things of one place, such as all actors' states, show `prop`."""
+    """Return whether some of the things, such as the states of all actors, show `prop`."""
     if prop.where is _SOMEWHERE:
         return any(map(prop.predicate, things))
     return all(map(prop.predicate, things)) is prop.sought
 
 
 def things(system: System, prop: Property, state: State) -> Iterable[Any]:
-    """Return what `prop` judges of what is left to do in a state, by actor."""
+    """Return per actor its undelivered messages, or whether its application has ended.
+
+    These are the arguments of the predicate of `prop`.
+    """
     actors = range(system.actors)
     if prop.what is What.UNDELIVERED:
         return (undelivered(state, i) for i in actors)
@@ -68,60 +71,60 @@ def in_deliveries(prop: Property, deliveries: Iterable[Delivery | Glimpse]) -> b
 
 
 def in_state(prop: Property, state: State) -> bool:
-    """Return whether a state shows `prop`, whatever happens before and after it."""
+    """Return whether a state by itself shows `prop`."""
     if prop.what is _STATE:
         return shown(prop, state.actors)
     return prop.what is _STATES and shown(prop, (state.actors,))
 
 
 def at_end(system: System, prop: Property, state: State) -> bool:
-    """Return whether a state shows `prop` because it is final, as the caller knows it to be."""
+    """Return whether a state that the caller knows to be final shows `prop`."""
     return prop.where in ENDS and shown(prop, things(system, prop, state))
 
 
 def as_wanted(system: System, prop: Property, state: State) -> bool:
-    """Return whether a state is one of those that `prop` says must stay within reach."""
+    """Return whether a state satisfies the predicate of `prop`, which must stay reachable."""
     return all(map(prop.predicate, things(system, prop, state)))
 
 
-# What is wrong with a delivery
+# Faults of deliveries
 
 
 class Unknown(Exception):
-    """A predicate asks what is not known of a delivery."""
+    """A predicate asks for an attribute that a `Glimpse` lacks."""
 
 
 class Glimpse:
-    """A delivery of which only some attributes are known; to ask for another one raises Unknown."""
+    """A delivery with only some attributes. Access to any other attribute raises Unknown."""
 
     def __init__(self, **known: bool) -> None:
-        """Know these attributes of it."""
+        """Set the attributes that are known."""
         self.__dict__.update(known)
 
     def __getattr__(self, name: str) -> Any:
-        """Say that it is not known."""
+        """Raise Unknown."""
         raise Unknown(name)
 
 
 def looks_at_order(prop: Property) -> bool:
-    """Return whether the history must tell which messages were overtaken.
+    """Return whether the history must record overtaken messages for `prop`.
 
-    It must where the predicate asks, or may ask, for that: as a pure function it does so for some
-    delivery of which it knows the rest, or else never.
+    It must if the predicate can ask for `overtaken`. A pure predicate that can do so does it for
+    some combination of the other attributes, so it is called with all of them.
     """
     return _asks_beyond(prop, "expected", "known")
 
 
 def looks_at_message(prop: Property) -> bool:
-    """Return whether the predicate asks which message is delivered, or where.
+    """Return whether the predicate can ask for the message or the actor of a delivery.
 
-    The tables of the compiled engines do not know that.
+    The tables of the compiled engines record neither.
     """
     return _asks_beyond(prop, "expected", "known", "overtaken")
 
 
 def _asks_beyond(prop: Property, *known: str) -> bool:
-    """Return whether the predicate asks more of some delivery than these attributes."""
+    """Return whether the predicate asks some delivery for an attribute beyond `known`."""
     try:
         for values in product((False, True), repeat=len(known)):
             in_deliveries(prop, (Glimpse(**dict(zip(known, values, strict=True))),))
@@ -131,7 +134,7 @@ def _asks_beyond(prop: Property, *known: str) -> bool:
 
 
 class Fault(Enum):
-    """What a property minds about a delivery; the value is the name of the attribute."""
+    """A fault of a delivery. The value is the name of the attribute of `Delivery`."""
 
     UNEXPECTED = "expected"
     KNOWN = "known"
@@ -142,9 +145,9 @@ _RIGHT: Mapping[Fault, bool] = {Fault.UNEXPECTED: True, Fault.KNOWN: False, Faul
 
 
 def fault_of(prop: Property, delivery: Delivery) -> Fault | None:
-    """Return the last fault that has to be mended before a delivery respects `prop`.
+    """Return the last fault that has to be removed before a delivery respects `prop`.
 
-    None says that no fault is what the property minds, but which message it is, or where.
+    None means that the property objects to the message or to the actor, and to no fault.
     """
     for fault, right in _RIGHT.items():
         if getattr(delivery, fault.value) is not right:
@@ -159,19 +162,20 @@ def fault_of(prop: Property, delivery: Delivery) -> Fault | None:
 
 
 def obliged(transitions: Iterable[Transition]) -> set[Transition]:
-    """Return those that fairness speaks of: receptions and timeouts, not the application's."""
+    """Return the transitions that fairness covers: those that the application does not choose."""
     return {t for t in transitions if isinstance(t, (Receive, Timeout, Internal))}
 
 
 def refused(
     offered: Sequence[AbstractSet[_Step]], taken: Iterable[_Step], *, strong: bool
 ) -> AbstractSet[_Step]:
-    """Return what a run that goes round for ever treats unfairly.
+    """Return the transitions that a run repeating a cycle for ever treats unfairly.
 
     Args:
-        offered: what fairness speaks of among the enabled transitions of each state on the way.
-        taken: the transitions that are taken. Numbers may stand for transitions.
-        strong: what is enabled in some state must be taken, not only what is enabled in all.
+        offered: per state of the cycle, the enabled transitions that fairness covers.
+        taken: the transitions of the cycle. Numbers may stand for transitions.
+        strong: whether a transition that is enabled in some state of the cycle must be taken;
+            otherwise only a transition that is enabled in all of them must.
     """
     owed = set[_Step]().union(*offered) if strong else set(offered[0]).intersection(*offered)
     return owed - set(taken)

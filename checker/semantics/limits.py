@@ -1,8 +1,8 @@
-"""Limits on what an actor keeps, under which an infinite graph of states becomes finite.
+"""Bounds on measures of an actor's state. They can make an infinite state graph finite.
 
-A protocol declares measures of its own state, such as how long a queue is. A search that is given a
-limit does not go on from a state in which the measure of some actor reaches it; so it never says
-that anything holds, but what it finds within the limit is true, and so is the run to the limit.
+A protocol declares measures of its state, such as the length of a queue. A search with a limit does
+not expand a state where some actor's measure reaches the limit. So it never concludes that a
+property holds. Violations within the limit are real, and so is the run that reaches the limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from antecede.checker.settings import shown, whole_number
 
 
 def held(state: LocalState) -> int:
-    """Return how many messages are in an actor's state."""
+    """Return the number of messages in an actor's state."""
     return sum(1 for _ in messages_in(state))
 
 
@@ -41,10 +41,10 @@ class Limit:
     """A bound on one measure of every actor's state.
 
     Attributes:
-        name: the measure's.
-        bound: a state in which some actor's measure is so great is not expanded.
+        name: the name of the measure.
+        bound: the measure at which a state is no longer expanded.
         measure: an actor's state -> its measure.
-        known: what was measured so far.
+        known: a cache: state -> measure.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Limit:
 
     @property
     def text(self) -> str:
-        """How the limit is asked for."""
+        """The limit as `--bound` takes it, such as `mode=3`."""
         return f"{self.name}={self.bound}"
 
     def of(self, state: LocalState) -> int:
@@ -74,10 +74,12 @@ def reached(limits: Iterable[Limit], state: State) -> Limit | None:
 
 
 def limits_from(texts: Iterable[str], protocol: Protocol) -> tuple[Limit, ...]:
-    """Return the limits that texts such as `mode=3` ask for; of two on one measure, the last.
+    """Return the limits that texts such as `mode=3` describe.
+
+    If two limits are on the same measure, the last one counts.
 
     Raises:
-        InputError: the text is none, or the protocol has no such measure; names the choices.
+        InputError: a text is not a limit, or the protocol has no such measure; names the choices.
     """
     found = dict[str, Limit]()
     for text in texts:
@@ -100,7 +102,7 @@ def _limit(text: str, protocol: Protocol) -> Limit:
 
 
 def _measuring(protocol: Protocol, name: str) -> Measure:
-    """Return a measure that names itself if it fails."""
+    """Return a measure of the protocol. Its errors name it."""
     measure = {**COMMON, **protocol.measures}[name]
 
     def measured(state: LocalState) -> int:

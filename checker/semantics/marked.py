@@ -1,18 +1,18 @@
 """The history `marked`: one message is followed, all others are anonymous.
 
 Clocks and masks grow with the number of messages. To judge causal delivery it suffices to follow
-one message, the marked one, if it may be any: some causal-send is chosen, freely and once, and
-every choice is explored. The other messages carry no number of their own, only whether they were
-causal-sent by an actor who knew of the marked one: such a message is *tainted*. The number of a
-`Message` says which it is, so that a packet carries it to its delivery; to a protocol messages are
-opaque. Causal delivery is violated exactly when the marked message is delivered where a tainted one
-was delivered before (in another run every other message is the marked one).
+one message, the marked one. In each run one causal-send is chosen, and every choice is explored.
+The other messages have no number of their own. They only record whether their sender knew of the
+marked message: such a message is *tainted*. The kind of a message is encoded in its number, so a
+packet carries it to its delivery. Protocols do not look at it, because messages are opaque to them.
+Causal delivery is violated exactly when the marked message is delivered at an actor that delivered
+a tainted message before. Every other message is the marked one in some other run.
 
 The record is finite for runs of any length, as long as finitely many messages are undelivered.
 
 Some networks store equal packets as one (`Network.merges`). There a new message gets the first
-number of its kind that no equal message in the state has, so that two messages never become one
-packet. A number is free again once its message is delivered and nobody keeps it or sends it.
+number of its kind that no equal message in the state has. So two messages never become one packet.
+A number is free again once its message is delivered and no actor or packet holds it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from antecede.checker.semantics.history import Ghost, Oracle, Pending, Stamp, Ta
 from antecede.checker.semantics.values import contains
 
 KINDS = ANONYMOUS, MARKED, TAINTED = range(3)
-"""The kinds of messages, and their numbers where equal packets are several.
+"""The kinds of messages, and their numbers on a network that counts equal packets separately.
 
-Elsewhere a message of a kind has the number of the kind plus a multiple of `len(KINDS)`.
+On a network that merges equal packets, the number is the kind plus a multiple of `len(KINDS)`.
 """
 
 
 def kind_of(message: Message) -> int:
-    """Return which of KINDS a message is."""
+    """Return the kind of a message: one of KINDS."""
     return message.number % len(KINDS)
 
 
 def told_apart(message: Message, state: State) -> Message:
-    """Return a new message under the first number of its kind that tells it from all in a state."""
+    """Return a new message with the first number of its kind that is free in a state."""
     while contains(state, message):
         message = evolve(message, number=message.number + len(KINDS))
     return message
@@ -47,7 +47,7 @@ def number_of(ghost: Ghost, marked: bool) -> int:
 
     Args:
         ghost: the sender's; `knows` is 1 if it knows of the marked message.
-        marked: this causal-send is the chosen one.
+        marked: whether the next message is the marked one.
     """
     if marked:
         return MARKED
@@ -55,7 +55,10 @@ def number_of(ghost: Ghost, marked: bool) -> int:
 
 
 def may_mark(history: tuple[Ghost, ...]) -> bool:
-    """Return whether no message was marked so far: `stamps` of a marked one's sender is (1,)."""
+    """Return whether no message was marked so far.
+
+    The sender of the marked message has the `stamps` (1,).
+    """
     return not any(ghost.stamps for ghost in history)
 
 
@@ -72,8 +75,9 @@ def is_over(history: tuple[Ghost, ...]) -> bool:
 def marked_oracle(*, track_order: bool) -> Oracle:
     """Return the encoding as functions on single ghosts.
 
-    A ghost's `knows` is 1 if its actor knows of the marked message, `heard` if it learnt of it by a
-    delivery. Equal pending messages cannot be told apart, so their order is that of their values.
+    A ghost's `knows` is 1 if its actor knows of the marked message. Its `heard` is 1 if the actor
+    learnt of it from a delivery. Pending messages are sorted by value, because equal ones cannot be
+    told apart.
     """
 
     def initial(_actor: int) -> Ghost:
@@ -93,7 +97,8 @@ def marked_oracle(*, track_order: bool) -> Oracle:
         ]
         if not places:
             return None
-        # Of equal ones the oldest; that has come furthest, where each receiver keeps their order.
+        # Take the oldest of several equal messages. If receivers keep each sender's order, it has
+        # the fewest destinations left.
         at = min(places, key=lambda k: len(ghost.pending[k].remaining))
         left, entry = list(ghost.pending), ghost.pending[at]
         left[at] = without(entry, destination)
@@ -112,14 +117,14 @@ def marked_oracle(*, track_order: bool) -> Oracle:
 
 
 def ordered(pending: tuple[Pending, ...]) -> tuple[Pending, ...]:
-    """Return undelivered messages in the order of their values."""
+    """Return undelivered messages sorted by value."""
     return tuple(
         sorted(pending, key=lambda p: (p.message.number, p.message.destinations, p.remaining))
     )
 
 
 def _overtaken(entry: Pending, destination: int) -> Pending:
-    """Note that a later message of the same sender came first; only the marked one is judged."""
+    """Record that a later message of the sender overtook the marked message."""
     if entry.message.number != MARKED or destination not in entry.remaining:
         return entry
     return evolve(entry, overtaken=tuple(sorted({*entry.overtaken, destination})))

@@ -1,4 +1,4 @@
-"""What actors and messages are called; for people only, for no name changes what is explored."""
+"""Names of actors and messages in reports. They never change the state space."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from antecede.checker.settings import shown
 
 KEYS = ("actors", "messages")
 LONGEST = 40
-"""Characters of a name; longer ones are no labels."""
+"""The greatest length of a name, in characters, so that it fits into a label."""
 
 ACTORS = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
-"""Whom papers write of; what actors are called if nobody says so."""
+"""The default names of actors, as in many papers."""
 
 
 @frozen
@@ -25,30 +25,30 @@ class Names:
     """Names of actors and messages.
 
     Attributes:
-        actors: of all actors, in order; empty: see `ACTORS`.
-        messages: per actor, of its messages in order; empty: m1, m2, … in the order in which a run
-            causal-sends them.
+        actors: the names of all actors, in order; empty means `ACTORS`.
+        messages: per actor, the names of its messages in order; empty means m1, m2, … in the order
+            of their causal-sends in a run.
     """
 
     actors: tuple[str, ...] = ()
     messages: tuple[tuple[str, ...], ...] = ()
 
     def actor(self, actor: int) -> str:
-        """Return what an actor is called."""
+        """Return the name of an actor."""
         named = self.actors or ACTORS
         return named[actor] if 0 <= actor < len(named) else f"Actor {actor + 1}"
 
     def message(self, sender: int, number: int) -> str | None:
-        """Return what a message is called, if it has a name of its own."""
+        """Return the name of a message, or None if it has none of its own."""
         row = self.messages[sender] if 0 <= sender < len(self.messages) else ()
         return row[number - 1] if 0 < number <= len(row) else None
 
 
 def names_from(given: Names | Mapping[str, Any]) -> Names:
-    """Return the names that a table such as `[names]` of a spec gives.
+    """Return the names from a table such as `[names]` of a spec.
 
     Raises:
-        InputError: a key that there is not, or what is no name, or one that is given twice.
+        InputError: an unknown key, an unusable name, or a name that is used twice.
     """
     if isinstance(given, Names):
         return given
@@ -100,10 +100,10 @@ def _refuse_doubles(what: str, names: Iterable[str], seen_as: Callable[[str], st
 
 
 def fitted(names: Names, actors: int, workload: Workload) -> Names:
-    """Return the names for a system; what its workload calls the messages, they are called.
+    """Return the names for a system. Names of messages in its workload are used as they are.
 
     Raises:
-        InputError: there are too few or too many names, or messages that have names already.
+        InputError: too few or too many names, or names for messages that the workload names.
     """
     if names.actors and len(names.actors) != actors:
         raise InputError(
@@ -140,7 +140,7 @@ def _check_count(rows: tuple[tuple[str, ...], ...], actors: int, workload: Workl
 
 
 def _sent_by(workload: Workload, actor: int) -> int:
-    """Return how many messages an actor causal-sends if nothing has to be delivered before."""
+    """Return the number of messages that an actor causal-sends if it waits for no delivery."""
     position = workload.initial(actor)
     while choices := workload.choices(actor, position):
         position = workload.after_send(actor, position, choices[0])

@@ -1,7 +1,8 @@
-"""Network kinds: what a channel (the packets from one actor to another) may hold and hand over.
+"""Network kinds: the contents of a channel, and the packets that it may hand over or lose.
 
-A kind is written BASE[+duplicating][+lossy[:BUDGET]], where BASE is `unordered` or `fifo`; a base
-`unordered` may be left out before the others.
+A channel holds the packets from one actor to another. A kind is written
+BASE[+duplicating][+lossy[:BUDGET]], where BASE is `unordered` or `fifo`. The base `unordered` may
+be left out before the others.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from antecede.checker.settings import whole_number
 
 Channel: TypeAlias = tuple[Packet, ...]
 Taken: TypeAlias = tuple[tuple[Packet, Channel], ...]
-"""Packets that may leave a channel, each with the channel that remains."""
+"""Packets that may leave a channel, each with the remaining channel."""
 
 
 @frozen(eq=False)
@@ -29,13 +30,14 @@ class Network:
     Attributes:
         name: the name that the command line uses.
         put: (channel, packet) -> channel; a packet is network-sent.
-        take: channel -> the packets it may hand over, each with the channel that remains; equal
-            packets are listed once, for receiving either is the same transition.
-        lose: channel -> the packets that may be lost, likewise; None where nothing is lost.
+        take: channel -> the packets it may hand over, each with the remaining channel; equal
+            packets are listed once, because receiving either of them is the same transition.
+        lose: channel -> the packets that may be lost, each with the remaining channel; None if the
+            network loses nothing.
         duplicates: a packet may stay in flight when it is received.
         merges: a packet enters a channel only if no equal one is in it, and it may leave. Then
-            two messages must not be equal, or what happens to one happens to both.
-        budget: how many envelopes may be lost in a run, or None if any number may be.
+            two messages must not be equal, because they would share one packet.
+        budget: the number of envelopes that may be lost in a run, or None for any number.
     """
 
     name: str
@@ -58,8 +60,8 @@ NETWORKS = {
 def _sorted() -> Callable[[Channel, Packet], Channel]:
     """Return the `put` of a multiset.
 
-    It remembers the texts of packets. They are those of one system, in which packets that are equal
-    have one text (see `values.Values`); in another system the same may be equal to something else.
+    It caches the texts of packets. Do not share it between systems: equal packets have one text
+    within a system (see `values.Values`), but may have another text in another system.
     """
     key = lru_cache(maxsize=100_000)(canonical)
     return lambda channel, packet: tuple(sorted((*channel, packet), key=key))
@@ -95,7 +97,7 @@ def _repeat_first(channel: Channel) -> Taken:
 
 
 def _lose_one(channel: Channel) -> Taken:
-    """Return what remains after the loss of one packet, each different remainder once."""
+    """Return the packets that may be lost, and the remaining channel; each remainder once."""
     found: dict[Channel, Packet] = {}
     for at, packet in enumerate(channel):
         found.setdefault(channel[:at] + channel[at + 1 :], packet)
@@ -106,10 +108,10 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
     """Return the network kind that `text` describes.
 
     Args:
-        text: BASE[+duplicating][+lossy[:BUDGET]], as above.
-        retransmits: the protocol has a timeout. Then equal packets in flight from one actor to
-            another are one, whatever the kind: a copy that differs in nothing adds no behaviour
-            that `duplicating` lacks, and the answers to repeats would otherwise pile up for ever.
+        text: BASE[+duplicating][+lossy[:BUDGET]].
+        retransmits: whether the protocol has a timeout. If so, equal packets in flight from one
+            actor to another count as one, on any network. Otherwise answers to repeated packets
+            would accumulate for ever. `duplicating` still offers every behaviour of equal copies.
 
     Raises:
         InputError: there is no such kind.

@@ -1,13 +1,13 @@
-"""Normal forms: a state of a protocol that only compares its counters, without what is past.
+"""Normal forms: global states of a protocol without the counters that all actors have passed.
 
-Such a protocol counts for ever, and its graph is infinite, though nothing but the order of its
-counters, or how far they are apart, ever matters. It may declare how to write all actors' states
-and all packets without what everybody has passed (`Protocol.normal`). Under an endless workload a
-state stands for all those that have the same normal form.
+A protocol that counts for ever has an infinite state graph, even if it depends only on the order of
+its counters or on their differences. It may declare how to write all actors' states and all packets
+without the common past (`Protocol.normal`). Under an endless workload a state then represents all
+states with the same normal form.
 
-That is sound if the form commutes with every transition (see `checker.purity.commutes`). An
-envelope that stays in flight changes its form only finitely often, for nothing but the past grows;
-so on a run without end it has one form from some point on, and fairness can speak of it.
+This is sound if the form commutes with every transition (see `checker.purity.commutes`). An
+envelope that stays in flight changes its form only finitely often, because only the past grows. So
+it has a constant form from some point of an infinite run on, and fairness can refer to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from antecede.checker.semantics.network import Network
 
 
 def renaming_of(normal: NormalForm, state: State) -> Renaming:
-    """Return how a protocol's normal form writes one state."""
+    """Return the renaming that writes `state` in normal form."""
     actors = len(state.actors)
     flying = (
         Envelope(*divmod(at, actors), packet)
@@ -40,7 +40,7 @@ def renaming_of(normal: NormalForm, state: State) -> Renaming:
 
 
 def normal_form(normal: NormalForm, network: Network, state: State) -> State:
-    """Return a state as a protocol's normal form writes it."""
+    """Return the normal form of a state."""
     renaming, actors = renaming_of(normal, state), len(state.actors)
     channels = []
     for at, channel in enumerate(state.channels):
@@ -51,7 +51,7 @@ def normal_form(normal: NormalForm, network: Network, state: State) -> State:
 
 
 def renamed(transition: Transition, renaming: Renaming) -> Transition:
-    """Return a transition of a state as it is called in the state's normal form."""
+    """Return the transition of the normal form that corresponds to a transition of the state."""
     if not isinstance(transition, Receive | Lose):
         return transition
     envelope = Envelope(transition.src, transition.dst, transition.packet)

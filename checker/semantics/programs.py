@@ -28,8 +28,9 @@ class _Send:
 class _Progress:
     """Position in a reaction workload.
 
-    `awaited` holds the (sender, number) of delivered messages that a later send still waits for,
-    so that deliveries which can no longer matter are forgotten.
+    Attributes:
+        awaited: (sender, number) of the delivered messages that a later send names. Other
+            deliveries are forgotten.
     """
 
     sent: int
@@ -43,7 +44,7 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
     the messages that must have been delivered at `from` before.
 
     Raises:
-        InputError: an entry that cannot be used, with the entry and what it needs.
+        InputError: an entry is unusable; names the entry and the requirement.
     """
     parsed = [_parse_send(actors, entry) for entry in sends]
     identity: dict[str, tuple[int, int]] = {}
@@ -152,9 +153,9 @@ class _At:
     """Position in a program.
 
     Attributes:
-        sent: how many messages were causal-sent.
-        taken: how many receives have their message; the first delivered is for the first one.
-        blocked: the next receive does not accept the message that was delivered for it.
+        sent: the number of messages causal-sent.
+        taken: the number of receives that have their message, in order.
+        blocked: whether the next receive does not accept the message that was delivered for it.
     """
 
     sent: int = 0
@@ -165,9 +166,9 @@ class _At:
 def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Workload:
     """Return the workload of one program per actor: its sends and receives, in order.
 
-    A receive takes the oldest message from the actor's inbox, and waits until there is one; if it
-    does not accept that message, it waits for ever. So what the n-th receive takes is decided when
-    the n-th message is delivered, though the program may be behind. A send does not block.
+    A receive takes the oldest message from the actor's inbox, and waits until there is one. If it
+    does not accept that message, it waits for ever. So the n-th receive takes the n-th delivered
+    message, although the program may execute it later. A send does not block.
 
     Raises:
         InputError: not one program per actor, or a statement that cannot be used.
@@ -281,7 +282,7 @@ _STATEMENT_KEYS = ("send", "to", "receive")
 
 
 ANY_MESSAGE = "any"
-"""What a receive says that is not selective."""
+"""The keyword of a receive that accepts every message."""
 
 
 def _statement_entry(statement: _Statement) -> dict[str, Any]:

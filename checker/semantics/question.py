@@ -1,7 +1,7 @@
-"""The question that a check answers: which protocol, in a system of what size, judged how.
+"""The question that a check answers: a protocol, the size of the system, the properties.
 
 Specs, the command line, results, traces and the identity of checkpoints are derived from this
-record; whoever adds a field adds it here, and where a system is made of it.
+record. To add a field, add it here and where a system is built from the record.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from antecede.checker.settings import setting, settings_of
 
 @frozen
 class Question:
-    """What is asked, in the words of the command line."""
+    """A question, with the names and values of the command line."""
 
     protocol: str = attrs.field(
         metadata={"kind": str, "says": "A name, or FILE.py:OBJECT.", "public": False}
@@ -60,29 +60,29 @@ class Question:
 FIELDS = tuple(a.name for a in attrs.fields(Question))
 
 MODEL = tuple(name for name in FIELDS if name not in ("history", "properties"))
-"""What decides which runs there are; the rest decides what of them is told apart and judged."""
+"""The fields that determine the set of runs. The others select the history and the properties."""
 
 
 def as_asked(question: Question) -> Question:
-    """Return the question alone, of a record that says more."""
+    """Return a plain `Question` with the fields of a subclass's record."""
     return Question(**{name: getattr(question, name) for name in FIELDS})
 
 
 def model_of(question: Question, protocol: str | None = None) -> dict[str, Any]:
-    """Return what decides which runs there are, by name.
+    """Return the fields that determine the set of runs, by name.
 
     Args:
-        question: what is asked.
-        protocol: how the protocol is called, in place of its own name.
+        question: the question.
+        protocol: a name for the protocol; by default its own.
     """
     found = {name: getattr(question, name) for name in MODEL}
     return found if protocol is None else {**found, "protocol": protocol}
 
 
 def options_of(question: Question) -> list[tuple[str, str]]:
-    """Return the options of the command line, with their values, that ask this of a protocol.
+    """Return (option, value) pairs for the command line that ask this question of a protocol.
 
-    What is as by default is left out, but for the size of the system.
+    Options with default values are left out, except for the size of the system.
     """
     found: list[tuple[str, str]] = []
     scripted = question.workload.startswith(("script:", "reaction:", "program:"))
@@ -91,7 +91,7 @@ def options_of(question: Question) -> list[tuple[str, str]]:
         if known.name == "properties":
             found += [("--property", name) for name in value]
         elif known.name == "messages" and scripted:
-            continue  # the workload says how many
+            continue  # the workload determines the number
         elif known.public and (known.name in ("actors", "messages") or value != known.default):
             found.append((known.option, str(value)))
     return found

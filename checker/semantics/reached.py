@@ -15,9 +15,9 @@ class Edge:
     """A transition that was taken.
 
     Attributes:
-        outcome: the state after it, and what happened.
-        number: the number of that state.
-        new: the state was found by this transition.
+        outcome: the outcome of the transition.
+        number: the number of the state after it.
+        new: whether this transition reached the state first.
     """
 
     transition: Transition
@@ -28,13 +28,13 @@ class Edge:
 
 @define(eq=False)
 class Reached:
-    """The states that a search has found, numbered in the order in which it found them.
+    """The reached states of a search, numbered in the order of discovery.
 
-    A search is a loop that calls `expand` until it has seen enough or `expanded` states are all.
+    A search is a loop that calls `expand` until it has its result or until all states are expanded.
 
     Attributes:
-        states: by number; states[0] is where the search began.
-        expanded: the number of states that were expanded, always the first ones.
+        states: the states by number; states[0] is the start of the search.
+        expanded: the number of expanded states; they are the first ones of `states`.
     """
 
     states: list[State]
@@ -42,13 +42,13 @@ class Reached:
     _numbers: dict[State, int] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Number the state with which the search begins."""
+        """Give the start of the search the number 0."""
         self._numbers = {self.states[0]: 0}
 
     def expand(self, system: System, transitions: Iterable[Transition]) -> Iterator[Edge]:
-        """Take transitions of the first state that is not expanded; yield each once it was taken.
+        """Take `transitions` from the first unexpanded state, and yield an edge for each.
 
-        The state counts as expanded when the last one was yielded.
+        The state counts as expanded after the last edge.
 
         Raises:
             ProtocolError: a handler raised or returned something unusable.

@@ -1,8 +1,8 @@
-"""Whether everything can still be delivered: by definition, from one state (EF).
+"""Recoverability of one state: a state with everything delivered is reachable from it (EF).
 
-Protocols that retransmit may never come to a final state, so final states say nothing about them.
-That it is so from every reachable state is looked for on the graph of states, see
-`checker.liveness.ag_ef`.
+Protocols that retransmit may never reach a final state, so properties of final states say nothing
+about them. `checker.liveness.ag_ef` decides on the state graph whether all reachable states are
+recoverable.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from antecede.checker.semantics.transition import System, enabled
 
 
 def recovers(system: System, state: State, prop: Property, most: int | None = None) -> bool | None:
-    """Return whether a state as wanted can be reached from `state`, or None if that is not known.
+    """Return whether a state that satisfies `prop` is reachable from `state`, or None if unknown.
 
     Args:
-        system: what to explore, breadth-first in plain Python.
-        state: where to begin.
-        prop: the property that says which states are wanted.
-        most: nothing is known where more states than that are met; None: any number is looked at.
+        system: the system, explored breadth-first in plain Python.
+        state: the start of the search.
+        prop: the property.
+        most: the search gives up after this many states; None means no limit.
     """
     reached = Reached([state])
-    for here in reached.states:  # grows meanwhile
+    for here in reached.states:  # the list grows during the loop
         if most is not None and len(reached.states) > most:
             return None
         if as_wanted(system, prop, here):

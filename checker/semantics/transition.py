@@ -1,7 +1,7 @@
-"""The transitions of a system in plain Python: what is enabled, and what it does.
+"""The transitions of a system in plain Python: their conditions and their effects.
 
-This module and `checker.semantics.history` are the semantics; every faster engine is judged by
-them.
+This module and `checker.semantics.history` define the semantics. Every faster engine must agree
+with them.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from antecede.checker.semantics.workload import ARM, EndlessWorkload, Workload
 
 @frozen(eq=False)
 class System:
-    """Everything a check fixes: who runs what, over which network, judged how.
+    """A closed system: a protocol, a workload, a network, a history and properties.
 
     Attributes:
-        limits: from a state that reaches one of them no search goes on.
-        names: what actors and messages are called, for people.
-        handlers: the protocol's, as the engines call them.
+        limits: a search does not expand a state that reaches one of these limits.
+        names: the names of actors and messages in reports.
+        handlers: the checked handlers of the protocol.
     """
 
     protocol: Protocol
@@ -64,7 +64,7 @@ class System:
 
     @property
     def question(self) -> Question:
-        """What this system answers; each of its parts says what it is called."""
+        """The question that this system answers."""
         return Question(
             protocol=self.protocol.name,
             actors=self.actors,
@@ -83,7 +83,7 @@ class System:
 
     @property
     def normal(self) -> NormalForm | None:
-        """The normal form in which states are written, or None."""
+        """The normal form that is applied to states, or None."""
         return None
 
     def with_states_as_they_are(self) -> System:
@@ -91,11 +91,11 @@ class System:
         return self
 
     def may_send(self, state: State, actor: int) -> bool:
-        """Return whether the number of an actor's undelivered messages lets it send."""
+        """Return whether an actor's undelivered messages leave room for another one."""
         return True
 
     def is_over(self, state: State) -> bool:
-        """Return whether nothing is left to judge after a state."""
+        """Return whether the successors of a state need not be judged."""
         return False
 
     @cached_property
@@ -109,9 +109,9 @@ class EndlessSystem(System):
     """A system whose applications never stop; its history follows one message.
 
     Attributes:
-        normalises: states are written in the protocol's normal form, if it has one. A form keeps
-            only what handlers depend on. So states stay as they are if a predicate or a limit
-            looks at them.
+        normalises: whether the protocol's normal form, if it has one, is applied to states. A form
+            drops values that handlers do not depend on, so it is not applied if a predicate or a
+            limit looks at states.
     """
 
     workload: EndlessWorkload = field(kw_only=True)
@@ -123,7 +123,7 @@ class EndlessSystem(System):
 
     @cached_property
     def normal(self) -> NormalForm | None:
-        """Return the normal form in which states are written, or None."""
+        """Return the normal form that is applied to states, or None."""
         follows_one = self.oracle.number is not None
         return self.protocol.normal if follows_one and self.normalises else None
 
@@ -136,13 +136,13 @@ class EndlessSystem(System):
         return len(state.history[actor].pending) < self.workload.buffer
 
     def is_over(self, state: State) -> bool:
-        """Return whether the message that is followed was delivered everywhere."""
+        """Return whether the marked message was delivered everywhere."""
         return self.oracle.number is not None and is_over(state.history)
 
 
 @frozen(eq=False)
 class Outcome:
-    """What a transition did: the state after it, the handler's step, the judged deliveries."""
+    """The effect of a transition: the next state, the handler's step, the judged deliveries."""
 
     state: State
     step: Step
@@ -150,7 +150,7 @@ class Outcome:
 
 
 def initial_state(system: System) -> State:
-    """Return the state before anything happened."""
+    """Return the state at the start of every run."""
     everyone = range(system.actors)
     try:
         channels: list[Channel] = [()] * system.actors**2
@@ -173,7 +173,7 @@ def initial_state(system: System) -> State:
 
 
 def _written(system: System, state: State) -> State:
-    """Return a state as the protocol's normal form writes it, where one is applied."""
+    """Return the normal form of a state, or the state itself if the system applies none."""
     if system.normal is None:
         return state
     return normal_form(system.normal, system.network, state)
@@ -182,7 +182,7 @@ def _written(system: System, state: State) -> State:
 def enabled(system: System, state: State) -> tuple[Transition, ...]:
     """Return the enabled transitions in a fixed order.
 
-    That is: causal-sends by actor, receives by channel, timeouts and other internal actions by
+    The order is: causal-sends by actor, receives by channel, timeouts and other internal actions by
     actor, losses by channel.
     """
     return (
@@ -199,10 +199,10 @@ def enabled_at(
     """Return the enabled transitions of one actor, in the order of `enabled`.
 
     Args:
-        system: the system that the state belongs to.
-        state: the state in which they are enabled.
-        actor: who sends, receives, times out or acts by itself.
-        src: the actor from whom receptions and losses are asked for; None leaves them out.
+        system: the system.
+        state: the state.
+        actor: the actor that sends, receives, times out or acts by itself.
+        src: the sender of the packets in receptions and losses; None leaves both out.
     """
     channels = () if src is None else (src * system.actors + actor,)
     return (
@@ -265,7 +265,7 @@ def _losses(system: System, state: State) -> Iterator[Transition]:
 
 
 def _changes(system: System, state: State, transition: Transition) -> bool:
-    """Return whether a transition changes the state or delivers something (even wrongly)."""
+    """Return whether a transition changes the state or delivers a message, even wrongly."""
     outcome = successor(system, state, transition)
     return bool(outcome.deliveries) or outcome.state != state
 
@@ -335,7 +335,7 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
 
 
 def _run_timeout(system: System, state: State, actor: int) -> Step | None:
-    """Run the timeout of `actor`, and keep of its sends those that are not in flight already."""
+    """Run the timeout of `actor`, and drop its sends of packets that are in flight already."""
     step = system.handlers.timeout(state.actors[actor])
     if step is None:
         return None
@@ -394,7 +394,7 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
 
 
 def network_sent(actor: int, step: Step) -> tuple[Message, ...]:
-    """Return the messages of `actor` in what a step puts on the network, in that order."""
+    """Return the messages of `actor` inside the packets that a step sends, in order."""
     found = (
         sorted({m for m in messages_in(packet) if m.sender == actor}, key=lambda m: m.number)
         for _, packet in step.sends

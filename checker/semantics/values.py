@@ -1,10 +1,10 @@
-"""What a value is made of, and when two values are the same.
+"""The parts of values, their canonical text, and the identity of values.
 
-States and packets are values. An engine takes two of them for one if they are equal, because that
-is what Python's sets and dictionaries go by; what a person reads, and the order of a channel, go by
-the canonical text. Both must say the same, and this module sees to it: `Values` refuses whatever is
-equal to an earlier value of the system and has another text (1 and True, 0.0 and -0.0, two
-NamedTuples with the same fields), what is not equal to itself, and what can change.
+States and packets are values. Engines identify equal values, because Python's sets and dictionaries
+do. Reports and the order within a channel use the canonical text instead. `Values` makes sure that
+both agree. It rejects a value that equals an earlier value of the system but has another text (1
+and True, 0.0 and -0.0, two NamedTuples with the same fields). It also rejects values that are not
+equal to themselves and values that are mutable.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def field_names(value: Any) -> tuple[str, ...] | None:
 
 @cache
 def _fields_of(cls: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """Return what reads the fields of a value of a class that has names for them."""
+    """Return a function that reads all fields of a value of a class with field names."""
     names = _names_in(cls) or ()
     if len(names) > 1:
-        return attrgetter(*names)  # a tuple, without a step of Python for each
+        return attrgetter(*names)  # it reads all fields in C
     return lambda value: tuple(getattr(value, name) for name in names)
 
 
@@ -70,15 +70,15 @@ def shown(value: Any) -> Any:
 
 @cache
 def class_name(cls: Any) -> str:
-    """Return the name of a class with those of the classes around it, as in `Paper.Ack`."""
+    """Return the name of a class with the names of its enclosing classes, as in `Paper.Ack`."""
     return str(cls.__qualname__.rpartition("<locals>.")[2])
 
 
 def canonical(value: Any) -> str:
-    """Return the canonical text of `value`: the same in every process, another for each value.
+    """Return the canonical text of `value`: stable across processes, and different for each value.
 
-    It is built from all fields, never from `hash` or the order of iteration. It does not name the
-    module of a class; `Values` sees to it that a system has no two classes of one name.
+    The text is built from all fields, never from `hash` or the order of iteration. It does not name
+    the module of a class, because `Values` rejects a second class with the same name.
 
     Raises:
         ProtocolError: the value is of a type that has no canonical text.
@@ -109,7 +109,7 @@ def _named(cls: Any, usual: str) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two values that are equal have the same canonical text, too."""
+    """Return whether two equal values also have the same canonical text."""
     if one is other:
         return True
     cls: Any = type(one)
@@ -118,14 +118,14 @@ def same(one: Any, other: Any) -> bool:
     if cls is float:
         return repr(one) == repr(other)
     if cls in _ATOMS:
-        return bool(one == other)  # they are parts of equal values, but equality may leave out some
+        return bool(one == other)  # parts of equal values can differ if equality ignores a field
     if cls is not tuple:
         if field_names(one) is None:
             return canonical(one) == canonical(other)
         one, other = _fields(one), _fields(other)
     if len(one) != len(other):
         return False
-    for first, second in zip(one, other, strict=True):  # most of their parts are one object
+    for first, second in zip(one, other, strict=True):  # most parts are identical objects
         if first is not second and not same(first, second):
             return False
     return True
@@ -138,8 +138,8 @@ class Values:
     Attributes:
         known: the values, by equality.
         classes: the classes in them, by name.
-        admitted: their parts that are no atoms, by identity: a new state shares most of them with
-            the one that it was made of. To keep them keeps their identities.
+        admitted: their parts other than atoms, by `id`. A new state shares most parts with the
+            state before it. The references keep the ids valid.
     """
 
     known: dict[Any, Any] = field(factory=dict)
@@ -147,11 +147,11 @@ class Values:
     admitted: dict[int, Any] = field(factory=dict)
 
     def kept(self, value: Any, what: str) -> Any:
-        """Return the value that was met first of those that are the same as `value`.
+        """Return the equal value that was met first, or `value` itself if it is new.
 
         Args:
-            value: what a handler returned.
-            what: what it is, for the error.
+            value: a value that a handler returned.
+            what: a description of the value for errors.
 
         Raises:
             ProtocolError: the value cannot be part of a state or packet.
@@ -170,11 +170,11 @@ class Values:
         return value if known is self else known
 
     def __reduce__(self) -> tuple[type[Values], tuple[()]]:
-        """Leave what was met behind: another process meets values of its own."""
+        """Pickle without values: each process collects its own."""
         return Values, ()
 
     def _admit(self, value: Any, what: str) -> None:
-        """Refuse what is not equal to itself or has no text, and two classes of one name."""
+        """Raise if the value is unequal to itself, has no text, or has a class of a taken name."""
         if id(value) in self.admitted:
             return
         if value != value:
@@ -207,7 +207,7 @@ def _equal_but_different(known: Any, value: Any, what: str) -> str:
 
 
 def _difference(one: Any, other: Any) -> tuple[Any, Any]:
-    """Return the smallest parts in which two equal values differ."""
+    """Return the smallest differing parts of two equal values."""
     if type(one) is type(other):
         for first, second in zip(_ordered_parts(one), _ordered_parts(other), strict=False):
             if not same(first, second):
@@ -220,7 +220,7 @@ def _ordered_parts(value: Any) -> tuple[Any, ...]:
 
 
 def parts(value: Any) -> tuple[Any, ...]:
-    """Return what a value is made of: its fields, elements, keys and contents; of an atom, none."""
+    """Return the fields, elements, keys and contents of a value; an atom has none."""
     if field_names(value) is not None:
         return _fields(value)
     if isinstance(value, Mapping):
@@ -242,7 +242,7 @@ def messages_in(value: Any) -> Iterator[Message]:
 
 
 def with_parts(value: Any, replaced: Callable[[Any], Any]) -> Any:
-    """Return a value with other fields, elements, keys and contents; atoms stay as they are."""
+    """Return a value with `replaced` applied to its parts; atoms stay unchanged."""
     if (names := field_names(value)) is not None:
         new = {name: replaced(getattr(value, name)) for name in names}
         return attrs.evolve(value, **new) if attrs.has(type(value)) else type(value)(**new)
@@ -255,7 +255,7 @@ def with_parts(value: Any, replaced: Callable[[Any], Any]) -> Any:
 
 
 def with_messages(value: Any, replaced: Callable[[Message], Message]) -> Any:
-    """Return a packet or state with other messages in it."""
+    """Return a packet or state with `replaced` applied to the messages in it."""
     if isinstance(value, Message):
         return replaced(value)
     return with_parts(value, lambda part: with_messages(part, replaced))

@@ -1,7 +1,7 @@
-"""Workloads: who may causal-send what, and when.
+"""Workloads: the causal-sends of the application.
 
-Each actor has a workload position of its own; a causal-send or a delivery at that actor may move
-it. Nothing else does, so a workload is four pure functions on one actor's position.
+Each actor has a workload position of its own. Only a causal-send or a delivery at that actor can
+move it. So a workload is a set of pure functions on one actor's position.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Workload:
 
     Attributes:
         kind: one of SUMMARIES.
-        text: the workload in full, as `--workload` reads it.
-        most: the greatest number of messages one actor causal-sends.
+        text: the workload in full, as `--workload` takes it.
+        most: the greatest number of messages that one actor causal-sends.
         initial: actor -> position.
-        sent: position -> how many messages the actor has causal-sent.
-        choices: (actor, position) -> the destinations the next message may have.
+        sent: position -> the number of messages that the actor has causal-sent.
+        choices: (actor, position) -> the possible destinations of the next message.
         after_send: (actor, position, destinations) -> position.
         after_delivery: (actor, position, message) -> position.
         ended: (actor, position) -> whether the application has come to its end.
@@ -44,8 +44,8 @@ class Workload:
         reacts: deliveries may move a position.
         fan_out: the greatest number of destinations of one message.
         splits: a send takes two transitions; see `split`.
-        requests: per actor what its application asks for, if that is laid down.
-        sends: per actor the names of its sends, in order, where a send may wait for deliveries.
+        requests: per actor the receives of its program, in order; only for programs.
+        sends: per actor the names of its sends, in order; only if sends can wait for deliveries.
     """
 
     kind: str
@@ -84,11 +84,11 @@ SENDS = {
 
 
 ARM: Destinations = ()
-"""What stands for the decision to send where a choice of destinations is expected."""
+"""The choice of destinations that represents the decision to send."""
 
 
 def most_sent(workload: Workload, positions: Iterable[Iterable[Position]]) -> tuple[int, ...]:
-    """Return per actor the most messages that it has causal-sent at any of its positions."""
+    """Return per actor the greatest number of causal-sends at any of its positions."""
     return tuple(max(map(workload.sent, met)) for met in positions)
 
 
@@ -189,9 +189,9 @@ def _counted(
 
 
 def any_one(actors: int, messages: int) -> Workload:
-    """Return the workload in which each actor sends `messages` messages, each to any other one."""
+    """Return the workload `any`: each actor sends `messages` messages, each to any one other."""
 
-    # Made when it is asked for: a system that is too large must be able to say so at once.
+    # Computed on demand, so that a system that is too large is refused at once.
     @cache
     def others(actor: int) -> tuple[Destinations, ...]:
         return tuple((j,) for j in range(actors) if j != actor)
@@ -203,7 +203,7 @@ def any_one(actors: int, messages: int) -> Workload:
 
 
 def any_or_self(actors: int, messages: int) -> Workload:
-    """Return the workload in which each actor sends each message to any one, itself included."""
+    """Return the workload `self`: each actor sends each message to any one actor, or to itself."""
     everyone = tuple((j,) for j in range(actors))
 
     def choices(_actor: int, position: int) -> tuple[Destinations, ...]:
@@ -213,7 +213,7 @@ def any_or_self(actors: int, messages: int) -> Workload:
 
 
 def multicast(actors: int, messages: int) -> Workload:
-    """Return the workload in which each actor sends each message to one or more of the others."""
+    """Return the workload `multicast`: each actor sends each message to one or more others."""
 
     @cache
     def groups(actor: int) -> tuple[Destinations, ...]:
@@ -227,7 +227,7 @@ def multicast(actors: int, messages: int) -> Workload:
 
 
 def broadcast(actors: int, messages: int) -> Workload:
-    """Return the workload in which each actor sends `messages` messages to all the others."""
+    """Return the workload `broadcast`: each actor sends `messages` messages to all others."""
 
     @cache
     def others(actor: int) -> Destinations:
@@ -240,17 +240,17 @@ def broadcast(actors: int, messages: int) -> Workload:
 
 
 def endless(actors: int, argument: str) -> EndlessWorkload:
-    """Return the workload in which every actor sends for ever, to any other, or to those listed.
+    """Return the workload `endless`: every actor sends for ever, to any other or as listed.
 
-    A position says nothing, for what was sent and delivered does not matter any more.
+    All positions are equal, because the past does not limit what an actor may send.
 
     Args:
-        actors: how many there are.
+        actors: the number of actors.
         argument: BUFFER, or BUFFER:[[destinations of actor 0], …]; a list in place of a destination
-            is a message to all of these.
+            is a message to all actors in the list.
 
     Raises:
-        InputError: no number, or no list of other actors per actor.
+        InputError: the argument is not a number, or does not list other actors for each actor.
     """
     number, _, listed = argument.partition(":")
     what = "how many messages of an actor may be undelivered (endless:1)"
@@ -278,7 +278,7 @@ def endless(actors: int, argument: str) -> EndlessWorkload:
 
 
 MOST_BUFFER = 1_000
-"""More undelivered messages of one actor are a slip of the pen."""
+"""The greatest BUFFER. A larger number is taken for a typing error."""
 
 
 def counting(workload: EndlessWorkload) -> EndlessWorkload:
@@ -287,7 +287,7 @@ def counting(workload: EndlessWorkload) -> EndlessWorkload:
 
 
 def _targets(actors: int, listed: str) -> list[tuple[Destinations, ...]]:
-    """Return per actor to whom it sends; to any other where nothing is listed."""
+    """Return per actor its possible destinations; any other actor if `listed` is empty."""
     if not listed:
         return [tuple((j,) for j in range(actors) if j != i) for i in range(actors)]
     rows = json_list("endless", listed)
@@ -306,7 +306,7 @@ def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
     """Return the workload that lists, per actor, the destinations of its messages in order.
 
     Raises:
-        InputError: not one list per actor, or a destination that is no other actor.
+        InputError: not one list per actor, or a destination that is not another actor.
     """
     if len(sends) != actors:
         raise InputError(
@@ -325,10 +325,10 @@ def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
 
 
 def check_destination(actors: int, actor: int, target: object) -> None:
-    """Refuse what is no other actor.
+    """Check that `target` is another actor.
 
     Raises:
-        InputError: says what would do.
+        InputError: it is not; names the valid choices.
     """
     if not isinstance(target, int) or isinstance(target, bool) or not 0 <= target < actors:
         raise InputError(
@@ -339,7 +339,7 @@ def check_destination(actors: int, actor: int, target: object) -> None:
 
 
 def json_list(kind: str, argument: str) -> Any:
-    """Return what a workload lists in JSON."""
+    """Return the JSON list in the argument of a workload."""
     try:
         sends = json.loads(argument)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""The workloads by name, as `--workload` takes them."""
+"""The workloads by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
     """Return the workload that `text` describes (as `--workload` takes it).
 
     Raises:
-        InputError: the text names no workload or its argument cannot be used.
+        InputError: the text names no workload, or its argument is unusable.
     """
     kind, _, argument = text.partition(":")
     if kind not in SUMMARIES:
