@@ -1,8 +1,9 @@
 """Animates a space-time diagram that antecede drew.
 
-Each transition appears after the one before it, and a packet's arrow grows from the transition that
-sends it to the transition that receives it. The diagram says which transitions these are, so that an
-animation shows exactly the run that was found. Readers who ask for less motion see the whole diagram.
+Each transition appears after the one before it. A packet's arrow grows from the transition that
+sends it to the transition that receives it. The diagram says which transitions these are, so the
+animation shows exactly the run that was found. Readers who ask for less motion see the whole
+diagram at once.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ DOCS = Path(__file__).resolve().parents[1]
 SECONDS_PER_STEP = 1.0
 SECONDS_OF_REST = 4.0
 """How long the whole run stays before it starts again."""
+FAINT = 0.35
+"""How strong the words about a transition are before it happens."""
 
 SVG = "http://www.w3.org/2000/svg"
 SYSTEM_SCHEME = "@media screen and (prefers-color-scheme: dark) {"
 PAGE_SCHEME = '@media screen { [data-md-color-scheme="slate"] {'
 
 FRAME = """<figure class="counterexample">
-<div class="counterexample__run" tabindex="0" role="group" aria-label="A counterexample">{drawing}</div>
+<div class="counterexample__run" tabindex="0" role="group" aria-label="A counterexample">
+{drawing}
+</div>
 <label class="counterexample__pause"><input type="checkbox"> Pause the animation</label>
 </figure>"""
 
@@ -88,8 +93,10 @@ def _rules_of(step: str, met: str, last: int) -> Iterator[str]:
     sent = _share(int(step), last)
     part = f'.counterexample [data-step="{step}"]'
     if not met:
-        yield _appearing(f"at-{step}", sent)
-        yield f"{part}:not([data-met]) {{ animation: at-{step} var(--whole) infinite; }}\n"
+        yield _appearing(f"at-{step}", sent, 0)
+        yield _appearing(f"row-{step}", sent, FAINT)
+        yield f"{part}.mark {{ animation: at-{step} var(--whole) infinite; }}\n"
+        yield f"{part}.row text {{ animation: row-{step} var(--whole) infinite; }}\n"
         return
     received = _share(int(met), last)
     way = f"way-{step}-{met}"
@@ -109,10 +116,10 @@ def _rules_of(step: str, met: str, last: int) -> Iterator[str]:
     )
 
 
-def _appearing(name: str, share: float) -> str:
+def _appearing(name: str, share: float, before: float) -> str:
     """Return the frames of what appears when a share of the time, in percent, has passed."""
     return (
-        f"@keyframes {name} {{ 0%, {share - 0.5:.2f}% {{ opacity: 0; }}"
+        f"@keyframes {name} {{ 0%, {share - 0.5:.2f}% {{ opacity: {before}; }}"
         f" {share + 1:.2f}%, 100% {{ opacity: 1; }} }}\n"
     )
 
