@@ -52,7 +52,11 @@ def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
     """Write both figures."""
     speed = {
         name: [
-            Point(p["unique_states"], p["total_states"] / p["seconds"] / 1e6, label=p["bounds"])
+            Point(
+                p["unique_states"] / 1e6,
+                p["total_states"] / p["seconds"] / 1e6,
+                label=p["bounds"],
+            )
             for p in points
             if p["seconds"] >= LEAST
         ]
@@ -61,7 +65,7 @@ def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
     memory = {
         name: [
             Point(
-                p["unique_states"],
+                p["unique_states"] / 1e6,
                 max(p["peak_memory_bytes"] - FIXED_BYTES, 0) / p["unique_states"],
                 label=p["bounds"],
             )
@@ -75,10 +79,20 @@ def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
 
 
 def figure(series: dict[str, list[Point]], label: str, name: str, about: str) -> None:
-    """Write one figure: a line per series, its points labelled with the bounds."""
-    ordered = {title: sorted(points, key=lambda point: point.x) for title, points in series.items()}
-    panel = Panel("", "unique states", label, ordered, log="x", from_zero=True)
-    write_whole(str(FIGURES / f"{name}.svg"), chart(about, [panel], inches=(9, 5.5)))
+    """Write one figure: a panel per protocol and history, and in it a line per number of threads.
+
+    The points are labelled with the bounds.
+    """
+    lines: dict[str, dict[str, list[Point]]] = {}
+    for title, points in series.items():
+        panel, _, threads = title.rpartition(", ")
+        lines.setdefault(panel, {})[threads] = sorted(points, key=lambda point: point.x)
+    panels = [
+        Panel(title, "million unique states", label, drawn, log="x", from_zero=True)
+        for title, drawn in lines.items()
+        if any(drawn.values())
+    ]
+    write_whole(str(FIGURES / f"{name}.svg"), chart(about, panels, across=2, alike=True))
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from run import HERE, machine
@@ -51,21 +52,38 @@ def measured(history: str, max_seconds: float) -> list[Result]:
     return found
 
 
-def figure(found: list[Result], value: str, label: str, about: str) -> None:
-    """Write one figure: a line per protocol and engine."""
-    series = {
-        f"{protocol}, {engine}": [
-            Point(row["messages"], row[value])
-            for row in found
-            if (row["protocol"], row["engine"]) == (protocol, engine)
+def series(rows: list[Result], value: str) -> dict[str, list[Point]]:
+    """Return a line per protocol."""
+    return {
+        protocol: [
+            Point(row["messages"], row[value]) for row in rows if row["protocol"] == protocol
         ]
         for protocol in PROTOCOLS
-        for engine in ENGINES
     }
+
+
+def figure(panels: Mapping[str, list[Result]], value: str, label: str, about: str) -> None:
+    """Write one figure: a panel per title, and in it a line per protocol.
+
+    Engines have panels of their own, because lines of equal values would cover each other.
+    """
     across = "messages per actor, three actors"
-    panel = Panel("", across, label, series, log="y", ticks=MESSAGES)
+    drawn = [
+        Panel(title, across, label, series(rows, value), log="y", ticks=MESSAGES)
+        for title, rows in panels.items()
+    ]
     file = IMAGES / f"table1-{value.partition('_')[0]}.svg"
-    write_whole(str(file), chart(about, [panel], inches=(7, 5)))
+    write_whole(str(file), chart(about, drawn, alike=True, inches=(7, 4.5)))
+
+
+def counts(rows: list[Result]) -> list[Result]:
+    """Return one row per question, after a comparison of the engines' counts."""
+    found: dict[tuple[str, int], Result] = {}
+    for row in rows:
+        first = found.setdefault((row["protocol"], row["messages"]), row)
+        if first["unique_states"] != row["unique_states"]:
+            raise SystemExit(f"the engines differ: {first}, {row}")
+    return list(found.values())
 
 
 def main() -> None:
@@ -84,8 +102,11 @@ def main() -> None:
         data.with_suffix(".new").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
         data.with_suffix(".new").rename(data)
     about = f"{saved['history']}; {saved['machine']}"
-    figure(saved["rows"], "unique_states", "unique states, without symmetry", about)
-    figure(saved["rows"], "seconds", "seconds, with symmetry", about)
+    rows = saved["rows"]
+    by_engine = {each: [row for row in rows if row["engine"] == each] for each in ENGINES}
+    counted = {"both engines": counts(rows)}
+    figure(counted, "unique_states", "unique states, without symmetry", about)
+    figure(by_engine, "seconds", "seconds, with symmetry", about)
 
 
 if __name__ == "__main__":

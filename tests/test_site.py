@@ -1,13 +1,24 @@
-"""The site: what is written for the repository is linked on the pages, and nothing is fetched."""
+"""The site: its pages, links and search, as files and in Chromium on three screens.
+
+It is built with a link to a repository at GitHub, because the theme would ask GitHub for the number
+of stars. No page may load anything from elsewhere.
+"""
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import os
 import re
 import subprocess
 import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -15,9 +26,19 @@ from tests.conftest import ROOT
 
 pytest.importorskip("mkdocs")
 
+from mkdocs.structure.files import InclusionLevel
+
 FOREIGN = re.compile(
     r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*"""
 )
+
+REPOSITORY = "https://github.com/example/antecede"
+SCREENS: dict[str, dict[str, Any]] = {
+    "desktop": {"viewport": {"width": 1280, "height": 900}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "scheme": "dark"},
+}
+PAGES_WITH_WIDE_PARTS = ("index", "overview", "api", "claims", "protocols", "simulation", "table1")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +47,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     command = ["-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, *command],
+        cwd=ROOT,
+        env={**os.environ, "REPO_URL": REPOSITORY},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert 0 == done.returncode, done.stdout + done.stderr
     return folder
@@ -55,8 +81,8 @@ def test_the_reference_is_made_of_the_docstrings(site: Path) -> None:
     assert 'id="antecede.checker.testing.check"' in text
 
 
-def hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "site" / "pages.py")
+def hook(name: str = "pages") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "site" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -65,7 +91,8 @@ def hook() -> ModuleType:
 
 
 PLACES = [
-    ("README.md", "index.md"),
+    ("README.md", "overview.md"),
+    ("docs/index.md", "index.md"),
     ("docs/ci.md", "ci.md"),
     ("CONTRIBUTING.md", "project/CONTRIBUTING.md"),
     ("protocols/mfss.py", "source/protocols/mfss.py.md"),
@@ -80,10 +107,200 @@ def test_a_file_of_the_repository_has_its_place(path: str, place: str) -> None:
 
 
 def test_links_are_rewritten_and_code_is_left_alone() -> None:
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="project/CONTRIBUTING.md"))
+    name = SimpleNamespace(src_uri="project/CONTRIBUTING.md", inclusion=InclusionLevel.NOT_IN_NAV)
+    page = SimpleNamespace(file=name, meta={}, ancestors=[])
     config = SimpleNamespace(extra={"origins": {"project/CONTRIBUTING.md": "CONTRIBUTING.md"}})
     text = "[a](docs/ci.md#x) [b](https://example.org) [c](#d)\n```text\n[a](docs/ci.md)\n```\n"
     found = hook().on_page_markdown(text, page=page, config=config, files=None)
     assert (
         "[a](../ci.md#x) [b](https://example.org) [c](#d)\n```text\n[a](docs/ci.md)\n```\n" == found
     )
+
+
+# Version and repository
+
+
+def version() -> str:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return str(project["version"])
+
+
+def test_every_page_shows_the_version_and_links_to_the_repository(site: Path) -> None:
+    for name in ("index", "tutorial", "source/protocols/mfss.py"):
+        text = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert f"antecede {version()}" in text
+        assert f'<a href="{REPOSITORY}"' in text
+
+
+def test_without_an_address_there_is_no_link_to_a_repository(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("REPO_URL", raising=False)
+    config = SimpleNamespace(site_name="", repo_url=None, repo_name=None)
+    assert hook().on_config(config).repo_url is None
+    monkeypatch.setenv("REPO_URL", REPOSITORY)
+    assert REPOSITORY == hook().on_config(config).repo_url
+
+
+# The counterexample that plays
+
+
+def test_the_first_page_plays_the_diagram_of_the_readme(site: Path) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    drawn = (ROOT / "docs/images/chat.svg").read_text(encoding="utf-8")
+    steps = set(re.findall(r'data-step="([1-9]\d*)"', drawn))
+    assert steps == set(re.findall(r"@keyframes at-(\d+)", page))
+    assert "@keyframes way-1-6 " in page, "m1 is sent in step 1 and received in step 6"
+    for words in re.findall("<text[^>]*>([^<]+)</text>", drawn):
+        assert words in page
+
+
+def test_a_drawing_without_transitions_is_not_animated() -> None:
+    with pytest.raises(ValueError, match="no transitions"):
+        hook("animation").animated('<svg xmlns="http://www.w3.org/2000/svg"/>')
+
+
+# In Chromium
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Serve the site to this machine."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_arguments: object) -> None:
+            """Say nothing."""
+
+    handler = functools.partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    from tests.browsing import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def tabs(browser: Any) -> Iterator[Any]:
+    from tests.browsing import tabs_of
+
+    with tabs_of(browser) as tabs:
+        yield tabs
+
+
+def background(page: Any) -> int:
+    """Return how light the page is, from 0 to 255."""
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return max(map(int, re.findall(r"\d+", colour)[:3]))
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_page_scrolls_sideways(screen: str, address: str, tabs: Any) -> None:
+    page = tabs.open(f"{address}index.html", **SCREENS[screen])
+    for name in PAGES_WITH_WIDE_PARTS:
+        page.goto(f"{address}{name}.html")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+WAYS_TO_FIT = """all => all.map(each => {
+    if (each.getBoundingClientRect().right <= innerWidth) return 'fits';
+    for (; each; each = each.parentElement) {
+        const scrolls = ['auto', 'scroll'].includes(getComputedStyle(each).overflowX);
+        if (scrolls && each.getBoundingClientRect().right <= innerWidth) return 'scrolls';
+    }
+    return 'is cut off';
+})"""
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("index", ".counterexample svg"),
+        ("api", ".md-content table"),
+        ("simulation", ".md-content img"),
+        ("table1", ".md-content table"),
+    ],
+)
+def test_on_a_phone_wide_parts_of_a_page_scroll(
+    name: str, part: str, address: str, tabs: Any
+) -> None:
+    page = tabs.open(f"{address}{name}.html", **SCREENS["phone"])
+    page.locator(part).first.wait_for()
+    ways = set(page.eval_on_selector_all(part, WAYS_TO_FIT))
+    assert "scrolls" in ways
+    assert ways <= {"fits", "scrolls"}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_first_page_has_three_entries_and_plays_a_run(
+    screen: str, address: str, tabs: Any
+) -> None:
+    page = tabs.open(address, **SCREENS[screen])
+    assert ["I design a protocol", "I have logs or code", "I read the papers"] == page.locator(
+        ".grid.cards strong"
+    ).all_inner_texts()
+    assert page.get_by_role("heading", name="Install").is_visible()
+    assert playing(page) > 0
+    page.get_by_label("Pause the animation").check()
+    assert 0 == playing(page)
+
+
+def playing(page: Any) -> int:
+    """Return how many animations of the counterexample are running."""
+    count: int = page.evaluate(
+        "document.querySelector('.counterexample svg').getAnimations({subtree: true})"
+        ".filter(each => each.playState == 'running').length"
+    )
+    return count
+
+
+def test_who_asks_for_less_motion_sees_the_whole_run_at_once(address: str, tabs: Any) -> None:
+    page = tabs.open(address, reduced_motion="reduce")
+    assert 0 == playing(page)
+    assert not page.get_by_label("Pause the animation").is_visible()
+    assert page.get_by_text("m1 too late").is_visible()
+
+
+def test_the_pages_and_pictures_follow_the_system_and_the_switch(address: str, tabs: Any) -> None:
+    paper = "getComputedStyle(document.querySelector('.counterexample .paper')).fill"
+    dark = tabs.open(address, scheme="dark")
+    assert background(dark) < 60
+    assert "rgb(13, 17, 23)" == dark.evaluate(paper)
+    light = tabs.open(address, scheme="light")
+    assert background(light) > 200
+    assert "rgb(255, 255, 255)" == light.evaluate(paper)
+    light.get_by_title("switch to light").click()
+    light.get_by_title("switch to dark").click()
+    assert background(light) < 60
+    assert "rgb(13, 17, 23)" == light.evaluate(paper)
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [("network", "tutorial"), ("workload", "specs"), ("log", "audit"), ("cykas", "protocols")],
+)
+def test_the_search_shows_pages_for_users_first(
+    words: str, first: str, address: str, tabs: Any
+) -> None:
+    from playwright.sync_api import expect
+
+    page = tabs.open(address)
+    page.get_by_role("textbox", name="Search").click()
+    page.keyboard.type(words)
+    found = page.locator("a.md-search-result__link").first
+    expect(found).to_have_attribute("href", re.compile(rf"/{first}\.html\b"))
+
+
+def test_a_phone_has_the_navigation_on_the_first_page_too(address: str, tabs: Any) -> None:
+    page = tabs.open(address, **SCREENS["phone"])
+    page.locator("label[for=__drawer].md-header__button").click()
+    page.get_by_text("Design a protocol", exact=True).first.click()
+    page.get_by_role("link", name="Tutorial").first.click()
+    page.wait_for_url("**/tutorial.html")

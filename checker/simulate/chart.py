@@ -131,6 +131,9 @@ def chart(
             lines |= _drawn(axes, panel, looks)
             if alike and place % columns:
                 axes.set_ylabel("")
+        for axes, panel in zip(grid, panels, strict=False):
+            if panel.from_zero:  # once all panels are drawn: shared axes have room for all of them
+                axes.set_ylim(bottom=0)
         for axes in grid[len(panels) :]:
             axes.remove()
         shown = [name for name in names if name in lines]
@@ -186,8 +189,6 @@ def _drawn(axes: Any, panel: Panel, looks: Mapping[str, Mapping[str, Any]]) -> d
     if panel.ticks:
         axes.set_xticks(panel.ticks, [f"{tick:g}" for tick in panel.ticks])
         axes.set_xticks([], minor=True)
-    if panel.from_zero:
-        axes.set_ylim(bottom=0)
     return lines
 
 

@@ -3,12 +3,15 @@
 MkDocs knows one folder; the pages of docs/ link to files beside it. A linked page becomes a page of
 the site, a linked file with code is shown as a page, a linked folder as a list; links are rewritten
 to where things are on the site. What is linked and not there ends the build, as in any strict one.
+Every page shows the version. The search ranks pages for users before pages about results and code.
 """
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,11 +23,31 @@ LINK = re.compile(r"(\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
 CODE = {".py": "python", ".toml": "toml", ".json": "json", ".yml": "yaml", ".sh": "sh", "": "text"}
 FENCE = re.compile(r"^(```|~~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
+RANKS = {"Design a protocol": 8.0, "Logs and code": 8.0, "Look up": 3.0, "Results": 1.0}
+"""A section of the navigation -> how much its pages count in the search."""
+FIRST_PAGES, OTHER_PAGES = 4.0, 0.3
+"""The same for pages outside the sections, and for pages outside the navigation."""
+
+
+def on_config(config: Any) -> Any:
+    """Take the version and the repository's address from where the project states them.
+
+    The address is the `Repository` in pyproject.toml, or the environment variable REPO_URL.
+    Without either of them the site has no link to a repository.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    config.site_name = f"{project['name']} {project['version']}"
+    address = os.environ.get("REPO_URL") or project.get("urls", {}).get("Repository")
+    if address:
+        config.repo_url = address
+        config.repo_name = config.repo_name or "Repository"
+    return config
+
 
 def place_of(path: str) -> str:
     """Return where a file of the repository is on the site."""
     if path == "README.md":
-        return "index.md"
+        return "overview.md"
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     if (ROOT / path).is_dir():
@@ -90,9 +113,20 @@ def _page(path: str, body: str) -> str:
     return f"---\nsearch:\n  exclude: true\nhide: [toc]\n---\n\n# {path}\n\n{body}"
 
 
+def rank_of(page: Any) -> float:
+    """Return how much a page counts in the search."""
+    sections = [each.title for each in page.ancestors]
+    if sections:
+        return RANKS[sections[-1]]
+    return FIRST_PAGES if page.file.inclusion.is_in_nav() else OTHER_PAGES
+
+
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
-    """Rewrite the links of a page to where things are on the site."""
+    """Rank a page for the search, and rewrite its links to where things are on the site."""
     place = page.file.src_uri
+    page.meta.setdefault("search", {"boost": rank_of(page)})
+    if place == "index.md":
+        page.meta["hide"] = ["navigation", "toc"]
     path = config.extra["origins"].get(place, f"docs/{place}")
     if not path.endswith(".md"):
         return markdown

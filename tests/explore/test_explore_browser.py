@@ -1,23 +1,14 @@
-"""The explore page and the page of a trace in a real browser: clicks, keys, focus, accessibility.
-
-Chromium is looked for on this machine (or named by CHROMIUM); `make test` installs it where it is
-missing. Without it these tests are skipped.
-"""
+"""The explore page and a trace's page in a real browser: clicks, keys, focus, accessibility."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path as FilePath
-from typing import Any
 
 import pytest
-from attrs import define, field
 
 from antecede.checker.explore.server import Server
 from antecede.checker.formats.registry import write_trace
@@ -25,84 +16,26 @@ from antecede.checker.paths.path import Path
 from tests import runs
 from tests.explored import serving, tree_of
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect  # noqa: E402
+from playwright.sync_api import Browser, Page, expect  # noqa: E402
 
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP evil.example 127.0.0.1",
-)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 300_000
-"""Milliseconds; a search takes its time on a machine that has other work."""
+from tests.browsing import Tabs, chromium, tabs_of  # noqa: E402
 
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start the Chromium of this machine."""
-    asked = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else NAMES
-    found = next(filter(_runs, map(shutil.which, asked)), None)
-    if found is None:
-        pytest.skip("Chromium is not installed (apt-get install chromium, or set CHROMIUM to one)")
-    with sync_api.sync_playwright() as playwright:
-        expect.set_options(timeout=PATIENCE)
-        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+    with chromium() as browser:
         yield browser
-        browser.close()
-
-
-def _runs(program: str | None) -> bool:
-    """Return whether a program is there and is more than a hint at where to get it."""
-    if program is None:
-        return False
-    return not subprocess.run([program, "--version"], capture_output=True, check=False).returncode
-
-
-@define
-class Tabs:
-    """Opens pages that may ask nobody but `allowed`, and may not complain."""
-
-    browser: Browser
-    contexts: list[BrowserContext] = field(factory=list)
-    wrong: list[str] = field(factory=list)
-
-    def open(self, address: str, *, scheme: str = "light", **options: Any) -> Page:
-        """Open a page in a browser of its own."""
-        context = self.browser.new_context(**{"color_scheme": scheme, **options})
-        context.set_default_timeout(PATIENCE)
-        self.contexts.append(context)
-        page = context.new_page()
-        own = re.match(r"file:|http://[^/]+/", address)
-        assert own is not None
-        page.on("console", lambda m: self.wrong.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
-        page.on(
-            "request",
-            lambda asked: None if asked.url.startswith(own[0]) else self.wrong.append(asked.url),
-        )
-        page.goto(address)
-        return page
 
 
 @pytest.fixture
 def tabs(browser: Browser) -> Iterator[Tabs]:
-    """Open pages; at the end none of them may have complained or asked anybody else."""
-    tabs = Tabs(browser)
-    yield tabs
-    for context in tabs.contexts:
-        context.close()
-    assert [] == tabs.wrong
+    with tabs_of(browser) as tabs:
+        yield tabs
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,13 @@ def test_a_series_looks_the_same_in_every_panel() -> None:
         assert panels == len(joined)
 
 
+def test_axes_that_are_alike_have_room_for_every_panel() -> None:
+    low = Panel("low", "x", "y", {"s": [Point(1, 1)]}, from_zero=True)
+    high = Panel("high", "x", "y", {"s": [Point(1, 100)]}, from_zero=True)
+    numbers = re.findall(r">(\d+)</text>", chart("", [low, high], alike=True))
+    assert {"0", "80"} <= set(numbers)
+
+
 def test_equal_points_give_equal_files() -> None:
     panel = Panel("", "x", "y", {"a": [Point(1, 1)]})
     assert chart("t", [panel]) == chart("t", [panel])
