@@ -53,7 +53,7 @@ class LazyCommands(click.Group):
 def _show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
     """Show the version, and end."""
     if wanted and not context.resilient_parsing:
-        from antecede.checker.formats.json import own_version
+        from antecede.checker.render.json import own_version
 
         click.echo(f"antecede, version {own_version()}")
         context.exit()

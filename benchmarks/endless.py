@@ -26,7 +26,7 @@ from antecede.checker.errors import AntecedeError
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.prose import Wording
+from antecede.checker.render.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 

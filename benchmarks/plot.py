@@ -13,7 +13,7 @@ from typing import Any
 
 from run import FIXED_BYTES, HERE, QUICK, machine, run
 
-from antecede.checker.formats import write_whole
+from antecede.checker.render.files import write_whole
 from antecede.checker.simulate.chart import Panel, Point, chart
 
 FIGURES = HERE / "figures"

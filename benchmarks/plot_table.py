@@ -15,7 +15,7 @@ from typing import Any
 
 from run import HERE, machine
 
-from antecede.checker.formats import write_whole
+from antecede.checker.render.files import write_whole
 from antecede.checker.simulate.chart import Panel, Point, chart
 
 ROOT = HERE.parent

@@ -16,13 +16,13 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError
-from antecede.checker.formats import write_whole
-from antecede.checker.formats.registry import write_trace
 from antecede.checker.model import Protocol, Transition
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.paths.path import replay
 from antecede.checker.registry import default_properties, protocol_named, protocol_names
-from antecede.checker.report.prose import waiting
+from antecede.checker.render.files import write_whole
+from antecede.checker.render.prose import waiting
+from antecede.checker.render.registry import write_trace
 from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict

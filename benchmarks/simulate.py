@@ -19,7 +19,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from antecede.checker.formats import write_whole
+from antecede.checker.render.files import write_whole
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario

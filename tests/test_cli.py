@@ -20,8 +20,8 @@ from antecede import cli
 from antecede.checker.check.engine import kernels_are_compiled
 from antecede.checker.commands.help_pages import PAGES
 from antecede.checker.errors import InputError
-from antecede.checker.formats import _beside, check_writable, write_whole
 from antecede.checker.registry import default_properties
+from antecede.checker.render.files import _beside, check_writable, write_whole
 from antecede.checker.search.options import ENGINES, SEARCHES, Bounds
 from antecede.checker.settings import read, settings_of
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process, without_progress

@@ -113,8 +113,8 @@ def test_a_wheel_installs_one_name(wheel: Path) -> None:
         "antecede/py.typed",
         "antecede/cli.py",
         "antecede/checker/claims/hybrid.toml",
-        "antecede/checker/formats/page.css",
-        "antecede/checker/formats/templates/trace.html",
+        "antecede/checker/render/page.css",
+        "antecede/checker/render/templates/trace.html",
         "antecede/protocols/mfss.py",
         "antecede/specs/small/cykas-3x2.toml",
     } <= contents(wheel).keys()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker import formats
 from antecede.checker.errors import InputError
+from antecede.checker.render import files as formats
 from antecede.checker.streams import Escaping
 from antecede.checker.sweep.kept import Kept
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
@@ -116,7 +116,7 @@ FULL = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-from antecede.checker.formats import append
+from antecede.checker.render.files import append
 append(sys.argv[1], "x" * 600)
 append(sys.argv[1], "y" * 600)
 """

@@ -19,9 +19,9 @@ import pytest
 from antecede import cli
 from antecede.checker.amounts import counted
 from antecede.checker.commands.help_pages import PAGES
-from antecede.checker.report import completion
-from antecede.checker.report.catalogue import catalogue
-from antecede.checker.report.terminal import VERDICTS, fitted
+from antecede.checker.render import completion
+from antecede.checker.render.catalogue import catalogue
+from antecede.checker.render.terminal import VERDICTS, fitted
 from tests.conftest import ROOT, Command
 
 

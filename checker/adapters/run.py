@@ -14,8 +14,8 @@ from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError
-from antecede.checker.report.terminal import wrapped
-from antecede.checker.report.text import check_text
+from antecede.checker.render.terminal import wrapped
+from antecede.checker.render.text import check_text
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict

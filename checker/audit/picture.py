@@ -11,9 +11,9 @@ from pathlib import Path
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.errors import InputError, unknown
-from antecede.checker.formats.scheme import darkening
-from antecede.checker.formats.svg_style import DARK
-from antecede.checker.report.prose import printable
+from antecede.checker.render.prose import printable
+from antecede.checker.render.scheme import darkening
+from antecede.checker.render.svg_style import DARK
 
 FORMATS = ("svg", "html", "shiviz", "json")
 

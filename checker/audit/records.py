@@ -12,7 +12,7 @@ from antecede.checker.audit.events import DELIVER, EVENTS, SEND, Event
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.torn import records
 from antecede.checker.errors import InputError
-from antecede.checker.report.prose import printable
+from antecede.checker.render.prose import printable
 
 
 @frozen

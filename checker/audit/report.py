@@ -10,8 +10,8 @@ from attrs import define, field
 
 from antecede.checker.amounts import counted
 from antecede.checker.audit.findings import Audit, Finding
-from antecede.checker.report.prose import printable
-from antecede.checker.report.terminal import wrapped
+from antecede.checker.render.prose import printable
+from antecede.checker.render.terminal import wrapped
 
 PAUSE = 0.25
 """The live line is written again after this many seconds."""

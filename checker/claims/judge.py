@@ -35,8 +35,8 @@ from antecede.checker.claims.claim import (
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.model import Protocol
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.prose import length_text
-from antecede.checker.report.text import growth_line
+from antecede.checker.render.prose import length_text
+from antecede.checker.render.text import growth_line
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options

@@ -14,9 +14,9 @@ from antecede.checker.claims.claim import Cell, Ruling, Source
 from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.claims.sources import NAMES, source_named, sources
 from antecede.checker.errors import InputError, unknown
-from antecede.checker.formats.json import versions
-from antecede.checker.formats.registry import write_trace
-from antecede.checker.report.terminal import elapsed
+from antecede.checker.render.json import versions
+from antecede.checker.render.registry import write_trace
+from antecede.checker.render.terminal import elapsed
 
 SCHEMA = "antecede/claims/1"
 

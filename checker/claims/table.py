@@ -17,9 +17,9 @@ from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import SHIPPED, Spec, overridden
 from antecede.checker.check.targets import targets_of
 from antecede.checker.errors import InputError
-from antecede.checker.formats.json import versions
-from antecede.checker.report.prose import aligned
-from antecede.checker.report.terminal import elapsed
+from antecede.checker.render.json import versions
+from antecede.checker.render.prose import aligned
+from antecede.checker.render.terminal import elapsed
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict

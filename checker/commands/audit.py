@@ -18,8 +18,8 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE
 from antecede.checker.commands.shared import where
 from antecede.checker.errors import InputError
-from antecede.checker.formats import check_writable, write_whole
-from antecede.checker.formats import json as formats
+from antecede.checker.render import json as formats
+from antecede.checker.render.files import check_writable, write_whole
 
 
 @click.command("audit", cls=CommandWithExamples)

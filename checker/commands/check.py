@@ -22,11 +22,12 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, options
 from antecede.checker.commands.shared import BOUNDS, METHOD, QUESTION, TRACE_FORMAT
 from antecede.checker.errors import InputError
-from antecede.checker.formats import github as github_marks
-from antecede.checker.formats import junit, sarif, write_whole
-from antecede.checker.formats.registry import FORMATS, write_trace
-from antecede.checker.report import text as reports
-from antecede.checker.report.progress import Ticker
+from antecede.checker.render import github as github_marks
+from antecede.checker.render import junit, sarif
+from antecede.checker.render import text as reports
+from antecede.checker.render.files import write_whole
+from antecede.checker.render.progress import Ticker
+from antecede.checker.render.registry import FORMATS, write_trace
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds, Options
@@ -261,7 +262,7 @@ def _only(done: Sequence[Checked]) -> CheckReport:
 def _draw(file: str, spec: Spec) -> None:
     """Draw the state space of a spec."""
     # networkx takes a while to import, and few ask for a picture.
-    from antecede.checker.formats import graph
+    from antecede.checker.render import graph
 
     graph.check_drawable(file)
     note = graph.draw(file, graph.state_graph(spec.system))

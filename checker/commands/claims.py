@@ -14,9 +14,9 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import ENGINE_OF_MANY
 from antecede.checker.exit_codes import INCOMPLETE
-from antecede.checker.formats import json as formats
-from antecede.checker.formats import write_whole
-from antecede.checker.report.progress import Ticker
+from antecede.checker.render import json as formats
+from antecede.checker.render.files import write_whole
+from antecede.checker.render.progress import Ticker
 from antecede.checker.search.options import Bounds, Options
 
 

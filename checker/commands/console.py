@@ -9,7 +9,7 @@ from typing import TextIO
 
 import click
 
-from antecede.checker.report.terminal import COLOURS, VERDICTS, fitted, for_stream
+from antecede.checker.render.terminal import COLOURS, VERDICTS, fitted, for_stream
 
 
 def say(text: str) -> None:

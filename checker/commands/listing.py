@@ -8,7 +8,7 @@ from antecede.checker import interrupts
 from antecede.checker.commands import console
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Named
-from antecede.checker.report import catalogue
+from antecede.checker.render import catalogue
 
 
 @click.command("list", cls=CommandWithExamples)

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from antecede.checker.errors import InputError
-from antecede.checker.report import completion
+from antecede.checker.render import completion
 from antecede.checker.settings import Setting, check_text, names_in, read, settings_of, taken
 
 
@@ -75,7 +75,7 @@ class Named(click.ParamType[str]):
     name = "text"
 
     def __init__(self, kind: str) -> None:
-        """Offer what `checker.report.completion` knows of a kind, or any file or folder (dir)."""
+        """Offer what `checker.render.completion` knows of a kind, or any file or folder (dir)."""
         self.kind = kind
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:

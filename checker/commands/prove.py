@@ -13,7 +13,7 @@ from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named
 from antecede.checker.errors import InputError
-from antecede.checker.formats import write_whole
+from antecede.checker.render.files import write_whole
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.settings import Setting
 

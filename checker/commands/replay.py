@@ -13,9 +13,9 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Named
 from antecede.checker.commands.shared import TRACE_FORMAT, TRACED
 from antecede.checker.explore.stepper import Stepper, interact
-from antecede.checker.formats import json as formats
-from antecede.checker.formats.registry import write_trace
-from antecede.checker.report import text as reports
+from antecede.checker.render import json as formats
+from antecede.checker.render import text as reports
+from antecede.checker.render.registry import write_trace
 
 
 @click.command("replay", cls=CommandWithExamples)

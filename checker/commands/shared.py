@@ -11,8 +11,8 @@ from antecede.checker.check.spec import (
     expected_verdict,
 )
 from antecede.checker.commands.parameters import Named, given, options, record
-from antecede.checker.formats.registry import FORMATS
 from antecede.checker.purity.selfcheck import MODES
+from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.settings import Setting

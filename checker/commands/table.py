@@ -14,8 +14,8 @@ from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import BOUNDS, METHOD
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE
-from antecede.checker.formats import check_writable, write_whole
-from antecede.checker.report.progress import Ticker
+from antecede.checker.render.files import check_writable, write_whole
+from antecede.checker.render.progress import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import Question

@@ -18,7 +18,7 @@ from antecede.checker.commands.parameters import A_FILE, Named
 from antecede.checker.commands.shared import BOUNDS, QUESTION, TRACE_FORMAT
 from antecede.checker.errors import InputError
 from antecede.checker.purity.selfcheck import MODES
-from antecede.checker.report.progress import Ticker
+from antecede.checker.render.progress import Ticker
 from antecede.checker.search.options import Bounds, Options
 
 

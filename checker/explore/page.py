@@ -15,15 +15,15 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.explore.ahead import searchable
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
-from antecede.checker.formats.html import compared
-from antecede.checker.formats.pages import asset, page
-from antecede.checker.formats.svg import drawing
-from antecede.checker.formats.svg_style import style
 from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
-from antecede.checker.report.about import about
-from antecede.checker.report.prose import Wording
+from antecede.checker.render.about import about
+from antecede.checker.render.html import compared
+from antecede.checker.render.pages import asset, page
+from antecede.checker.render.prose import Wording
+from antecede.checker.render.svg import drawing
+from antecede.checker.render.svg_style import style
 from antecede.checker.semantics.question import options_of
 
 SAVED_AS = ("json", "svg", "html")
@@ -156,7 +156,7 @@ def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
 
 def style_sheet() -> str:
     """Return the style sheet: the trace page's, followed by our own rules."""
-    looks = asset("antecede.checker.formats", "page.css")
+    looks = asset("antecede.checker.render", "page.css")
     return looks + style() + asset("antecede.checker.explore", "explore.css")
 
 

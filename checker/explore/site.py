@@ -25,10 +25,10 @@ from antecede.checker.explore.page import (
 )
 from antecede.checker.explore.renewal import Renewed
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
-from antecede.checker.formats import html, svg
-from antecede.checker.formats.json import misfit, trace_in, trace_text
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path
+from antecede.checker.render import html, svg
+from antecede.checker.render.json import misfit, trace_in, trace_text
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import model_of
 

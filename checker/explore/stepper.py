@@ -9,7 +9,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.model import Property, State, Where
 from antecede.checker.paths.path import Path, for_replay, holds_along
-from antecede.checker.report.prose import Wording
+from antecede.checker.render.prose import Wording
 
 
 @define(eq=False)

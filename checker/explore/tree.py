@@ -19,8 +19,8 @@ from antecede.checker.explore.judgement import violated_by
 from antecede.checker.model import State, Transition
 from antecede.checker.paths.path import Path, extended, replay_keys
 from antecede.checker.registry import declared_names, property_named
-from antecede.checker.report.about import explanation_of
-from antecede.checker.report.prose import Wording
+from antecede.checker.render.about import explanation_of
+from antecede.checker.render.prose import Wording
 from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 

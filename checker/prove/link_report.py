@@ -12,9 +12,9 @@ from antecede.checker.prove.link import Link, Linked, link
 from antecede.checker.prove.report import wrapped
 from antecede.checker.prove.vocabulary import Model
 from antecede.checker.registry import load
-from antecede.checker.report.diagram import diagram
-from antecede.checker.report.explanation import Explanation
-from antecede.checker.report.text import steps_text
+from antecede.checker.render.diagram import diagram
+from antecede.checker.render.explanation import Explanation
+from antecede.checker.render.text import steps_text
 from antecede.checker.semantics.transition import System
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from antecede.checker.prove.formula import Structure
 from antecede.checker.prove.obligations import Induction, Obligation
 from antecede.checker.prove.vocabulary import Model, Relation
-from antecede.checker.report.prose import aligned
+from antecede.checker.render.prose import aligned
 
 LETTERS = {"Actor": "A", "Message": "m", "Time": "t"}
 

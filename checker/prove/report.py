@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from antecede.checker.formats import make_folder, write_whole
-from antecede.checker.formats.json import versions
-from antecede.checker.formats.junit import printable
 from antecede.checker.prove import obligations as asked
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Shown
 from antecede.checker.prove.picture import happening, picture
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import Model
+from antecede.checker.render.files import make_folder, write_whole
+from antecede.checker.render.json import versions
+from antecede.checker.render.junit import printable
 
 SCHEMA = "antecede/proof/1"
 WIDTH = 80

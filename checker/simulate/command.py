@@ -189,7 +189,7 @@ def draw(grid: Grid, rows: Sequence[Row], folder: str) -> None:
     Raises:
         InputError: there is nothing to draw, or no folder.
     """
-    from antecede.checker.formats import make_folder, write_whole
+    from antecede.checker.render.files import make_folder, write_whole
     from antecede.checker.simulate.plots import drawn
 
     place = Path(folder)

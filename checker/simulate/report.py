@@ -11,8 +11,8 @@ from typing import TextIO
 from attrs import define, field
 
 from antecede.checker.amounts import counted
-from antecede.checker.report.prose import aligned
-from antecede.checker.report.terminal import wrapped
+from antecede.checker.render.prose import aligned
+from antecede.checker.render.terminal import wrapped
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import (

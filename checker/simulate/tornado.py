@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.formats.svg_style import LIGHT
+from antecede.checker.render.svg_style import LIGHT
 from antecede.checker.simulate.chart import picture
 from antecede.checker.simulate.keynumbers import KEY_NUMBERS, KeyNumber
 from antecede.checker.simulate.scenario import written

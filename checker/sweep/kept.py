@@ -17,8 +17,8 @@ from typing import Any, TypeAlias, TypeVar
 from attrs import field, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.formats import append, write_whole
 from antecede.checker.reading import json_in, text_in
+from antecede.checker.render.files import append, write_whole
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")

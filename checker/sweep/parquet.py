@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from antecede.checker.errors import InputError
-from antecede.checker.formats import write_whole
+from antecede.checker.render.files import write_whole
 from antecede.checker.semantics.question import Question
 from antecede.checker.settings import settings_of
 

@@ -20,9 +20,9 @@ from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError
-from antecede.checker.formats.json import own_version
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.prose import aligned
+from antecede.checker.render.json import own_version
+from antecede.checker.render.prose import aligned
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.sweep.elsewhere import found_anywhere, on_spark

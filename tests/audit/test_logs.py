@@ -22,10 +22,10 @@ from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.logs import events, open_log
 from antecede.checker.audit.sources import opened
 from antecede.checker.errors import InputError
-from antecede.checker.formats.registry import trace_text
-from antecede.checker.formats.shiviz import PARSER
 from antecede.checker.paths.path import Path as Run
-from antecede.checker.report.prose import Wording
+from antecede.checker.render.prose import Wording
+from antecede.checker.render.registry import trace_text
+from antecede.checker.render.shiviz import PARSER
 from tests import runs
 from tests.conftest import ROOT, Command, counterexample
 from tests.models import MODELS, UNRELIABLE, Model

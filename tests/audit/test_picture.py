@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from antecede.checker.audit.picture import IN_THE_DARK, picture
-from antecede.checker.formats.scheme import darkening
+from antecede.checker.render.scheme import darkening
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
 from tests.conftest import Command
 

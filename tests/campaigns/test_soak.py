@@ -13,7 +13,7 @@ import pytest
 
 from antecede import cli
 from antecede.checker.adapters import link
-from antecede.checker.formats import spacetime
+from antecede.checker.render import spacetime
 from antecede.checker.semantics.network import Network, network_named
 from tests.campaigns import edges, fuzz, hostile, raising, soak, stored
 

@@ -23,10 +23,10 @@ from antecede.checker.explore import start
 from antecede.checker.explore.page import command_of
 from antecede.checker.explore.server import HEADERS, LARGEST, PORT, Server
 from antecede.checker.explore.tree import MOST_STEPS, Tree, numbers_in, text_of
-from antecede.checker.formats.json import replay_file, trace_text
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.prose import Wording
+from antecede.checker.render.json import replay_file, trace_text
+from antecede.checker.render.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
 from tests import runs

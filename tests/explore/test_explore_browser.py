@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from antecede.checker.explore.server import Server
-from antecede.checker.formats.registry import write_trace
 from antecede.checker.paths.path import Path
+from antecede.checker.render.registry import write_trace
 from tests import runs
 from tests.explored import serving, tree_of
 

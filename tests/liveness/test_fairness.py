@@ -18,7 +18,7 @@ from antecede.checker.liveness.fairness import (
     shortest_fair_cycle,
 )
 from antecede.checker.model import CausalSend, Receive, Transition
-from antecede.checker.report.explanation import _ENDINGS
+from antecede.checker.render.explanation import _ENDINGS
 from antecede.checker.search.graph import Passes
 from antecede.checker.semantics.judge import obliged
 from antecede.checker.semantics.transition import System, initial_state, successor

@@ -17,8 +17,8 @@ from pathlib import Path
 from attrs import frozen
 
 from antecede.checker.amounts import counted
-from antecede.checker.formats import write_whole
 from antecede.checker.registry import protocol_named
+from antecede.checker.render.files import write_whole
 from tests.mutants.mutant import (
     FILES,
     ROOT,

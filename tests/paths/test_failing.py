@@ -17,9 +17,9 @@ from antecede.checker import interrupts
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec
-from antecede.checker.formats.json import replay_file
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.report.text import check_text
+from antecede.checker.render.json import replay_file
+from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, Raised

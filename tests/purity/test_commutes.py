@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, ProtocolError
-from antecede.checker.formats.json import result_object
 from antecede.checker.model import (
     CausalSend,
     Envelope,
@@ -27,7 +26,8 @@ from antecede.checker.model import (
 )
 from antecede.checker.purity.commutes import FormCheck
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.text import check_text, headline
+from antecede.checker.render.json import result_object
+from antecede.checker.render.text import check_text, headline
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.normal import normal_form

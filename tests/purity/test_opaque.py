@@ -13,7 +13,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.purity.opaque import Opaque, opaque, told
-from antecede.checker.report.text import check_text
+from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.protocols.unordered import UNORDERED

@@ -12,11 +12,11 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import InputError
-from antecede.checker.formats.json import replay_file, result_object
 from antecede.checker.model import Protocol, Step
 from antecede.checker.paths.path import replay
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.text import check_text
+from antecede.checker.render.json import replay_file, result_object
+from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Options
 from antecede.checker.search.packet_classes import handled
 from antecede.checker.search.plain import first_states

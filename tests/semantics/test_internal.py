@@ -14,14 +14,14 @@ from attrs import evolve
 from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.errors import InputError
-from antecede.checker.formats.registry import FORMATS, trace_text
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Internal, Message, Protocol, Receive, Step
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.prose import Wording
-from antecede.checker.report.text import path_text
+from antecede.checker.render.prose import Wording
+from antecede.checker.render.registry import FORMATS, trace_text
+from antecede.checker.render.text import path_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict

@@ -16,10 +16,10 @@ from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.errors import InputError
 from antecede.checker.explore.judgement import judged
 from antecede.checker.explore.tree import with_witnesses
-from antecede.checker.formats.registry import FORMATS, trace_text
 from antecede.checker.model import Protocol
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.text import path_text
+from antecede.checker.render.registry import FORMATS, trace_text
+from antecede.checker.render.text import path_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from tests.conftest import ROOT, Command

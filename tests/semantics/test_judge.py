@@ -11,9 +11,9 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.explore.judgement import judged, violated_by
-from antecede.checker.formats.graph import state_graph
 from antecede.checker.model import Delivery, Message, Property, Protocol, What, Where
 from antecede.checker.paths.path import Path, first_shown, holds_along, replay
+from antecede.checker.render.graph import state_graph
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import found_lost

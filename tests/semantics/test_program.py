@@ -16,7 +16,7 @@ from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Request
 from antecede.checker.registry import protocol_named
-from antecede.checker.report.explanation import explain
+from antecede.checker.render.explanation import explain
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES

@@ -19,7 +19,7 @@ from antecede.checker.errors import InputError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Protocol, Step
 from antecede.checker.registry import property_named
-from antecede.checker.report.statistics import rounds_on_spark_text
+from antecede.checker.render.statistics import rounds_on_spark_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.spark import cluster as clusters

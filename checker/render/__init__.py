@@ -1,0 +1,1 @@
+"""Texts and pictures for people, and files for other programs. Other packages return data."""

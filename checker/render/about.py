@@ -1,0 +1,131 @@
+"""The summary of a path for files and pages: headline, question, verdict, explanation."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from antecede.checker.check.report import CheckReport
+from antecede.checker.paths.path import Path
+from antecede.checker.paths.violation import lost, wrong_order
+from antecede.checker.render.explanation import Explanation, explain
+from antecede.checker.render.prose import Wording, length_text, listed
+from antecede.checker.semantics.transition import EndlessSystem, System
+
+
+@frozen(eq=False)
+class About:
+    """Texts about one path, plain and unescaped.
+
+    Attributes:
+        headline: the violation in one sentence.
+        question: the protocol and the bounds.
+        violates: the property that is violated, or None.
+        length: the number of transitions, in words.
+        explanation: the reason of the violation, in words.
+        figures: (name, value) pairs with statistics of the search; empty if there was none.
+    """
+
+    headline: str
+    question: str
+    violates: str | None
+    length: str
+    explanation: Explanation
+    figures: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The violation and the length of the path, in one line."""
+        if self.violates is None:
+            return f"A run of {self.length}"
+        return f"{self.violates} VIOLATED after {self.length}"
+
+
+def about(path: Path, report: CheckReport | None = None) -> About:
+    """Return the summary of `path`; `report` is the check that found it, or None."""
+    return About(
+        headline=_headline(path),
+        question=question(path.system, protocol_reference(path, report)),
+        violates=path.violates,
+        length=length_text(path),
+        explanation=explanation_of(path),
+        figures=() if report is None else _figures(report),
+    )
+
+
+def explanation_of(path: Path) -> Explanation:
+    """Return the explanation of `path`; it is empty if the path violates nothing."""
+    return Explanation("") if path.violates is None else explain(path)
+
+
+def protocol_reference(path: Path, report: CheckReport | None) -> str:
+    """Return the protocol's name on the command line: its own name, or its file."""
+    return path.system.protocol.name if report is None else report.spec.protocol
+
+
+def _headline(path: Path) -> str:
+    words = Wording.of(path)
+    if (pair := wrong_order(path)) is not None:
+        first, second = words.message(pair.first), words.message(pair.second)
+        who = words.actor(pair.actor)
+        return f"{who} delivers {second} before {first}, which was causal-sent earlier"
+    if missing := lost(path):
+        names = listed([words.message(message) for message in missing])
+        return f"{names} {'is' if len(missing) == 1 else 'are'} never delivered"
+    if path.violates is not None:
+        return f"{path.violates} is violated"
+    return f"A run of {path.system.protocol.name}"
+
+
+def model_variant(system: System) -> str | None:
+    """Return the deviations from the default model in words, or None."""
+    asked = system.question
+    parts = [f"sends {asked.sends}"] if asked.sends != "joint" else []
+    parts += [f"clocks at the {asked.clock_at}"] if asked.clock_at != "causal-send" else []
+    return ", ".join(parts) or None
+
+
+def question(system: System, reference: str) -> str:
+    """Return the question in words: the protocol, named `reference`, and the bounds."""
+    parts = [
+        reference,
+        f"{system.actors} actors",
+        _how_many(system),
+        f"network {network_text(system)}",
+        f"workload {system.workload.text}",
+    ]
+    if (variant := model_variant(system)) is not None:
+        parts.append(variant)
+    return " · ".join(parts)
+
+
+def network_text(system: System) -> str:
+    """Return the network; if the protocol declares one, also whether they agree."""
+    protocol, network = system.protocol, system.network.name
+    if network == protocol.network:
+        return network if network == "unordered" else f"{network}, as it needs"
+    if protocol.network == "unordered":
+        return network
+    return f"{network}, though it needs {protocol.network}"
+
+
+def _how_many(system: System) -> str:
+    """Return the number of messages in words."""
+    if isinstance(system, EndlessSystem):
+        return f"any number of messages, {system.workload.buffer} undelivered each"
+    most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""
+    return f"{most}{system.messages} {'message' if system.messages == 1 else 'messages'} each"
+
+
+def _figures(report: CheckReport) -> tuple[tuple[str, str], ...]:
+    result, counts = report.result, report.result.counts
+    properties = ", ".join(f"{name} {verdict}" for name, verdict in result.properties.items())
+    return (
+        ("verdict", str(result.verdict)),
+        ("properties", properties),
+        ("unique states", f"{counts.unique_states:,}"),
+        ("total states", f"{counts.total_states:,}"),
+        ("depth", f"{counts.depth:,}"),
+        ("final states", f"{counts.final_states:,}"),
+        ("history", report.system.oracle.name),
+        ("search", f"{report.spec.search}, engine {report.options.engine}"),
+    )

@@ -1,0 +1,149 @@
+"""The end of a report: the meaning of an undecided verdict, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from antecede.checker.check.report import CheckReport
+from antecede.checker.interrupts import is_interruption
+from antecede.checker.model import CausalSend, What
+from antecede.checker.paths.path import Path
+from antecede.checker.registry import proof_names
+from antecede.checker.render.prose import listed
+from antecede.checker.render.terminal import WIDTH, wrapped
+from antecede.checker.search.coverage import why_vacuous
+from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.question import Question
+from antecede.checker.settings import settings_of
+
+_REMEDIES = {
+    "no final state can be reached": "Check can-deliver, which needs no final state.",
+    "nothing is delivered": "Check all-delivered or can-deliver to see what is not delivered.",
+}
+"""Reason for VACUOUS -> a remedy other than another workload."""
+
+
+def advice(report: CheckReport) -> list[str]:
+    """Return the meaning of a verdict that decides nothing, and a remedy; empty for others."""
+    if report.result.verdict is Verdict.VACUOUS:
+        return [_about_vacuous(report)]
+    if report.result.verdict is Verdict.INCOMPLETE:
+        return [_about_incomplete(report.result.stopped_by or "")]
+    return []
+
+
+def _about_vacuous(report: CheckReport) -> str:
+    result = report.result
+    reasons = dict.fromkeys(
+        why_vacuous(prop, result.counts, result.statistics) or ""
+        for prop in report.system.properties
+        if result.properties[prop.name] is Verdict.VACUOUS
+    )
+    other = "Check a workload in which more happens."
+    remedies = dict.fromkeys(_REMEDIES.get(reason, other) for reason in reasons)
+    why = f"VACUOUS: nothing was violated, but {listed(list(reasons))}."
+    return wrapped(" ".join([why, *remedies]))
+
+
+def _about_incomplete(stopped: str) -> str:
+    bound = stopped.partition(" ")[0]
+    if bound == "--bound":
+        remedy = "Violations within the bound are real. Raise the bound to see more."
+    elif bound.startswith("--"):
+        remedy = f"Raise {bound} or leave it out, or check fewer actors or messages."
+    elif is_interruption(stopped):
+        remedy = "Run it again to the end, or check fewer actors or messages."
+    elif stopped == "out of memory" or stopped.startswith("too little memory"):
+        remedy = "Check fewer actors or messages, or use a machine with more memory."
+    else:
+        remedy = "Random walks can find a violation but never exclude one; use --search breadth."
+    meaning = "INCOMPLETE: some reachable states were not explored, so nothing is proved."
+    return wrapped(f"{meaning} {remedy}")
+
+
+def next_steps(report: CheckReport, saved: Sequence[str] = ()) -> str | None:
+    """Return the commands that help the user further after a report, or None.
+
+    Args:
+        report: the report on one check.
+        saved: the files to which the run is saved.
+    """
+    path = report.result.counterexample
+    if path is not None:
+        hints, steps = _broadcast(report, path), _about_run(report, saved)
+    elif report.result.verdict is Verdict.HOLDS and report.spec.file is None:
+        hints, steps = [], _further(report)
+    else:
+        return None
+    lines = [_in_line(purpose, command) for purpose, command in steps]
+    return "\n\n".join([*hints, "\n".join(["Next:", *lines])]) if lines else None
+
+
+def _in_line(purpose: str, command: str) -> str:
+    """Return a step in one line, or in two if it is too wide for a terminal."""
+    line = f"  {purpose:<15}  {command}"
+    return line if len(line) <= WIDTH else f"  {purpose}\n    {command}"
+
+
+def _about_run(report: CheckReport, saved: Sequence[str]) -> list[tuple[str, str]]:
+    """Return how to draw a counterexample, and how to step through it."""
+    steps = [] if saved else [("draw the run", "add --trace bug.svg")]
+    trace = next((file for file in saved if file.endswith(".json")), None)
+    protocol = report.spec.protocol
+    given = f" --protocol {shlex.quote(protocol)}" if ".py" in protocol else ""
+    if trace is not None:
+        return [*steps, ("step through it", f"antecede explore {shlex.quote(trace)}{given}")]
+    if report.spec.file is not None:
+        return [*steps, ("step through it", f"antecede explore {shlex.quote(report.spec.label)}")]
+    return [
+        *steps,
+        ("step through it", f"add --trace bug.json, then: antecede explore bug.json{given}"),
+    ]
+
+
+def _broadcast(report: CheckReport, path: Path) -> list[str]:
+    """Return a hint if a violation may come from checking a broadcast protocol without broadcasts.
+
+    Such a protocol sends every packet to all actors, or waits for messages that this workload
+    addresses to others.
+    """
+    system, prop = path.system, path.violated
+    if system.workload.text != "any" or system.actors < 3 or prop is None:
+        return []
+    waits = prop.what is What.UNDELIVERED and system.network.lose is None
+    if not waits and not _sends_to_all(path):
+        return []
+    name = report.system.protocol.name
+    return [
+        wrapped(
+            f"This workload addresses each message to one actor. If {name} is a broadcast "
+            "protocol, check it with --workload broadcast."
+        )
+    ]
+
+
+def _sends_to_all(path: Path) -> bool:
+    """Return whether every causal-send of a run sends packets to all other actors."""
+    sends = [step for step in path.steps if isinstance(step.transition, CausalSend)]
+    everyone = set(range(path.system.actors))
+    return bool(sends) and all(
+        {destination for destination, _ in step.step.sends} == everyone - {step.actor}
+        for step in sends
+    )
+
+
+def _further(report: CheckReport) -> list[tuple[str, str]]:
+    """Return how to check a larger bound of a protocol that holds, and how to prove it."""
+    spec, words = report.spec, [f"antecede check {shlex.quote(report.spec.protocol)}"]
+    for setting in settings_of(Question):
+        value = getattr(spec, setting.name)
+        if setting.name == "messages":
+            words.append(f"--messages {spec.messages + 1}")
+        elif setting.public and setting.kind is not tuple and value != setting.default:
+            words.append(f"{setting.option} {shlex.quote(str(value))}")
+    growing = spec.workload in ("any", "broadcast", "multicast", "self")
+    steps = [("check more", " ".join(words))] if growing else []
+    if spec.protocol in proof_names():
+        steps.append(("try a proof", f"antecede prove {spec.protocol}"))
+    return steps

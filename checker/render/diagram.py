@@ -1,0 +1,349 @@
+"""A path as a space-time diagram in characters: one column per actor, time downwards.
+
+A packet leaves its sender to the side, falls in a lane of its own while it is in flight, and enters
+its receiver from the side. Where lines cross, the vertical one is drawn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from attrs import define, evolve, frozen
+
+from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Packet, Timeout
+from antecede.checker.paths.flights import Flight, flights_of
+from antecede.checker.paths.path import Loop, Path, PathStep
+from antecede.checker.render.prose import Remarks, Wording, bracket, failing, printable, waiting
+from antecede.checker.semantics.values import contains, message_in
+
+MARGIN = 5
+"""Columns for the step numbers."""
+
+CORNERS = {
+    (1, True, False): "╮",
+    (-1, True, False): "╭",
+    (1, False, False): "╯",
+    (-1, False, False): "╰",
+    (1, True, True): "┓",
+    (-1, True, True): "┏",
+    (1, False, True): "┛",
+    (-1, False, True): "┗",
+}
+"""(side of the actor's column, is a network-send, is heavy) -> the corner to the packet's lane."""
+
+TEES = {(1, False): "┤", (-1, False): "├", (1, True): "┫", (-1, True): "┣"}
+"""(side, is heavy) -> the corner for a reception after which the packet stays in flight."""
+
+
+@define(eq=False)
+class _Line:
+    """The line of a packet in the diagram.
+
+    Attributes:
+        flight: the packet.
+        left: the row of its network-send.
+        arrived: the row of its last reception, or of its loss; None if there is neither.
+        gap: the gap between two columns with its lane.
+        lane: the number of its lane in the gap.
+        heavy: whether the line is heavy.
+    """
+
+    flight: Flight
+    left: int = 0
+    arrived: int | None = None
+    gap: int = 0
+    lane: int = 0
+    heavy: bool = False
+
+    @property
+    def src(self) -> int:
+        """The sender."""
+        return self.flight.src
+
+    @property
+    def dst(self) -> int:
+        """The destination."""
+        return self.flight.dst
+
+    @property
+    def packet(self) -> Packet:
+        """The packet."""
+        return self.flight.packet
+
+
+@frozen(eq=False)
+class _Row:
+    """One line of the diagram: a step with its number, or a further network-send of the step.
+
+    A packet arrives at the row's actor, leaves it, or is lost on its way to it.
+    """
+
+    actor: int
+    number: int | None = None
+    note: str = ""
+    wrong: Message | None = None
+    arrives: _Line | None = None
+    leaves: _Line | None = None
+    loses: _Line | None = None
+
+
+@frozen
+class Diagram:
+    """The lines of a diagram, and a note on omissions."""
+
+    lines: tuple[str, ...]
+    undrawn: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """The length of the longest line."""
+        return max(map(len, self.lines))
+
+
+def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
+    """Draw `path`; `remarks` describe wrong deliveries by step and message."""
+    words = Wording.of(path)
+    flights = flights_of(path)
+    lines = {id(f): _Line(f) for f in flights.every}
+    drawn = [line for line in lines.values() if _is_drawn(line)]
+    start, *sent = [
+        tuple(lines[id(f)] for f in flights.sent[number]) for number in range(path.length + 1)
+    ]
+    met = [lines[id(f)] if (f := flights.met.get(s.number)) else None for s in path.steps]
+    rows = [*_from_the_start(start)]
+    _add_rows(rows, path, words, remarks, sent, met)
+    shown = sorted(
+        {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
+    )
+    if len(shown) == 1:
+        shown = [*shown, *(i for i in range(path.system.actors) if i not in shown)][:2]
+        shown.sort()
+    place = {actor: at for at, actor in enumerate(shown)}
+    _assign_lanes([f for f in drawn if f.arrived is not None], place)
+    canvas = _Canvas(words, rows, drawn, place, path.loop)
+    undrawn = tuple(
+        f"{words.value(f.packet)} ({words.actor(f.src)} to {words.actor(f.dst)})"
+        for f in lines.values()
+        if f.flight.in_flight and not _is_drawn(f)
+    )
+    return Diagram(canvas.lines(), undrawn)
+
+
+def _is_drawn(flight: _Line) -> bool:
+    """Return whether to draw a packet: control packets that are never received are left out."""
+    met = bool(flight.flight.receptions) or flight.flight.lost is not None
+    return met or message_in(flight.packet) is not None
+
+
+def _from_the_start(flights: tuple[_Line, ...]) -> Iterator[_Row]:
+    """Yield a row for each packet that is in flight from the start."""
+    for at, flight in enumerate(filter(_is_drawn, flights)):
+        flight.left = at
+        yield _Row(flight.src, leaves=flight)
+
+
+def _add_rows(
+    rows: list[_Row],
+    path: Path,
+    words: Wording,
+    remarks: Remarks,
+    sent: list[tuple[_Line, ...]],
+    met: list[_Line | None],
+) -> None:
+    """Lay out the path: a row per step, and one for each further network-send of that step."""
+    for step, leaving, flight in zip(path.steps, sent, met, strict=True):
+        row = _first_row(step, words, remarks)
+        if flight is not None:
+            flight.arrived = len(rows)
+            flight.heavy |= row.wrong is not None and contains(flight.packet, row.wrong)
+            is_loss = isinstance(step.transition, Lose)
+            row = evolve(row, loses=flight) if is_loss else evolve(row, arrives=flight)
+        rows.append(row)
+        for leaves in filter(_is_drawn, leaving):
+            if flight is not None or rows[-1].leaves is not None:
+                rows.append(_Row(step.actor))
+            leaves.left = len(rows) - 1
+            rows[-1] = evolve(rows[-1], leaves=leaves)
+
+
+def _first_row(step: PathStep, words: Wording, remarks: Remarks) -> _Row:
+    who, notes, wrong = words.actor(step.actor), [], None
+    if isinstance(step.transition, CausalSend):
+        assert step.message is not None
+        notes.append(f"causal-sends {words.message(step.message)}")
+    if isinstance(step.transition, Arm):
+        notes.append("decides to send")
+    if isinstance(step.transition, Timeout):
+        notes.append("times out")
+    if isinstance(step.transition, Internal):
+        notes.append(f"takes the action {printable(step.transition.name)}")
+    if isinstance(step.transition, Lose):
+        return _Row(step.actor, step.number, f"{words.label(step.transition.packet)} is lost")
+    notes += words.deliveries(step, remarks)
+    for delivery in step.deliveries:
+        if remarks.get((step.number, delivery.message), "too early") != "too early":
+            wrong = delivery.message
+    held = waiting(step)
+    if held is not None:
+        notes.append("which waits" if held == step.message else f"{words.message(held)} waits")
+    if failing(step):
+        notes.append("fails")
+    note = f"{who} {', '.join(notes)}" if notes else ""
+    return _Row(step.actor, step.number, note, wrong)
+
+
+def _assign_lanes(flights: list[_Line], place: Mapping[int, int]) -> None:
+    """Give each received packet a gap on its way and a free lane in the gap."""
+    busy: dict[tuple[int, int], list[_Line]] = defaultdict(list)
+
+    def lane_in(gap: int, flight: _Line) -> int:
+        lane = 0
+        while any(_overlap(flight, other) for other in busy[gap, lane]):
+            lane += 1
+        return lane
+
+    for flight in flights:
+        src, dst = place[flight.src], place[flight.dst]
+        gaps = range(min(src, dst), max(src, dst)) or [min(src, len(place) - 2)]
+        near_source = gaps if src <= dst else reversed(gaps)
+        flight.lane, flight.gap = min(
+            ((lane_in(gap, flight), gap) for gap in near_source), key=lambda option: option[0]
+        )
+        busy[flight.gap, flight.lane].append(flight)
+
+
+def _overlap(one: _Line, other: _Line) -> bool:
+    assert one.arrived is not None
+    assert other.arrived is not None
+    return one.left <= other.arrived and other.left <= one.arrived
+
+
+class _Canvas:
+    """Places columns, lanes and labels, and draws the rows."""
+
+    def __init__(
+        self,
+        words: Wording,
+        rows: list[_Row],
+        flights: list[_Line],
+        place: Mapping[int, int],
+        loop: Loop | None,
+    ) -> None:
+        self.loop = loop
+        self.words, self.rows, self.flights, self.place = words, rows, flights, place
+        self.left_zone, self.right_zone = self._zones()
+        self.lanes = [
+            1 + max((f.lane for f in flights if f.gap == gap and f.arrived is not None), default=-1)
+            for gap in range(len(place) - 1)
+        ]
+        self.columns = self._columns()
+
+    def _label(self, flight: _Line, *, sent: bool) -> str:
+        message = message_in(flight.packet)
+        if sent or message is None:
+            return self.words.label(flight.packet)
+        return self.words.message(message)
+
+    def _goes_right(self, flight: _Line, actor: int) -> bool:
+        """Return whether a flight's line leaves (or meets) `actor` on its right side."""
+        if flight.arrived is None:
+            to = self.place[flight.dst]
+            at = self.place[actor]
+            return to > at or (to == at < len(self.place) - 1)  # a self-send: where there is room
+        return flight.gap >= self.place[actor]
+
+    def _zones(self) -> tuple[list[int], list[int]]:
+        """Return per gap the room for labels beside its left and its right column."""
+        left, right = [4] * (len(self.place) - 1), [4] * (len(self.place) - 1)
+        for row in self.rows:
+            for flight in (row.arrives, row.leaves):
+                if flight is None:
+                    continue
+                at = self.place[row.actor]
+                room = len(self._label(flight, sent=flight is row.leaves)) + 2
+                room += 2 * (flight.arrived is None)
+                if self._goes_right(flight, row.actor):
+                    left[at] = max(left[at], room)
+                else:
+                    right[at - 1] = max(right[at - 1], room)
+        return left, right
+
+    def _columns(self) -> list[int]:
+        names = [self.words.actor(actor) for actor in self.place]
+        columns = [MARGIN + len(names[0]) // 2]
+        for gap, lanes in enumerate(self.lanes):
+            room = self.left_zone[gap] + 2 * lanes + self.right_zone[gap]
+            apart = 2 + (len(names[gap]) + len(names[gap + 1])) // 2
+            columns.append(columns[-1] + max(room, apart))
+        return columns
+
+    def _lane_column(self, flight: _Line) -> int:
+        return self.columns[flight.gap] + self.left_zone[flight.gap] + 2 * flight.lane + 1
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the drawn lines: names, a row of verticals, then all rows."""
+        header = [" "] * (self.columns[-1] + 20)
+        for actor, column in zip(self.place, self.columns, strict=True):
+            name = self.words.actor(actor)
+            header[column - len(name) // 2 : column - len(name) // 2 + len(name)] = name
+        lines = ["".join(header).rstrip(), self._blank()]
+        drawn = [self._drawn(at, row) for at, row in enumerate(self.rows)]
+        rail = bracket(self._repeated())
+        lines += [sign + line[1:] for (sign, _), line in zip(rail, drawn, strict=True)]
+        return (*lines, self._blank())
+
+    def _repeated(self) -> list[bool]:
+        """Return for each row whether it belongs to a step that repeats for ever."""
+        found, number = [], 0
+        for row in self.rows:
+            number = row.number or number
+            found.append(self.loop is not None and self.loop.covers(number))
+        return found
+
+    def _blank(self) -> str:
+        cells = [" "] * (self.columns[-1] + 1)
+        for column in self.columns:
+            cells[column] = "│"
+        return "".join(cells)
+
+    def _drawn(self, at: int, row: _Row) -> str:
+        cells = list(self._blank())
+        for flight in self.flights:
+            if flight.arrived is not None and flight.left < at < flight.arrived:
+                cells[self._lane_column(flight)] = "┃" if flight.heavy else "│"
+        column = self.columns[self.place[row.actor]]
+        if row.arrives is not None:
+            self._line(cells, row.arrives, row, at, sent=False)
+        if row.leaves is not None:
+            self._line(cells, row.leaves, row, at, sent=True)
+        if row.loses is not None:
+            cells[self._lane_column(row.loses)] = "×"
+        elif row.number is not None:
+            cells[column] = "✗" if row.wrong else "●"
+        if row.number is not None:
+            cells[: MARGIN - 2] = f"{row.number:>{MARGIN - 2}}"
+        return "".join(cells) + (f"   {row.note}" if row.note else "")
+
+    def _line(self, cells: list[str], flight: _Line, row: _Row, at_row: int, *, sent: bool) -> None:
+        """Draw a flight's horizontal part at the row of its network-send or of its reception."""
+        column = self.columns[self.place[row.actor]]
+        step = 1 if self._goes_right(flight, row.actor) else -1
+        label = self._label(flight, sent=sent)
+        if flight.arrived is None:
+            end = column + step * (len(label) + 3)
+            cells[end - step], cells[end] = "┄", "▷" if step > 0 else "◁"
+        else:
+            end = self._lane_column(flight)
+            goes_on = not sent and at_row < flight.arrived
+            cells[end] = TEES[step, flight.heavy] if goes_on else CORNERS[step, sent, flight.heavy]
+        for at in range(column + step, end, step):
+            if cells[at] == " ":
+                cells[at] = "━" if flight.heavy else "─"
+        start = column + 2 if step > 0 else column - 1 - len(label)
+        cells[start : start + len(label)] = label
+        if not sent:
+            cells[column + step] = "◀" if step > 0 else "▶"
+        elif row.number is None:
+            cells[column] = "├" if step > 0 else "┤"

@@ -1,0 +1,286 @@
+"""Explanations of counterexamples: the violation and the chain of events that proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+from attrs import Factory, frozen
+
+from antecede.checker.model import Message, Property, Request, What, Where
+from antecede.checker.paths.path import Path
+from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
+from antecede.checker.render.again import why_again
+from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
+from antecede.checker.semantics.failing import PredicatesReturn, Raised
+from antecede.checker.semantics.judge import Fault, undelivered
+from antecede.checker.semantics.values import contains, field_names, shown
+
+
+@frozen
+class Explanation:
+    """The reason why a path violates a property.
+
+    Attributes:
+        text: the reason, in sentences.
+        details: additional lines, such as the final states.
+        remarks: short descriptions of wrong deliveries.
+    """
+
+    text: str
+    details: tuple[str, ...] = ()
+    remarks: Remarks = Factory(dict)
+
+
+def explain(path: Path) -> Explanation:
+    """Explain why `path` violates its property."""
+    prop = path.violated
+    assert prop is not None, "only a counterexample can be explained"
+    how = _EXPLAINED.get((prop.what, prop.where))
+    return (how and how(path, prop)) or Explanation(f"The path does not respect {prop.name}.")
+
+
+_ENDINGS = {
+    "stuck": "Nothing that may still happen delivers it.",
+    "starved": "It is starved, not stuck: as soon as the application stops, it is delivered.",
+    "waiting": "It is not delivered either when the application stops; only when it sends again.",
+    "undecided": "Whether it is delivered when the application stops, or sends again, is open.",
+}
+"""The fate of a message that is never delivered; see `checker.liveness.fairness.ENDINGS`."""
+
+
+def _for_ever(path: Path, _prop: Property) -> Explanation | None:
+    """Explain a run without end that never delivers a message."""
+    words, loop = Wording.of(path), path.loop
+    if loop is None:
+        return None
+    name = words.message(loop.message)
+    where = listed([words.actor(d) for d in pending(path.last, loop.message)])
+    text = f"{name} ({words.actor(loop.message.sender)} to {where}) is never delivered. "
+    if not path.repeats:
+        return Explanation(f"{text}The run is over: nothing more can happen.")
+    text += (
+        f"{loop_text(path)}: after them all is as it was before, but for other messages of the "
+        f"same kind. {_ENDINGS[loop.ending]}"
+    )
+    strong = path.system.network.lose is not None
+    fair = "again and again" if strong else "always"
+    place = _place(words, path.last.actors, loop.message)
+    return Explanation(
+        text,
+        (
+            f"{name} waits in {place}." if place else f"{name} is on its way again and again.",
+            why_again(path),
+            f"Nothing is treated unfairly: what can {fair} be received is received.",
+        ),
+    )
+
+
+def _no_way_back(path: Path, prop: Property) -> Explanation:
+    words = Wording.of(path)
+    left = (m for i in range(path.system.actors) for m in undelivered(path.last, i))
+    stuck = [words.message(m) for m in left]
+    if not stuck:
+        return Explanation(f"From here on no state can be reached that respects {prop.name}.")
+    return Explanation(
+        f"From here on nothing that can happen delivers all of {listed(stuck)}: "
+        "every state that can still be reached leaves some of it undelivered."
+    )
+
+
+def _delivery(path: Path, prop: Property) -> Explanation | None:
+    """Explain the fault of the delivery that violates the property."""
+    words, wrong, pair = Wording.of(path), wrong_delivery(path), wrong_order(path)
+    if wrong is None:
+        return None
+    if pair is not None:
+        return _wrong_order(path, pair, known=wrong.fault is Fault.KNOWN)
+    if wrong.fault is Fault.UNEXPECTED:
+        return _unexpected(path, wrong)
+    who, name = words.actor(wrong.delivery.actor), words.message(wrong.delivery.message)
+    text = f"{who} delivers {name} (step {wrong.step}), which does not respect {prop.name}."
+    return Explanation(text)
+
+
+def _chain_text(words: Wording, chain: tuple[Message, ...]) -> str:
+    """Return the happens-before chain from the first message's causal-send to the last one's."""
+    clauses: list[str] = []
+    sender = words.actor(chain[0].sender)
+    if chain[0].sender != chain[1].sender:
+        clauses.append(f"{sender} sent {words.message(chain[0])}")
+    for before, after in pairwise(chain):
+        actor, earlier = words.actor(after.sender), words.message(before)
+        if before.sender == after.sender and clauses:
+            clauses.append(f"{actor} then sent {words.message(after)}")
+        elif before.sender == after.sender:
+            clauses.append(f"{actor} sent {earlier}, then {words.message(after)}")
+        else:
+            clauses.append(f"{actor} delivered {earlier} and then sent {words.message(after)}")
+    return "; ".join(clauses)
+
+
+def _wrong_order(path: Path, pair: Violation, *, known: bool) -> Explanation:
+    """Explain two messages delivered in the wrong order.
+
+    `known` means that the actor causally knew of the first message when it delivered the second.
+    """
+    words = Wording.of(path)
+    actor = words.actor(pair.actor)
+    first, second = words.message(pair.first), words.message(pair.second)
+    why = f"{words.actor(pair.first.sender)} causal-sent {first} before {second}, both to {actor}"
+    if known:
+        why = f"{first} was causal-sent before {second}: {_chain_text(words, pair.chain)}"
+    late = _delivery_steps(path, pair.actor, pair.first)[0]
+    early = _delivery_steps(path, pair.actor, pair.second)[0]
+    text = f"{why}. {actor} delivered {second} (step {early}) before {first} (step {late})."
+    remarks = {(early, pair.second): "too early", (late, pair.first): "too late"}
+    return Explanation(text, remarks=remarks)
+
+
+def _delivery_steps(path: Path, actor: int, message: Message) -> list[int]:
+    return [
+        step.number
+        for step in path.steps
+        for d in step.deliveries
+        if d.actor == actor and d.message == message
+    ]
+
+
+def _unexpected(path: Path, wrong: Wrong) -> Explanation:
+    """Explain a delivery at an actor that is no destination, or a second delivery."""
+    words, m, at = Wording.of(path), wrong.delivery.message, wrong.step
+    text, earlier = "", _delivery_steps(path, wrong.delivery.actor, m)[0]
+    if m not in words.names:
+        text, remark = f" (step {at}), which was never causal-sent", "never sent"
+    elif wrong.delivery.actor not in m.destinations:
+        to = listed([words.actor(x) for x in m.destinations])
+        text, remark = f" (step {at}), but it was causal-sent to {to}", "wrong actor"
+    elif earlier == at:
+        text, remark = f" twice in step {at}", "twice"
+    else:
+        text, remark = f" twice: at step {earlier}, and again at step {at}", "again"
+    text = f"{words.actor(wrong.delivery.actor)} delivered {words.message(m)}{text}."
+    return Explanation(text, remarks={(at, m): remark})
+
+
+def _undelivered(path: Path, _prop: Property) -> Explanation | None:
+    words, state, missing = Wording.of(path), path.last, list(lost(path))
+    if not missing:
+        return None
+    in_flight = "nothing is in flight" if not any(state.channels) else "packets are in flight still"
+    routes = [f"{words.message(m)} ({_route(words, m)})" for m in missing]
+    was = "was" if len(missing) == 1 else "were"
+    text = (
+        f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
+        f"never delivered. {_places(words, state.actors, missing)}"
+    )
+    details = tuple(
+        f"{words.actor(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
+    )
+    return Explanation(text, details)
+
+
+def _route(words: Wording, message: Message) -> str:
+    to = listed([words.actor(d) for d in message.destinations])
+    return f"{words.actor(message.sender)} to {to}"
+
+
+def _places(words: Wording, states: tuple[Any, ...], lost: list[Message]) -> str:
+    """Return a sentence on the places of the undelivered messages, grouped by place."""
+    stuck: dict[str, list[str]] = {}
+    for message in lost:
+        stuck.setdefault(_place(words, states, message), []).append(words.message(message))
+    sentences = []
+    for place, names in stuck.items():
+        where = f"stuck in {place}" if place else "held by no actor any more"
+        sentences.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {where}")
+    return "; ".join(sentences) + "."
+
+
+def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
+    """Return the actors that hold `message`, with the field of their state; empty if none does."""
+    places = []
+    for actor, local in enumerate(states):
+        local = shown(local)
+        fields = field_names(local) or ()
+        held = [name for name in fields if contains(getattr(local, name), message)]
+        if held:
+            places.append(f"{words.actor(actor)}'s {listed(held)}")
+        elif not fields and contains(local, message):
+            places.append(f"{words.actor(actor)}'s state")
+    return listed(places) if places else ""
+
+
+def _joint_invariant(path: Path, prop: Property) -> Explanation | None:
+    """Explain the first global state that violates a joint invariant."""
+    words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
+    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
+    for number, state in states:
+        if not prop.predicate(state.actors):
+            if isinstance(prop.predicate, PredicatesReturn):
+                return Explanation(f"There {prop.predicate.error(state.actors)}.")
+            when = f"After step {number}" if number else "From the start"
+            details = (
+                f"{words.actor(i)} is {words.value(local)}" for i, local in enumerate(state.actors)
+            )
+            text = f"{when}, the states of the actors do not together respect {name}."
+            return Explanation(text, tuple(details))
+    return None
+
+
+def _invariant(path: Path, prop: Property) -> Explanation | None:
+    """Explain the first actor's state that violates an invariant, or the failure of a handler."""
+    words = Wording.of(path)
+    name = prop.name.partition(":")[2] or prop.name
+    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
+    for number, state in states:
+        for actor, local in enumerate(state.actors):
+            if prop.predicate(local):
+                continue
+            if isinstance(local, Raised):
+                return Explanation(f"There {local.error}.")
+            when = f"After step {number}" if number else "From the start"
+            text = f"{when}, {words.actor(actor)}'s state does not respect {name}."
+            return Explanation(text, (f"{words.actor(actor)} is {words.value(local)}",))
+    return None
+
+
+def _unended(path: Path, _prop: Property) -> Explanation | None:
+    """Explain what each unfinished application waits for."""
+    words, system = Wording.of(path), path.system
+    waiting = []
+    for actor, position in enumerate(path.last.workload):
+        if not system.workload.ended(actor, position):
+            requests = system.workload.requests
+            found = None if requests is None else _waits(path, words, actor, requests[actor])
+            waiting.append(f"{words.actor(actor)} {found or 'never causal-sends all its messages'}")
+    return Explanation(f"The run is over, but {listed(waiting)}.") if waiting else None
+
+
+def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]) -> str | None:
+    """Return a sentence on the receive that blocks a program, or None."""
+    names = {(m.sender, m.number): words.message(m) for m in path.messages}
+    inbox = [d.message for s in path.steps for d in s.deliveries if d.actor == actor and d.expected]
+    for number, request in enumerate(requests, 1):
+        accepts = sorted(request.accepts or ())
+        wanted = " or ".join(names.get(m, "a message never sent") for m in accepts) or "a message"
+        if number > len(inbox):
+            return f"waits for {wanted}, which does not come"
+        head = inbox[number - 1]
+        if not request.takes((head.sender, head.number)):
+            return f"waits for {wanted}, while {words.message(head)} is first in its inbox"
+    return None
+
+
+_EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation | None]] = {
+    (What.DELIVERY, Where.EVERYWHERE): _delivery,
+    (What.STATE, Where.EVERYWHERE): _invariant,
+    (What.STATES, Where.EVERYWHERE): _joint_invariant,
+    (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
+    (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
+    (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,
+    (What.ENDED, Where.AT_FINAL_STATES): _unended,
+    (What.ENDED, Where.FROM_EVERYWHERE_ON): _no_way_back,
+}
+"""(what a property judges, where) -> the function that explains its violation."""

@@ -1,0 +1,428 @@
+"""Results and traces as JSON.
+
+A result is one object with stable keys. A trace file holds its `counterexample`, together with the
+values that a replay needs. Actors are numbers here, not names.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
+from shlex import quote
+from typing import Any
+
+import attrs
+from attrs import evolve, frozen
+
+from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.check.spec import Spec
+from antecede.checker.errors import InputError, ReplayError, unknown
+from antecede.checker.liveness.fairness import ENDINGS
+from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
+from antecede.checker.paths.growth import Growth
+from antecede.checker.paths.path import (
+    Loop,
+    Path,
+    PathStep,
+    holds_along,
+    key_text,
+    replay_keys,
+)
+from antecede.checker.reading import json_in, text_in
+from antecede.checker.registry import PIPE, protocol_names
+from antecede.checker.render.about import explanation_of
+from antecede.checker.render.prose import Wording
+from antecede.checker.search import measures
+from antecede.checker.semantics.names import names_from
+from antecede.checker.semantics.question import MODEL, Question, model_of
+from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.values import canonical, message_in
+from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
+
+RESULT_SCHEMA = "antecede/result/1"
+RESULTS_SCHEMA = "antecede/results/1"
+TRACE_SCHEMA = "antecede/trace/1"
+
+
+def text(value: Mapping[str, Any]) -> str:
+    """Return an object as JSON text for a file or a stream of any encoding."""
+    return json.dumps(value, indent=2, default=str) + "\n"
+
+
+def result_object(report: CheckReport) -> dict[str, Any]:
+    """Return the result of one check."""
+    spec, result, counts = report.spec, report.result, report.result.counts
+    path = result.counterexample
+    return {
+        "schema": RESULT_SCHEMA,
+        "verdict": str(result.verdict),
+        "as_expected": report.as_expected,
+        "differences": list(report.differences),
+        "spec": spec.file,
+        **model_of(report.system.question, spec.protocol),
+        **_names(report.system),
+        "history": spec.history,
+        "search": spec.search,
+        "engine": report.options.engine,
+        "properties": {name: str(verdict) for name, verdict in result.properties.items()},
+        "unique_states": counts.unique_states,
+        "total_states": counts.total_states,
+        "depth": counts.depth,
+        "final_states": counts.final_states,
+        "unreduced": None if result.unreduced is None else attrs.asdict(result.unreduced),
+        "seconds": round(result.seconds, 3),
+        "peak_memory_bytes": result.peak_memory_bytes,
+        "stopped_by": result.stopped_by,
+        "error": result.error,
+        "conditions": list(result.conditions),
+        "never_seen": list(result.never),
+        "witnesses": {name: counterexample_object(p) for name, p in result.shown.items()},
+        "growth": [_growth(growth) for growth in result.grown],
+        "counterexample": None if path is None else counterexample_object(path),
+        "statistics": dict(result.statistics),
+        "measures": _measures(report),
+        "versions": versions(),
+    }
+
+
+def _growth(growth: Growth) -> dict[str, Any]:
+    words = Wording.of(growth.path)
+    return {
+        "bound": growth.limit.text,
+        "actor": growth.actor,
+        "steps": list(growth.steps),
+        "late": [words.value(flight.packet) for flight in growth.late],
+        "run": counterexample_object(growth.path),
+    }
+
+
+def _measures(report: CheckReport) -> dict[str, Any] | None:
+    if report.unmeasured is not None:
+        return {"problem": report.unmeasured}
+    return None if report.measures is None else measures.as_object(report.measures)
+
+
+def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
+    """Return the results of several checks, and the specs that could not be checked."""
+    refused = [report for report in reports if isinstance(report, Refused)]
+    return {
+        "schema": RESULTS_SCHEMA,
+        "as_expected": exit_code_of(reports) == 0,
+        "exit_code": exit_code_of(reports),
+        "checks": [result_object(r) for r in reports if isinstance(r, CheckReport)],
+        "refused": [{"spec": each.label, "error": str(each.error)} for each in refused],
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the programs that produced a file."""
+    return {"antecede": own_version(), "python": platform.python_version()}
+
+
+def own_version() -> str:
+    """Return the version of antecede; if it is not installed, the version in its project file."""
+    try:
+        return importlib.metadata.version("antecede")
+    except importlib.metadata.PackageNotFoundError:
+        project = FilePath(__file__).resolve().parents[2] / "pyproject.toml"
+        if not project.is_file():
+            return "not installed"
+        table = tomllib.loads(project.read_text(encoding="utf-8"))
+        return str(table["project"]["version"])
+
+
+def own_address() -> str | None:
+    """Return the address of antecede from its package metadata, or None."""
+    try:
+        about = importlib.metadata.metadata("antecede")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    urls = (line.partition(",")[2].strip() for line in about.get_all("Project-URL") or ())
+    return next((url for url in (about["Home-page"], *urls) if url), None)
+
+
+def counterexample_object(path: Path) -> dict[str, Any]:
+    """Return a path, with an explanation if it violates a property."""
+    words, explanation = Wording.of(path), explanation_of(path)
+    return {
+        "property": path.violates,
+        "length": path.length,
+        "transitions": [_transition(words, step) for step in path.steps],
+        "explanation": " ".join(
+            [explanation.text, *(f"{d.rstrip('.')}." for d in explanation.details)]
+        ),
+        **_loop_object(words, path.loop),
+    }
+
+
+def _names(system: System) -> dict[str, Any]:
+    """Return the names to save in a trace: the names that are not in its workload."""
+    found: dict[str, tuple[Any, ...]] = {"actors": system.names.actors}
+    if system.workload.sends is None:
+        found["messages"] = system.names.messages
+    given = {key: [*names] for key, names in found.items() if names}
+    return {"names": given} if given else {}
+
+
+def _sentence(detail: str) -> str:
+    return detail if detail.endswith(".") else f"{detail}."
+
+
+def _loop_object(words: Wording, loop: Loop | None) -> dict[str, Any]:
+    if loop is None:
+        return {}
+    message = _message(words, loop.message)
+    return {"loop": {"after": loop.after, "message": message, "ending": loop.ending}}
+
+
+def _transition(words: Wording, step: PathStep) -> dict[str, Any]:
+    transition, message, packet = step.transition, step.message, None
+    ends: dict[str, Any] = {}
+    if isinstance(transition, Receive | Lose):
+        message, packet = message_in(transition.packet), canonical(transition.packet)
+        ends = {"src": transition.src, "dst": transition.dst}
+    if isinstance(transition, Receive) and transition.stays:
+        ends["stays"] = True
+    if isinstance(transition, Lose):
+        ends["place"] = transition.place
+    if isinstance(transition, Internal):
+        ends["action"] = transition.name
+    return {
+        "number": step.number,
+        "kind": transition.kind,
+        "actor": step.actor,
+        **ends,
+        "message": None if message is None else _message(words, message),
+        "packet": packet,
+        "sends": [{"dst": to, "packet": canonical(p)} for to, p in step.step.sends],
+        "deliveries": [_message(words, d.message) for d in step.deliveries],
+        "state": [words.value(local) for local in step.state.actors],
+        "clocks": [list(clock) for clock in step.clocks],
+        "text": words.step(step),
+    }
+
+
+def trace_text(path: Path, protocol: str) -> str:
+    """Return a path as a trace, which `replay_file` reads; `protocol` is a name, or a file."""
+    trace = {
+        "schema": TRACE_SCHEMA,
+        **model_of(path.system.question, protocol),
+        **_names(path.system),
+        **counterexample_object(path),
+        "versions": versions(),
+    }
+    return text(trace)
+
+
+def _message(words: Wording, message: Message) -> dict[str, Any]:
+    return {
+        "name": words.names.get(message),
+        "sender": message.sender,
+        "number": message.number,
+        "destinations": list(message.destinations),
+    }
+
+
+@frozen
+class Trace:
+    """The contents of a trace file.
+
+    Attributes:
+        spec: the question; its only property is the violated one, if there is one.
+        keys: the keys of the transitions, as `checker.paths.path` makes them.
+        loop: (after, sender, number, ending) of a run whose last steps repeat for ever.
+    """
+
+    spec: Spec
+    keys: tuple[str, ...]
+    loop: tuple[int, int, int, str] | None = None
+
+
+def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | None]:
+    """Replay a saved trace through plain Python.
+
+    Args:
+        file: the trace.
+        protocol: the protocol for the replay; required if the protocol of the trace is a file (see
+            `trace_in_file`).
+
+    Returns:
+        (path, property). `path.violates` is None if the path no longer violates the property. The
+        property is None if the trace was saved as a run that violates nothing.
+
+    Raises:
+        ReplayError: the trace no longer fits the protocol; the error names the step.
+        InputError: the file is not a trace.
+    """
+    trace = trace_in_file(file, protocol)
+    try:
+        system = trace.spec.system
+        path = _looped(replay_keys(system, trace.keys), trace)
+    except ReplayError as error:
+        raise misfit(file, trace, error) from None
+    except InputError as error:
+        raise type(error)(f"{file}: {error}") from None
+    if not trace.spec.properties:
+        return path, None
+    (prop,) = system.properties
+    return (path if holds_along(path, prop) else evolve(path, violates=prop.name)), prop.name
+
+
+def _looped(path: Path, trace: Trace) -> Path:
+    """Return a replayed path, with its cycle if the trace has one."""
+    if trace.loop is None:
+        return path
+    after, sender, number, ending = trace.loop
+    wanted = (m for m in path.messages if (m.sender, m.number) == (sender, number))
+    message = next(wanted, None)
+    if message is None or not 0 <= after <= path.length or ending not in ENDINGS:
+        raise InputError("its loop names no message or step of the run")
+    return evolve(path, loop=Loop(after, message, ending))
+
+
+def misfit(file: str, trace: Trace, error: ReplayError) -> ReplayError:
+    """Return the error of a trace whose transitions cannot be taken."""
+    name = trace.spec.protocol
+    return ReplayError(f"{file} does not fit the protocol {name!r} any more: {error}")
+
+
+def trace_in_file(file: str, protocol: str | None = None) -> Trace:
+    """Read a trace.
+
+    The trace may come from an untrusted source, so the protocol file or command that it names is
+    never run. The caller must name it.
+
+    Args:
+        file: the trace.
+        protocol: the protocol for the replay, or None for the registered one in the trace.
+
+    Raises:
+        InputError: the file is not a trace, or it needs a protocol file or command and `protocol`
+            is None.
+    """
+    trace = trace_in(text_in(file, "the trace"), file)
+    named = trace.spec.protocol
+    if protocol is None and named.startswith(PIPE):
+        raise InputError(
+            f"{file} is about the program {named[len(PIPE) :]!r}, and replaying it starts that "
+            f"program; if it is yours, or you know what it does, say so: --protocol {quote(named)}"
+        )
+    if protocol is None and named not in protocol_names() and ".py" in named:
+        found = _found_protocol(named, FilePath(file).parent)
+        raise InputError(
+            f"{file} is about the protocol in {found!r}, and replaying it runs that file; if it is "
+            f"yours, or you have read it, say so: --protocol {found}"
+        )
+    return evolve(trace, spec=evolve(trace.spec, protocol=protocol or named))
+
+
+def trace_in(content: str, file: str) -> Trace:
+    """Parse a trace; `file` is its name in errors.
+
+    Raises:
+        InputError: the content is not a trace.
+    """
+    table = _table(content, file)
+    try:
+        prop = None if table.get("property", "") is None else _get(table, "property", str)
+        keys = (_key(table, number) for number in range(1, len(_transitions(table)) + 1))
+        return Trace(_spec(table, prop), tuple(keys), _loop(table))
+    except InputError as error:
+        raise type(error)(f"{file}: {error}") from None
+
+
+def _table(content: str, file: str) -> Mapping[str, Any]:
+    table = json_in(content, file)
+    schema = table.get("schema") if isinstance(table, dict) else None
+    if schema == RESULT_SCHEMA and isinstance(table.get("counterexample"), dict):
+        return {**table, **table["counterexample"]}
+    if schema != TRACE_SCHEMA:
+        raise InputError(
+            f"{file} is not a trace that this version reads: its schema is {schema!r}, not "
+            f"{TRACE_SCHEMA!r}{_written_by(schema)}"
+        )
+    assert isinstance(table, dict)
+    return table
+
+
+def _written_by(schema: Any) -> str:
+    """Return the error for a file of another schema: its origin, and the remedy."""
+    if not (isinstance(schema, str) and schema.startswith("causalcheck/")):
+        return ""
+    return "; causalcheck, as antecede was called before, wrote it: run the check again"
+
+
+def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any:
+    """Return table[key], which must be a `kind`; `where` describes the table in errors."""
+    if key not in table:
+        raise InputError(f"{where}the key {key!r} is missing")
+    value = table[key]
+    if not is_kind(value, kind):
+        raise InputError(f"{where}{key} is {shown(value)}; it must be {kind_named(kind)}")
+    if kind is str:
+        check_text(f"{where}{key}", value)
+    return value
+
+
+def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
+    """Return the question of a trace; missing keys of an older trace have their defaults."""
+    known = [s for s in settings_of(Question) if s.name in MODEL]
+    told = [s for s in known if s.name in table or s.choices is None]
+    values = {s.name: _get(table, s.name, s.kind) for s in told}
+    names = names_from(table.get("names", {}))
+    return Spec(**values, properties=() if prop is None else (prop,), names=names)
+
+
+def _loop(table: Mapping[str, Any]) -> tuple[int, int, int, str] | None:
+    """Return the cycle of a run and the message that it starves; see `Trace.loop`."""
+    if table.get("loop") is None:
+        return None
+    loop: Mapping[str, Any] = _get(table, "loop", dict)
+    message = _get(loop, "message", dict, "loop: ")
+    return (
+        _get(loop, "after", int, "loop: "),
+        _get(message, "sender", int, "loop: message: "),
+        _get(message, "number", int, "loop: message: "),
+        _get(loop, "ending", str, "loop: "),
+    )
+
+
+def _found_protocol(reference: str, folder: FilePath) -> str:
+    """Return a protocol's name or file; a file may also be relative to the trace's folder."""
+    name, colon, thing = reference.partition(".py:")
+    name = reference if not colon else f"{name}.py"
+    if not name.endswith(".py") or FilePath(name).is_file() or not (folder / name).is_file():
+        return reference
+    return f"{folder / name}{':' if colon else ''}{thing}"
+
+
+def _transitions(table: Mapping[str, Any]) -> list[Any]:
+    found: list[Any] = _get(table, "transitions", list)
+    return found
+
+
+def _key(table: Mapping[str, Any], number: int) -> str:
+    """Return the key of the transition at `number`, as `checker.paths.path` makes it."""
+    entry = _transitions(table)[number - 1]
+    where = f"transition {number}: "
+    if not isinstance(entry, dict):
+        raise InputError(f"transition {number} is {entry!r}; it must be an object")
+    kind, actor = _get(entry, "kind", str, where), _get(entry, "actor", int, where)
+    if kind == CausalSend.kind:
+        message = _get(entry, "message", dict, where)
+        return key_text(kind, actor, destinations=_get(message, "destinations", list, where))
+    if kind in (Receive.kind, Lose.kind):
+        src, packet = _get(entry, "src", int, where), _get(entry, "packet", str, where)
+        stays, place = entry.get("stays") is True, entry.get("place", 0)
+        return key_text(kind, actor, src=src, packet=packet, stays=stays, place=place)
+    if kind in (Arm.kind, Timeout.kind):
+        return key_text(kind, actor)
+    if kind == Internal.kind:
+        return key_text(kind, actor, name=_get(entry, "action", str, where))
+    kinds = tuple(each.kind for each in (CausalSend, Arm, Receive, Timeout, Internal, Lose))
+    raise unknown(f"kind of transition {number}", kind, kinds)

@@ -1,0 +1,86 @@
+"""Results as JUnit XML, for CI servers: one test case per property of each check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from antecede.checker.check.expectation import decides
+from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.render.text import path_text
+from antecede.checker.search.result import Verdict
+
+
+def text(reports: Sequence[Checked]) -> str:
+    """Return the results as JUnit XML.
+
+    An undecided property is an error and not a skipped test, unless the search ended with the
+    expected violation. A spec that could not be checked is also an error. A result that differs
+    from the spec's expectation is a failure of the test case `expectation`.
+    """
+    root = ElementTree.Element("testsuites", name="antecede")
+    for report in reports:
+        if isinstance(report, Refused):
+            _refused(root, report)
+        else:
+            _suite(root, report)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def printable(text: str) -> str:
+    """Return `text` without characters that XML forbids."""
+    return "".join(ch if ch.isprintable() or ch == "\n" else " " for ch in text)
+
+
+def _refused(root: ElementTree.Element, refused: Refused) -> None:
+    """Add a suite whose only test case is the spec itself."""
+    suite = ElementTree.SubElement(root, "testsuite", name=refused.label)
+    for key, value in (("tests", 1), ("failures", 0), ("errors", 1), ("skipped", 0), ("time", 0)):
+        suite.set(key, str(value))
+    case = ElementTree.SubElement(suite, "testcase", classname=refused.label, name="spec")
+    ElementTree.SubElement(case, "error", message=printable(refused.text))
+
+
+def _suite(root: ElementTree.Element, report: CheckReport) -> None:
+    result = report.result
+    suite = ElementTree.SubElement(root, "testsuite", name=report.spec.label)
+    for name in result.properties:
+        _case(suite, report, name)
+    _expectation(suite, report)
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
+    suite.set("errors", str(len(suite.findall("testcase/error"))))
+    suite.set("skipped", "0")
+    suite.set("time", f"{result.seconds:.3f}")
+
+
+def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
+    result = report.result
+    case = ElementTree.SubElement(suite, "testcase", classname=report.spec.label, name=name)
+    verdict, path = result.properties[name], result.counterexample
+    wanted = report.spec.expect
+    expected = wanted.verdict is Verdict.VIOLATED and report.as_expected
+    if verdict is Verdict.VIOLATED and not expected:
+        shown = path is not None and path.violates == name
+        failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
+        failure.text = printable(path_text(path)) if shown and path is not None else ""
+    elif verdict is Verdict.VACUOUS and not report.as_expected:
+        ElementTree.SubElement(case, "error", message="holds of nothing")
+    elif verdict is Verdict.INCOMPLETE and not expected:
+        reason = result.error or result.stopped_by or "the search ended with another violation"
+        ElementTree.SubElement(case, "error", message=printable(f"not decided: {reason}"))
+
+
+def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
+    """Add the test case that compares the check with what its spec expects."""
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=report.spec.label, name="expectation"
+    )
+    result = report.result
+    if not decides(report.spec, result):
+        reason = result.error or result.stopped_by or str(result.verdict)
+        ElementTree.SubElement(case, "error", message=printable(f"{result.verdict}: {reason}"))
+    elif report.differences:
+        message = printable("; ".join(report.differences))
+        ElementTree.SubElement(case, "failure", message=message)

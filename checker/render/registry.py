@@ -1,0 +1,104 @@
+"""The formats of traces, by name and by the ending of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from attrs import frozen
+
+from antecede.checker.check.report import CheckReport
+from antecede.checker.errors import InputError, unknown
+from antecede.checker.paths.path import Path
+from antecede.checker.render import html, itf, json, mermaid, puml, shiviz, svg, txt
+from antecede.checker.render.about import protocol_reference
+from antecede.checker.render.files import write_whole
+
+Writer: TypeAlias = Callable[[Path, CheckReport | None], str]
+
+
+@frozen(eq=False)
+class Format:
+    """A format of traces.
+
+    Attributes:
+        summary: one line for people.
+        endings: the endings of files in this format.
+        text: (path, the check that found it or None) -> the text of the file.
+    """
+
+    summary: str
+    endings: tuple[str, ...]
+    text: Writer
+
+
+def own_text(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` in antecede's own format, which `antecede replay` reads."""
+    return json.trace_text(path, protocol_reference(path, report))
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "json": Format("complete; `antecede replay` reads it", (".json",), own_text),
+        "itf": Format(
+            "Informal Trace Format of Apalache and Quint, for the ITF viewer",
+            (".itf.json",),
+            itf.text,
+        ),
+        "shiviz": Format(
+            "log with vector clocks, for ShiViz", (".shiviz", ".shiviz.log"), shiviz.text
+        ),
+        "mermaid": Format(
+            "Mermaid sequence diagram, as GitHub draws it", (".mermaid", ".mmd"), mermaid.text
+        ),
+        "puml": Format("PlantUML sequence diagram", (".puml",), puml.text),
+        "svg": Format("space-time diagram as a picture", (".svg",), svg.text),
+        "html": Format("page to step through, in one file", (".html",), html.text),
+        "txt": Format("text, as on the terminal", (".txt",), txt.text),
+    }
+)
+
+
+def format_of(file: str, name: str | None = None) -> str:
+    """Return the name of the format for a trace file.
+
+    Args:
+        file: the file; its longest known ending selects the format if `name` is None.
+        name: the name of a format; `itf.json` is another name of `itf`.
+
+    Raises:
+        InputError: there is no such format, or the ending is unknown.
+    """
+    if name is not None:
+        name = name.removesuffix(".json") if name == "itf.json" else name
+        if name not in FORMATS:
+            raise unknown("trace format", name, FORMATS)
+        return name
+    endings = {ending: found for found, known in FORMATS.items() for ending in known.endings}
+    for ending in sorted(endings, key=len, reverse=True):
+        if file.lower().endswith(ending):
+            return endings[ending]
+    raise InputError(f"{file!r}: unsupported trace format. Use one of: {', '.join(endings)}")
+
+
+def trace_text(path: Path, name: str, report: CheckReport | None = None) -> str:
+    """Return `path` in the format called `name`; `report` is the check that found it."""
+    return FORMATS[format_of("", name)].text(path, report)
+
+
+def write_trace(
+    path: Path, file: str, format: str | None = None, *, report: CheckReport | None = None
+) -> None:
+    """Write `path` to `file`, whole or not at all.
+
+    Args:
+        path: the path.
+        file: the file; its ending selects the format if `format` is None.
+        format: the name of a format.
+        report: the check that found the path; its statistics are written, too.
+
+    Raises:
+        InputError: there is no such format, or the file cannot be written.
+    """
+    write_whole(file, trace_text(path, format_of(file, format), report))

@@ -1,0 +1,580 @@
+"""The layout of a space-time diagram, computed from a path and independent of the drawing.
+
+Simultaneous events of one packet share a point: a causal-send and its network-send, a reception and
+its delivery. Other effects of the transition follow just below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+
+from attrs import define, field
+
+from antecede.checker.model import (
+    Arm,
+    CausalSend,
+    Internal,
+    LocalState,
+    Lose,
+    Message,
+    Predicate,
+    Receive,
+    Timeout,
+)
+from antecede.checker.paths.flights import Flight, Flights, flights_of
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.paths.violation import Violation, lost, wrong_order
+from antecede.checker.render.about import explanation_of
+from antecede.checker.render.geometry import (
+    BESIDE,
+    BUFFER,
+    HEAD,
+    LONGEST_BESIDE,
+    LONGEST_LABEL,
+    NAME,
+    NARROWEST,
+    NUMBERS,
+    ROW,
+    SLOT,
+    TEXT,
+    WIDEST,
+    Arrow,
+    Box,
+    Bracket,
+    Label,
+    Layout,
+    Mark,
+    Point,
+    Row,
+    Shaft,
+    Span,
+    crosses,
+    cut,
+    overlap,
+    text_width,
+)
+from antecede.checker.render.prose import (
+    Remarks,
+    Wording,
+    failing,
+    listed,
+    loop_text,
+    pending,
+    waiting,
+)
+from antecede.checker.semantics.failing import Raised
+from antecede.checker.semantics.values import contains, message_in
+
+_FAILS = "fails"
+"""The label of a step where the protocol fails."""
+
+
+def layout_of(path: Path) -> Layout:
+    """Lay out `path`."""
+    return _Planner(path).layout()
+
+
+@define(eq=False)
+class _Planner:
+    """Places rows first, then marks, and then the labels of arrows where they cover least.
+
+    Attributes:
+        slots: (step number, item) -> the slot of a mark within its step. The item is "step", a
+            message delivered, or a flight that leaves.
+        y: step number -> the position of its first slot.
+    """
+
+    path: Path
+    words: Wording = field(init=False)
+    remarks: Remarks = field(init=False)
+    flights: Flights = field(init=False)
+    violation: Violation | None = field(init=False)
+    late: list[Flight] = field(init=False, factory=list)
+    chain: list[Flight] = field(init=False, factory=list)
+    slots: dict[tuple[int, object], int] = field(init=False, factory=dict)
+    y: dict[int, float] = field(init=False, factory=dict)
+    x: list[float] = field(init=False, factory=list)
+    taken: list[Box] = field(init=False, factory=list)
+    shafts: list[tuple[Flight, Shaft]] = field(init=False, factory=list)
+    bottom: float = field(init=False, default=0.0)
+
+    def layout(self) -> Layout:
+        """Return the layout. Each part is placed after the parts that it depends on."""
+        path = self.path
+        self.words, self.remarks = Wording.of(path), explanation_of(path).remarks
+        self.flights = flights_of(path)
+        self.violation = wrong_order(path)
+        rows = self._rows()
+        right = self._columns()
+        trail = tuple(self._trail())
+        self.shafts = [
+            (f, shaft) for f in self.flights.every if _is_drawn(f) for shaft in self._shafts(f)
+        ]
+        marks = (*self._marks(), *self._missing())
+        self.taken += [(m.x - 8, m.y - 8, m.x + 8, m.y + 8) for m in marks]
+        self.taken += [m.label.box for m in marks if m.label is not None]
+        spans = tuple(self._spans())
+        arrows = tuple(self._arrows())
+        notes = self.x[-1] + right + 12
+        wide = max([text_width(row.short, bold=row.wrong) for row in rows], default=0.0)
+        return Layout(
+            width=notes + wide + 12,
+            height=self.bottom + 10,
+            columns=tuple((x, cut(self.words.actor(i))) for i, x in enumerate(self.x)),
+            top=HEAD - 14,
+            notes=notes,
+            rows=rows,
+            spans=spans,
+            trail=trail,
+            arrows=arrows,
+            marks=marks,
+            modes=tuple(self._modes()),
+            undrawn=tuple(self._undrawn()),
+            loop=self._loop(rows),
+        )
+
+    # Rows and columns
+
+    def _rows(self) -> tuple[Row, ...]:
+        rows, top = [], HEAD
+        for step in self.path.steps:
+            count = self._place_slots(step)
+            self.y[step.number] = top + ROW / 2
+            height = ROW + (count - 1) * SLOT
+            wrong = any((step.number, d.message) in self.remarks for d in step.deliveries)
+            rows.append(
+                Row(
+                    step.number,
+                    top,
+                    top + height,
+                    self.y[step.number],
+                    note_of(self.words, step, self.remarks),
+                    wrong,
+                    self._is_control(step),
+                )
+            )
+            top += height
+        self.bottom = top + (34 if lost(self.path) else 16)
+        return tuple(rows)
+
+    def _loop(self, rows: tuple[Row, ...]) -> Bracket | None:
+        """Return the bracket around the steps that repeat for ever, or None."""
+        if self.path.loop is None or not self.path.repeats:
+            return None
+        first = rows[self.path.loop.after]
+        return Bracket(first.top + 5, rows[-1].bottom - 5, loop_text(self.path))
+
+    def _place_slots(self, step: PathStep) -> int:
+        """Give each mark of a step a slot, and return the number of slots."""
+        number, held = step.number, waiting(step)
+        self.slots[number, "step"] = 0
+        used = 1
+        shared = isinstance(step.transition, Receive) and held is None
+        for delivery in step.deliveries:
+            at = 0 if shared else used
+            self.slots[number, delivery.message] = at
+            used, shared = max(used, at + 1), False
+        shared = step.message is not None
+        for _, group in groupby(self._leaving(step), key=lambda f: f.packet):
+            flights = list(group)
+            own = shared and contains(flights[0].packet, step.message)  # type: ignore[arg-type]
+            for flight in flights:
+                self.slots[number, flight] = 0 if own else used
+            used, shared = used + (not own), shared and not own
+        return used
+
+    def _leaving(self, step: PathStep) -> list[Flight]:
+        return [f for f in self.flights.sent[step.number] if _is_drawn(f)]
+
+    def _is_control(self, step: PathStep) -> bool:
+        """Return whether a step is about control packets only."""
+        flight = self.flights.met.get(step.number)
+        if flight is None or not flight.control or step.deliveries:
+            return False
+        return all(f.control for f in self._leaving(step))
+
+    def _columns(self) -> float:
+        """Place the actors' lines; return the room to the right of the last one."""
+        last = self.path.system.actors - 1
+        left = right = 40.0
+        for actor, text in self._never():
+            wide = text_width(text) + 34
+            left = max(left, wide) if actor == 0 else left
+            right = max(right, wide) if actor == last else right
+        for step in self.path.steps:
+            for text in self._labels_beside(step):
+                wide = text_width(text) + 34
+                left = max(left, wide) if step.actor == 0 else left
+                right = max(right, wide) if step.actor == last else right
+        texts = [cut(self.words.label(f.packet)) for f in self.flights.every if _is_drawn(f)]
+        widest = max(map(text_width, texts), default=0.0) + 70
+        heads = [text_width(cut(self.words.actor(i)), NAME, bold=True) for i in range(last + 1)]
+        gap = min(max(NARROWEST, widest, max(heads) + 16), WIDEST)
+        left, right = max(left, heads[0] / 2 - NUMBERS + 6), max(right, heads[-1] / 2 + 6)
+        self.x = [NUMBERS + left + i * gap for i in range(last + 1)]
+        return right
+
+    def _labels_beside(self, step: PathStep) -> Iterator[str]:
+        if (held := waiting(step)) is not None:
+            yield self._waits(held)
+        if failing(step):
+            yield _FAILS
+        for delivery in step.deliveries:
+            yield self._delivered(step, delivery.message)
+
+    def _waits(self, message: Message) -> str:
+        return f"{self._short(message)} waits"
+
+    def _short(self, message: Message) -> str:
+        """Return a message's name, cut to LONGEST_BESIDE so that columns stay close."""
+        return cut(self.words.message(message), LONGEST_BESIDE)
+
+    def _delivered(self, step: PathStep, message: Message) -> str:
+        remark = self.remarks.get((step.number, message))
+        return self._short(message) + (f" {remark}" if remark else "")
+
+    def _at(self, step: PathStep, what: object = "step") -> Point:
+        """Return the point of a mark."""
+        slot = self.slots.get((step.number, what), 0)
+        return self.x[step.actor], self.y[step.number] + slot * SLOT
+
+    def _leaves(self, flight: Flight) -> Point:
+        """Return the start of an arrow; above the first row if it is in flight from the start."""
+        if flight.sent is None:
+            return self.x[flight.src], HEAD - 8
+        return self._at(flight.sent, flight)
+
+    # Marks
+
+    def _marks(self) -> Iterator[Mark]:
+        for step in self.path.steps:
+            if isinstance(step.transition, Lose):
+                continue
+            yield from self._trigger(step)
+            yield from self._deliveries(step)
+            yield from self._network_sends(step)
+            held = waiting(step)
+            if failing(step):
+                x, y = self._at(step)
+                label = self._free_beside(_FAILS, step, x, y)
+                yield Mark("failure", x, y, step.number, label, wrong=True)
+            if held is not None:
+                x, y = self._at(step)
+                side = self._side(step)
+                label = self._beside(self._waits(held), x + 6 * side, y, side)
+                stuck = self._is_stuck(held)
+                yield Mark("wait", x + 15 * side, y, step.number, label, stuck)
+
+    def _trigger(self, step: PathStep) -> Iterator[Mark]:
+        x, y = self._at(step)
+        if isinstance(step.transition, CausalSend):
+            assert step.message is not None
+            wrong = self._is_stuck(step.message)
+            yield Mark("causal-send", x, y, step.number, wrong=wrong)
+        elif isinstance(step.transition, Arm):
+            yield Mark("arm", x, y, step.number)
+        elif isinstance(step.transition, Timeout):
+            yield Mark("timeout", x, y, step.number)
+        elif isinstance(step.transition, Internal):
+            yield Mark("internal", x, y, step.number)
+        elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):
+            control = self.flights.met[step.number].control
+            yield Mark("receive", x, y, step.number, control=control)
+
+    def _deliveries(self, step: PathStep) -> Iterator[Mark]:
+        for delivery in step.deliveries:
+            x, y = self._at(step, delivery.message)
+            label = self._free_beside(self._delivered(step, delivery.message), step, x, y)
+            wrong = (step.number, delivery.message) in self.remarks
+            yield Mark("deliver", x, y, step.number, label, wrong)
+
+    def _network_sends(self, step: PathStep) -> Iterator[Mark]:
+        leaving = {self._at(step, f): f for f in self._leaving(step)}
+        for (x, y), flight in leaving.items():
+            yield Mark("network-send", x, y, step.number, control=flight.control)
+
+    def _side(self, step: PathStep) -> int:
+        """Return the better side for a mark's label: away from its arrow.
+
+        The outer lines have their labels outside.
+        """
+        if step.actor in (0, len(self.x) - 1):
+            return -1 if step.actor == 0 else 1
+        if isinstance(step.transition, Receive):
+            return 1 if step.transition.src < step.actor else -1
+        leaving = self._leaving(step)
+        return -1 if leaving and leaving[0].dst > step.actor else 1
+
+    def _beside(self, text: str, x: float, y: float, side: int) -> Label:
+        return Label(text, x + BESIDE * side, y + 4.5, "start" if side > 0 else "end")
+
+    def _free_beside(self, text: str, step: PathStep, x: float, y: float) -> Label:
+        """Return a mark's label, placed where no arrow crosses it if possible."""
+        side = self._side(step)
+        options = [self._beside(text, x, y, side)]
+        if step.actor not in (0, len(self.x) - 1):
+            options += [self._beside(text, x, y + lower, -side) for lower in (0, 11)]
+            options.append(self._beside(text, x, y + 11, side))
+        lines = [shaft.points for _, shaft in self.shafts]
+        return min(options, key=lambda label: sum(crosses(line, label.box) for line in lines))
+
+    def _is_stuck(self, message: Message) -> bool:
+        """Return whether the path shows that `message` is never delivered."""
+        return message in lost(self.path)
+
+    def _missing(self) -> Iterator[Mark]:
+        """Yield a mark at the end of each line where a message should have been delivered."""
+        for actor, text in self._never():
+            x, y = self.x[actor], self.bottom - 10
+            label = self._beside(text, x, y, -1 if actor == 0 else 1)
+            yield Mark("missing", x, y, self.path.length, label, wrong=True)
+
+    def _never(self) -> Iterator[tuple[int, str]]:
+        """Yield (actor, text) with the messages that are never delivered at the actor."""
+        missing = lost(self.path)
+        for actor in range(self.path.system.actors):
+            owed = [m for m in missing if actor in pending(self.path.last, m)]
+            if owed:
+                names = listed([self._short(m) for m in owed])
+                several = names if len(names) <= LONGEST_LABEL else f"{len(owed)} messages"
+                yield actor, f"{several} never delivered"
+
+    # Spans
+
+    def _spans(self) -> Iterator[Span]:
+        for actor, x in enumerate(self.x):
+            for top, bottom in self._buffered(actor):
+                yield Span(BUFFER, x, top, bottom)
+            for name, predicate in self._modes().items():
+                shown = [
+                    _shows(predicate, state.actors[actor])
+                    for state in (self.path.initial, *(s.state for s in self.path.steps))
+                ]
+                for top, bottom in self._runs(shown):
+                    label = self._span_label(cut(name.replace("-", " ")), actor, top, bottom)
+                    yield Span(name, x, top, bottom, label)
+
+    def _modes(self) -> dict[str, Predicate]:
+        """Return the witnesses except for the witness of waiting, which the buffers show."""
+        witnesses = self.path.system.protocol.witnesses
+        return {name: shows for name, shows in witnesses.items() if name != "waited"}
+
+    def _span_label(self, text: str, actor: int, top: float, bottom: float) -> Label:
+        """Return a span's label: upright beside it if there is room, else below it."""
+        side, half = (-1 if actor == 0 else 1), text_width(text) / 2
+        x = self.x[actor]
+        if bottom - top < 2 * half + 6:
+            return self._beside(text, x, bottom + 4, side)
+        options = [
+            Label(text, x + (22 if side > 0 else -14), y, turned=True)
+            for y in _spread(top + half, bottom - half)
+        ]
+        best = min(options, key=lambda label: sum(overlap(label.box, b) for b in self.taken))
+        self.taken.append(best.box)
+        return best
+
+    def _runs(self, shown: list[bool]) -> Iterator[tuple[float, float]]:
+        """Yield (top, bottom) of each stretch of steps with a true value."""
+        numbers = [0, *self.y]
+        start: float | None = HEAD - 10 if shown[0] else None
+        for number, (before, now) in zip(numbers[1:], pairwise(shown), strict=True):
+            if now and not before:
+                start = self.y[number]
+            elif before and not now:
+                assert start is not None
+                yield start, self.y[number]
+                start = None
+        if start is not None:
+            yield start, self.bottom
+
+    def _buffered(self, actor: int) -> Iterator[tuple[float, float]]:
+        """Yield (top, bottom) of each stretch of time while a message waits at `actor`."""
+        ends: list[tuple[float, float]] = []
+        for step in self.path.steps:
+            held = waiting(step)
+            if held is not None and step.actor == actor:
+                ends.append((self._at(step)[1], self._freed(step, held)))
+        merged: list[tuple[float, float]] = []
+        for top, bottom in sorted(ends):
+            if merged and top <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(bottom, merged[-1][1]))
+            else:
+                merged.append((top, bottom))
+        yield from merged
+
+    def _freed(self, waits: PathStep, message: Message) -> float:
+        """Return the position where a message that starts to wait is sent or delivered."""
+        for step in self.path.steps[waits.number :]:
+            if step.actor != waits.actor:
+                continue
+            if isinstance(waits.transition, CausalSend):
+                for flight in self.flights.sent[step.number]:
+                    if contains(flight.packet, message):
+                        return self._at(step, flight)[1]
+            if any(d.message == message for d in step.deliveries):
+                return self._at(step, message)[1]
+        return self.bottom
+
+    # The violation
+
+    def _trail(self) -> Iterator[tuple[Point, Point]]:
+        """Yield the pieces of the happens-before chain, and mark the arrows of the violation."""
+        violation = self.violation
+        if violation is None:
+            return
+        self._route(violation.first, violation.actor, self.late)
+        for one, other in pairwise(violation.chain):
+            if one.sender == other.sender:
+                yield self._at(self._sending(one)), self._at(self._sending(other))
+                continue
+            yield from self._route(one, other.sender, self.chain)
+            start = self._at(self._delivering(one, other.sender), one)
+            yield start, self._at(self._sending(other))
+        yield from self._route(violation.second, violation.actor, self.chain)
+
+    def _sending(self, message: Message) -> PathStep:
+        return next(s for s in self.path.steps if s.message == message)
+
+    def _delivering(self, message: Message, actor: int) -> PathStep:
+        return next(
+            step
+            for step in self.path.steps
+            for d in step.deliveries
+            if (d.actor, d.message) == (actor, message)
+        )
+
+    def _route(self, message: Message, actor: int, used: list[Flight]) -> list[tuple[Point, Point]]:
+        """Return the pieces from a message's causal-send to its delivery, with its relays."""
+        pieces: list[tuple[Point, Point]] = []
+        arrived = self._delivering(message, actor)
+        here, until, point = actor, arrived.number, self._at(arrived, message)
+        seen: set[int] = set()
+        while (flight := self.flights.carrying(message, here, until)) and id(flight) not in seen:
+            seen.add(id(flight))
+            used.append(flight)
+            reception = self._at(flight.receptions[0])
+            start = self._leaves(flight)
+            pieces += [(reception, point), (start, reception)]
+            here, until, point = flight.src, flight.since, start
+            if here == message.sender:
+                break
+        pieces.append((self._at(self._sending(message)), point))
+        return [(start, end) for start, end in reversed(pieces) if start != end]
+
+    # Arrows
+
+    def _arrows(self) -> Iterator[Arrow]:
+        for flight, shaft in self.shafts:
+            label = self._arrow_label(flight, shaft)
+            self.taken.append(label.box)
+            yield Arrow(
+                shaft.points,
+                shaft.end,
+                "late" if flight in self.late else "chain" if flight in self.chain else "",
+                label,
+                flight.since,
+                shaft.met,
+                flight.control,
+                flight.src == flight.dst,
+            )
+
+    def _shafts(self, flight: Flight) -> Iterator[Shaft]:
+        """Yield the line of each arrow of a flight."""
+        start = self._leaves(flight)
+        towards = 1 if self.x[flight.dst] >= start[0] else -1
+        for step in flight.receptions:
+            yield Shaft((start, self._at(step)), "received", step.number)
+        if flight.lost is not None:
+            end = self.x[flight.dst] - 26 * towards, self.y[flight.lost.number]
+            yield Shaft((start, end), "lost", flight.lost.number)
+        if flight.in_flight:
+            end = start[0] + 44 * towards, start[1] + 13
+            yield Shaft((start, end), "in-flight", None)
+
+    def _arrow_label(self, flight: Flight, shaft: Shaft) -> Label:
+        """Place the label where it covers least, preferably near the sender."""
+        (x1, y1), (x2, y2) = shaft.points
+        text = cut(self.words.label(flight.packet))
+        if shaft.end == "in-flight":
+            side = 1 if x2 > x1 else -1
+            return Label(f"{text} in flight", x2 + 7 * side, y2 + 4, "start" if side > 0 else "end")
+        if x1 == x2:
+            return Label(text, x1 + 46, (y1 + y2) / 2, "start")
+        lean = abs(y2 - y1) / max(abs(x2 - x1), 1.0)
+        lift = 5 + min(lean, 0.6) * text_width(text) / 2
+        options = []
+        for order, part in enumerate((0.28, 0.2, 0.36, 0.44, 0.52, 0.64, 0.76, 0.86)):
+            x, y = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
+            for label in (Label(text, x, y - lift), Label(text, x, y + lift + TEXT - 4)):
+                options.append((self._cost(label) + 2 * order, label))
+        return min(options, key=lambda option: option[0])[1]
+
+    def _cost(self, label: Label) -> float:
+        """Return a measure of how much of the drawing a label covers."""
+        left, top, right, _ = box = label.box
+        cost = sum(40.0 for other in self.taken if overlap(box, other))
+        cost += sum(25.0 for x in self.x if left - 4 < x < right + 4)
+        cost += sum(6.0 for _, shaft in self.shafts if crosses(shaft.points, box))
+        return cost + (100 if top < HEAD - 24 else 0)
+
+    def _undrawn(self) -> Iterator[str]:
+        for f in self.flights.in_flight:
+            if not _is_drawn(f):
+                ends = f"{self.words.actor(f.src)} to {self.words.actor(f.dst)}"
+                yield f"{self.words.value(f.packet)} ({ends})"
+
+
+def _is_drawn(flight: Flight) -> bool:
+    """Return whether to draw a packet: control packets that are never received are left out."""
+    if flight.receptions or flight.lost is not None:
+        return True
+    return flight.in_flight and not flight.control
+
+
+def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
+    """Return the effects of a step in few words, except for those that the arrows show."""
+    who, transition, held = words.actor(step.actor), step.transition, waiting(step)
+    delivered = [part.removeprefix("delivers ") for part in words.deliveries(step, remarks)]
+    delivers = [f"delivers {listed(delivered)}"] if delivered else []
+    if isinstance(transition, CausalSend):
+        parts = [words.transition(transition, step.message), *delivers]
+    elif isinstance(transition, Lose):
+        src, dst = words.actor(transition.src), words.actor(transition.dst)
+        parts = [f"{words.label(transition.packet)} from {src} to {dst} is lost"]
+    elif isinstance(transition, Arm):
+        parts = [f"{who} decides to send"]
+    elif isinstance(transition, Timeout):
+        parts = [f"{who} times out", *delivers]
+    elif isinstance(transition, Internal):
+        parts = [words.transition(transition, None), *delivers]
+    elif not delivers or held is not None:
+        packet, src = words.label(transition.packet), words.actor(transition.src)
+        parts = [f"{who} receives {packet} from {src}", *delivers]
+    else:
+        parts = [f"{who} {delivers[0]}"]
+    if step.message is None:
+        sends = {words.label(p): None for _, p in step.step.sends if message_in(p) is not None}
+        parts += [f"sends {listed(list(sends))}"] if sends else []
+    if failing(step):
+        parts.append("and the protocol fails")
+    return ", ".join(parts) + (f"; {words.message(held)} waits" if held is not None else "")
+
+
+def _spread(low: float, high: float) -> Iterator[float]:
+    """Yield positions from the middle of a range to its ends."""
+    middle, half = (low + high) / 2, max((high - low) / 2, 0.0)
+    for part in (0.0, -0.5, 0.5, -1.0, 1.0):
+        yield middle + part * half
+
+
+def _shows(witness: Predicate, state: LocalState) -> bool:
+    """Return whether a state satisfies a witness; False if the protocol or the witness fails."""
+    if isinstance(state, Raised):
+        return False
+    try:
+        return bool(witness(state))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return False

@@ -1,0 +1,150 @@
+"""Sentences and tables about the search: reductions, reasons for slowness, statistics."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from antecede.checker.amounts import counted
+from antecede.checker.render.prose import aligned
+from antecede.checker.render.terminal import wrapped
+from antecede.checker.search.result import Result
+
+
+def symmetry_figures(result: Result) -> Mapping[str, Any]:
+    """Return the statistics on symmetry of an engine; empty if it reports none."""
+    found: Mapping[str, Any] = result.statistics.get("symmetry", {})
+    return found
+
+
+def plainly_text(result: Result) -> str:
+    """Return the reason why the plain engine replaced the local engine, or ""."""
+    reason = result.statistics.get("explored_plainly")
+    return wrapped(f"  Explored in plain Python: {reason}.", "  ") if reason else ""
+
+
+def symmetry_text(result: Result) -> str:
+    """Return the effect of symmetry, or the reason why it was off."""
+    symmetry, whole = symmetry_figures(result), result.unreduced
+    if not symmetry:
+        return ""
+    if not symmetry["on"]:
+        return wrapped(f"  Symmetry is off: {symmetry['reason']}.", "  ")
+    text = (
+        f"  By symmetry each state stands for up to {symmetry['permutations']} that differ in the "
+        "actors' names"
+    )
+    if whole is None or result.stopped_by is not None:
+        # The ratio of an unfinished search says little about the whole.
+        return wrapped(f"{text}.", "  ")
+    return wrapped(
+        f"{text}: {symmetry['reduction']:.2f} times fewer states; "
+        f"without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
+        f"{counted(whole.final_states, 'final state')}.",
+        "  ",
+    )
+
+
+def graph_text(result: Result) -> str:
+    """Return a sentence on the graph of the search for cycles or recoverable states, or ""."""
+    if cycles := result.statistics.get("cycles"):
+        return (
+            f"  Cycles were looked for among {counted(cycles['states'], 'state')} and "
+            f"{counted(cycles['edges'], 'transition')}."
+        )
+    graph: Mapping[str, Any] = result.statistics.get("graph", {})
+    if not graph:
+        return ""
+    text = (
+        f"  Ways back were looked for on the graph of {counted(graph['states'], 'state')} and "
+        f"{counted(graph['edges'], 'transition')}{' up to symmetry' if graph['symmetric'] else ''}."
+    )
+    path = result.counterexample
+    if path is not None and path.looked_at is not None:
+        text += (
+            f" The counterexample was replayed in plain Python; of the states after it only "
+            f"{path.looked_at:,} were looked at there, and none of them is as wanted."
+        )
+    return wrapped(text, "  ")
+
+
+def rounds_on_spark_text(result: Result) -> str:
+    """Return a note that all levels were too small for Spark, if `--engine spark` was asked for."""
+    found = result.statistics
+    if found.get("rounds_on_spark", 1):
+        return ""
+    largest = max(found["states_per_depth"], default=0)
+    return wrapped(
+        f"  0 rounds on Spark: the largest level had {counted(largest, 'state')}, the threshold is "
+        f"{found['spark_threshold']:,} (--spark-threshold).",
+        "  ",
+    )
+
+
+def statistics_text(result: Result) -> str:
+    """Return the statistics of the engine: transitions by kind, memory, tables, depths."""
+    found = dict(result.statistics)
+    parts = []
+    if kinds := found.pop("transitions", None):
+        rows = [("transition", "total", "new states")]
+        rows += [
+            (k, f"{v['total']:,}", f"{v['new']:,}" if "new" in v else "-")
+            for k, v in sorted(kinds.items())
+        ]
+        wide = max(len(row[0]) for row in rows)
+        parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
+    depths = found.pop("states_per_depth", [])
+    rounds = found.pop("rounds", [])
+    for told_before in ("symmetry", "explored_plainly", "cycles", "compared_with_forms"):
+        found.pop(told_before, None)
+    if "python_seconds" in found and result.seconds:
+        spent = found["python_seconds"]
+        found["python_seconds"] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
+    if graph := found.pop("graph", None):
+        found["graph"] = f"{graph['bytes']:,} bytes, made and searched in {graph['seconds']:.2f} s"
+    if graded := found.pop("graded", None):
+        found["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
+    if weights := found.pop("weights", None):
+        found["levels_by_weight"] = ", ".join(f"{kind} {n}" for kind, n in weights.items())
+    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
+    if depths:
+        lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
+    parts.append("\n".join(wrapped(line, "    ") for line in lines))
+    if rounds:
+        parts.append(rounds_text(rounds))
+    return "\n\n".join(part for part in parts if part)
+
+
+def rounds_text(rounds: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of the rounds on a cluster."""
+    names = list(rounds[0])
+    cells = [[name.replace("_", " ") for name in names]]
+    cells += [[_figure(found[name]) for name in names] for found in rounds]
+    return textwrap.indent(aligned(cells, ">"), "  ")
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+
+def slowness_text(result: Result) -> str:
+    """Return the reason why a search was slow, if the protocol causes it."""
+    found = result.statistics
+    spent, calls = found.get("python_seconds", 0.0), found.get("protocol_calls", 0)
+    if result.seconds < 2 or spent < result.seconds / 2:
+        return ""
+    return wrapped(
+        f"  {spent / result.seconds:.0%} of the time went into calling the protocol: "
+        f"{calls:,} calls for {counted(result.counts.unique_states, 'state')}, for its "
+        f"{found['actor_states']:,} actor states rarely repeat.",
+        "  ",
+    )
+
+
+def checkpoint_text(result: Result) -> str:
+    """Return the reason why the last checkpoint is missing, if it is."""
+    problem = (result.statistics.get("checkpoints") or {}).get("problem")
+    return wrapped(f"  The last checkpoint was not written: {problem}.", "  ") if problem else ""

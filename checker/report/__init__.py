@@ -1,1 +1,0 @@
-"""Text for people: sentences, diagrams in characters, explanations."""

@@ -1,0 +1,686 @@
+"""Text for people: figures, sentences, diagrams, progress."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Expectation, Spec, expected_verdict, system_of
+from antecede.checker.model import CausalSend, Message, Protocol
+from antecede.checker.paths.path import Path, replay
+from antecede.checker.render import text as report
+from antecede.checker.render.advice import next_steps
+from antecede.checker.render.diagram import diagram
+from antecede.checker.render.explanation import explain
+from antecede.checker.render.progress import Ticker, progress_text
+from antecede.checker.render.prose import Wording, listed
+from antecede.checker.render.terminal import elapsed, for_stream, memory, rounded
+from antecede.checker.search.loop import Progress
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.result import Counts
+from antecede.checker.semantics.names import Names
+from antecede.checker.semantics.values import message_in
+from tests.conftest import counterexample
+from tests.models import (
+    DELIVERS_TWICE,
+    FORGES,
+    KEEPS,
+    LOSES,
+    WRONG_ACTOR,
+    Data,
+)
+
+FIGURE_1 = "script:[[2,1],[2],[]]"
+FIGURE_3 = "script:[[1,2],[0,2],[0]]"
+PLAIN = Options(engine="plain")
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a drawing written into a test, without its indentation."""
+    rows = text.strip("\n").split("\n")
+    indent = min(len(row) - len(row.lstrip()) for row in rows if row.strip())
+    return [row[indent:].rstrip() for row in rows]
+
+
+def joined(text: str) -> str:
+    """Return a text without its line breaks."""
+    return " ".join(text.split())
+
+
+def drawn(path: Path) -> list[str]:
+    """Return the lines of a path's diagram, without their common indentation."""
+    return lines("\n".join(diagram(path, explain(path).remarks).lines))
+
+
+# Names and words
+
+
+def test_actors_have_names_for_as_long_as_there_are_names() -> None:
+    assert ["Alice", "Bob", "Carol", "Dave"] == [Names().actor(i) for i in range(4)]
+    assert "Heidi" == Names().actor(7)
+    assert "Actor 9" == Names().actor(8)
+
+
+def test_lists_are_written_as_people_say_them() -> None:
+    assert "a" == listed(["a"])
+    assert "a, b and c" == listed(["a", "b", "c"])
+
+
+def test_messages_are_named_in_the_order_of_their_causal_sends() -> None:
+    path = counterexample("unordered", 3, workload=FIGURE_1)
+    words = Wording.of(path)
+    assert ["m1", "m2", "m3"] == [words.message(m) for m in path.messages]
+    assert "message 7 of Bob" == words.message(Message(1, 7, (0,)))
+
+
+@frozen
+class Mixed:
+    """A value with a field of every kind that a state may hold."""
+
+    bits: tuple[bool, ...]
+    queue: tuple[Message, ...]
+    names: frozenset[str]
+    table: Any
+    nothing: None = None
+
+
+def test_values_are_written_readably_and_always_the_same() -> None:
+    m1 = Message(0, 1, (1,))
+    words = Wording({m1: "m1"})
+    value = Mixed((True, False), (m1,), frozenset({"b", "a"}), {2: "y", 1: "x"})
+    assert (
+        "Mixed(bits=[1 0], queue=(m1), names={'a', 'b'}, table={1: 'x', 2: 'y'}, nothing=None)"
+    ) == words.value(value)
+
+
+def test_a_packet_without_fields_is_its_name_and_a_message_needs_no_field_name() -> None:
+    m1 = Message(0, 1, (1,))
+    assert "Data(m1)" == Wording({m1: "m1"}).value(Data(m1))
+    assert "_Bare" == Wording({}).value(_Bare())
+
+
+@frozen
+class _Bare:
+    """A packet without fields."""
+
+
+def test_the_message_in_a_packet_is_found_however_deep() -> None:
+    m1 = Message(0, 1, (1,))
+    assert message_in(("x", (3, Data(m1)))) == m1
+    assert message_in(("x", 3)) is None
+
+
+def test_steps_say_what_was_received_delivered_and_sent() -> None:
+    path = counterexample("cykas-secret-mode", 3, workload=FIGURE_3)
+    text = report.steps_text(path, explain(path)).split("\n")
+    assert [
+        "   1. Alice causal-sends m1 to Bob, sends Normal(m1)",
+        "   2. Alice causal-sends m2 to Carol, sends Eager(m2)",
+        "   3. Bob causal-sends m3 to Alice, sends Normal(m3)",
+        "   4. Bob causal-sends m4 to Carol, sends Eager(m4)",
+        "   5. Carol receives Eager(m4) from Bob, delivers m4, sends Ack to Bob",
+        "   6. Carol receives Eager(m2) from Alice, delivers m2, sends Ack to Alice",
+        "   7. Carol causal-sends m5 to Alice, sends Normal(m5)",
+        "   8. Alice receives Normal(m5) from Carol, delivers m5 (too early), sends Ack",
+        "      to Carol",
+        "   9. Alice receives Normal(m3) from Bob, delivers m3 (too late), sends Ack to",
+        "      Bob",
+    ] == text
+
+
+def test_steps_say_which_message_has_to_wait_at_its_sender() -> None:
+    path = counterexample("cykas-as-printed", 2, 2)
+    assert "Alice causal-sends m2 to Bob; m2 has to wait" == Wording.of(path).step(path.steps[1])
+
+
+def test_steps_say_which_message_has_to_wait_at_its_receiver() -> None:
+    path = counterexample(KEEPS, 2, 1)
+    received = next(step for step in path.steps if step.transition.kind == "receive")
+    assert "Bob receives Data(m1) from Alice; m1 has to wait" == Wording.of(path).step(received)
+
+
+def test_one_packet_to_several_actors_is_said_once() -> None:
+    path = counterexample("fifo", 3, 1, workload="broadcast")
+    expected = "Alice causal-sends m1 to Bob and Carol, sends Numbered(m1, sequence=1)"
+    assert expected == Wording.of(path).step(path.steps[0])
+
+
+# Explanations
+
+
+def test_causal_delivery_is_explained_by_the_chain() -> None:
+    path = counterexample("cykas-secret-mode", 3, workload=FIGURE_3)
+    assert (
+        "m3 was causal-sent before m5: Bob sent m3, then m4; Carol delivered m4 and then sent m5. "
+        "Alice delivered m5 (step 8) before m3 (step 9)."
+    ) == explain(path).text
+
+
+def test_causal_delivery_at_one_sender_is_explained_in_a_sentence() -> None:
+    assert (
+        "m1 was causal-sent before m2: Alice sent m1, then m2. "
+        "Bob delivered m2 (step 3) before m1 (step 4)."
+    ) == explain(counterexample("unordered", 2, 2)).text
+
+
+def test_a_chain_may_begin_with_a_delivery() -> None:
+    path = counterexample("fifo", 3, 1, workload="broadcast")
+    assert (
+        "m1 was causal-sent before m2: Alice sent m1; Bob delivered m1 and then sent m2. "
+        "Carol delivered m2 (step 4) before m1 (step 5)."
+    ) == explain(path).text
+
+
+def test_fifo_delivery_is_explained_by_the_order_of_causal_sends() -> None:
+    path = counterexample("unordered", 2, 2, properties=("fifo-delivery",))
+    assert (
+        "Alice causal-sent m1 before m2, both to Bob. Bob delivered m2 (step 3) before m1 (step 4)."
+    ) == explain(path).text
+
+
+def test_integrity_is_explained_by_the_second_delivery() -> None:
+    path = counterexample(DELIVERS_TWICE, 2, 1, properties=("integrity",))
+    assert "Bob delivered m1 twice in step 2." == explain(path).text
+
+
+def test_integrity_is_explained_by_the_wrong_actor() -> None:
+    path = counterexample(WRONG_ACTOR, 3, 1, properties=("integrity",))
+    assert "Carol delivered m1 (step 2), but it was causal-sent to Bob." == explain(path).text
+
+
+def test_integrity_is_explained_by_a_message_that_nobody_sent() -> None:
+    path = counterexample(FORGES, 2, 1, properties=("integrity",))
+    expected = "Bob delivered message 2 of Alice (step 2), which was never causal-sent."
+    assert expected == explain(path).text
+
+
+def test_all_delivered_says_where_the_messages_are_stuck() -> None:
+    explanation = explain(counterexample("cykas-as-printed", 2, 2))
+    assert (
+        "The run is over: nothing is in flight and nothing more can happen, yet m2 (Alice to Bob) "
+        "and m4 (Bob to Alice) were never delivered. m2 is stuck in Alice's OB; m4 is stuck in "
+        "Bob's OB."
+    ) == explanation.text
+    assert (
+        "Alice ends as CykasAsPrinted(UNACK=[0 0], EAGER_SENT=((), ()), OB=(m2), MODE=0, "
+        "entries=[0 0])",
+        "Bob ends as CykasAsPrinted(UNACK=[0 0], EAGER_SENT=((), ()), OB=(m4), MODE=0, "
+        "entries=[0 0])",
+    ) == explanation.details
+
+
+def test_all_delivered_says_that_a_message_is_lost() -> None:
+    path = counterexample(LOSES, 2, workload="script:[[1,1],[]]")
+    assert (
+        "The run is over: nothing is in flight and nothing more can happen, yet m1 (Alice to Bob) "
+        "and m2 (Alice to Bob) were never delivered. m1 and m2 are held by no actor any more."
+    ) == explain(path).text
+
+
+def with_invariant(protocol: Protocol) -> Protocol:
+    return evolve(protocol, invariants={"at-most-one": lambda state: len(state.held) < 2})
+
+
+def test_an_invariant_is_explained_by_the_state_that_breaks_it() -> None:
+    path = counterexample(with_invariant(KEEPS), 2, 2, properties=("invariant:at-most-one",))
+    explanation = explain(path)
+    assert "After step 4, Bob's state does not respect at-most-one." == explanation.text
+    assert ("Bob is Toy(actor=1, actors=2, held=(m1, m2))",) == explanation.details
+
+
+# Diagrams
+
+
+def test_the_diagram_of_alice_bob_and_carol_shows_what_overtook_what() -> None:
+    expected = """
+     Alice              Bob            Carol
+       │                 │               │
+  1    ●━Data(m1)━┓      │               │   Alice causal-sends m1
+  2    ●─Data(m2)─┃─╮    │               │   Alice causal-sends m2
+  3    │          ┃ ╰─m2▶●               │   Bob delivers m2
+  4    │          ┃      ●─Data(m3)─╮    │   Bob causal-sends m3
+  5    │          ┃      │          ╰─m3▶●   Carol delivers m3 (too early)
+  6    │          ┗━━━━━━│━━━━━━━━━━━━m1▶✗   Carol delivers m1 (too late)
+       │                 │               │
+"""
+    assert lines(expected) == drawn(counterexample("unordered", 3, workload=FIGURE_1))
+
+
+def test_the_diagram_of_figure_3_leaves_a_message_in_flight_and_acknowledgements_out() -> None:
+    expected = """
+     Alice                          Bob                     Carol
+       │                             │                        │
+  1    ●─Normal(m1)┄▷                │                        │   Alice causal-sends m1
+  2    ●─Eager(m2)────╮              │                        │   Alice causal-sends m2
+  3    │              │ ┏━Normal(m3)━●                        │   Bob causal-sends m3
+  4    │              │ ┃            ●─Eager(m4)─╮            │   Bob causal-sends m4
+  5    │              │ ┃            │           ╰─────────m4▶●   Carol delivers m4
+  6    │              ╰─┃────────────│─────────────────────m2▶●   Carol delivers m2
+  7    │                ┃            │           ╭─Normal(m5)─●   Carol causal-sends m5
+  8    ●◀m5─────────────┃────────────│───────────╯            │   Alice delivers m5 (too early)
+  9    ✗◀m3━━━━━━━━━━━━━┛            │                        │   Alice delivers m3 (too late)
+       │                             │                        │
+"""
+    path = counterexample("cykas-secret-mode", 3, workload=FIGURE_3)
+    assert lines(expected) == drawn(path)
+    assert (
+        "Ack (Carol to Bob)",
+        "Ack (Carol to Alice)",
+        "Ack (Alice to Carol)",
+        "Ack (Alice to Bob)",
+    ) == diagram(path).undrawn
+
+
+def test_the_diagram_draws_acknowledgements_that_arrive() -> None:
+    expected = """
+     Alice                        Bob
+       │                           │
+  1    ●─Normal(m1)─╮              │   Alice causal-sends m1
+  2    ●            │              │   Alice causal-sends m2, which waits
+  3    │            │ ╭─Normal(m3)─●   Bob causal-sends m3
+  4    │            │ │            ●   Bob causal-sends m4, which waits
+  5    │            ╰─│─────────m1▶●   Bob delivers m1
+       │            ╭─│────────Ack─┤
+  6    ●◀Ack────────╯ │            │
+  7    ●◀m3───────────╯            │   Alice delivers m3
+       ├─Ack────────╮              │
+  8    │            ╰──────────Ack▶●
+       │                           │
+"""
+    assert lines(expected) == drawn(counterexample("cykas-as-printed", 2, 2))
+
+
+def test_the_diagram_leaves_out_actors_who_take_no_part() -> None:
+    expected = """
+     Bob              Dave
+      │                 │
+  1   ●━Data(m1)━┓      │   Bob causal-sends m1
+  2   ●─Data(m2)─┃─╮    │   Bob causal-sends m2
+  3   │          ┃ ╰─m2▶●   Dave delivers m2 (too early)
+  4   │          ┗━━━m1▶✗   Dave delivers m1 (too late)
+      │                 │
+"""
+    path = counterexample("unordered", 4, workload="script:[[],[3,3],[],[]]")
+    assert lines(expected) == drawn(path)
+
+
+def test_the_diagram_sends_one_message_to_several_actors() -> None:
+    expected = """
+     Alice                            Bob                  Carol
+       │                               │                     │
+  1    ●─Numbered(m1)─╮                │                     │   Alice causal-sends m1
+       ├━Numbered(m1)━│━━━━━━━━━━━━━━━━│━━━━━━━━━━━━━━┓      │
+  2    │              ╰─────────────m1▶●              ┃      │   Bob delivers m1
+  3    │                ◁┄Numbered(m2)─●              ┃      │   Bob causal-sends m2
+       │                               ├─Numbered(m2)─┃─╮    │
+  4    │                               │              ┃ ╰─m2▶●   Carol delivers m2 (too early)
+  5    │                               │              ┗━━━m1▶✗   Carol delivers m1 (too late)
+       │                               │                     │
+"""
+    assert lines(expected) == drawn(counterexample("fifo", 3, 1, workload="broadcast"))
+
+
+def test_the_diagram_keeps_a_packet_in_flight_that_is_received_again() -> None:
+    expected = """
+     Alice            Bob
+       │               │
+  1    ●━Data(m1)━┓    │   Alice causal-sends m1
+  2    │          ┣━m1▶●   Bob delivers m1
+  3    │          ┗━m1▶✗   Bob delivers m1 (again)
+       │               │
+"""
+    path = counterexample("unordered", 2, 1, network="duplicating")
+    assert lines(expected) == drawn(path)
+    assert "Bob delivered m1 twice: at step 2, and again at step 3." == explain(path).text
+    assert "Bob receives Data(m1) from Alice (and it stays in flight), delivers m1" == (
+        Wording.of(path).step(path.steps[1])
+    )
+
+
+def test_the_diagram_shows_where_a_packet_is_lost() -> None:
+    expected = """
+     Alice            Bob
+       │               │
+  1    ●─Data(m1)─╮    │   Alice causal-sends m1
+  2    │          ×    │   Data(m1) is lost
+       │               │
+"""
+    path = counterexample("unordered", 2, workload="script:[[1],[]]", network="lossy")
+    assert lines(expected) == drawn(path)
+    assert "Data(m1) from Alice to Bob is lost" == Wording.of(path).step(path.steps[1])
+
+
+@pytest.mark.parametrize(("actor", "row"), [(0, "  1    ●─Stamped(m1)┄▷"), (1, "◁┄Stamped(m1)─●")])
+def test_a_message_to_oneself_in_flight_leaves_on_the_side_where_there_is_room(
+    actor: int, row: str
+) -> None:
+    system = system_of(Spec("rst", actors=2, messages=1, workload="self"))
+    path = replay(system, (CausalSend(actor, (actor,)),))
+    (drawn_row,) = (line for line in diagram(path).lines if "Stamped" in line)
+    assert row in drawn_row
+    assert drawn_row.startswith("  1 ")
+
+
+def test_lines_of_a_deep_path_never_run_into_each_other() -> None:
+    """Each packet in flight has a lane of its own, so all corners of all lanes can be seen."""
+    depth = Options(engine="plain", search="depth")
+    path = counterexample("cykas-secret-mode", 3, 2, options=depth)
+    rows = diagram(path).lines
+    arrivals = sum(row.count("▶") + row.count("◀") for row in rows)
+    receptions = sum(step.transition.kind == "receive" for step in path.steps)
+    corners = sum(row.count(corner) for row in rows for corner in "╮╭┓┏")
+    assert receptions == arrivals == corners
+    assert receptions == sum(row.count(corner) for row in rows for corner in "╯╰┛┗")
+
+
+def test_a_diagram_of_three_actors_fits_a_hundred_columns() -> None:
+    path = counterexample("cykas-secret-mode", 3, workload=FIGURE_3)
+    assert diagram(path, explain(path).remarks).width <= 100
+
+
+def test_a_diagram_too_wide_for_a_screen_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = counterexample("unordered", 3, workload=FIGURE_1)
+    assert "━━━" in report.path_text(path)
+    monkeypatch.setattr(report, "WIDEST", 40)
+    text = report.path_text(path)
+    assert "━━━" not in text
+    assert "(No diagram: it would be 74 columns wide.)" in text
+
+
+def test_a_packet_without_a_class_has_a_short_label() -> None:
+    words = Wording({Message(0, 1, (1,)): "m1"})
+    assert "('DATA', m1)" == words.label(("DATA", Message(0, 1, (1,))))
+    assert 20 == len(words.label("x" * 50))
+
+
+# Whole reports
+
+
+def reported(protocol: str, **values: Any) -> CheckReport:
+    """Check a protocol with two actors and two messages, unless `values` say otherwise."""
+    bounds = values.pop("bounds", Bounds())
+    spec = Spec(**{"protocol": protocol, "actors": 2, "messages": 2, **values})
+    return check(spec, PLAIN, bounds, selfcheck="off")
+
+
+def test_the_report_of_a_protocol_that_holds_has_all_figures_and_what_was_asked() -> None:
+    result = reported("mfss", properties=("causal-delivery", "witness:waited"))
+    result = evolve(
+        result, result=evolve(result.result, seconds=0.5, peak_memory_bytes=87_654_321, shown={})
+    )
+    expected = """
+mfss: HOLDS
+
+  causal-delivery  HOLDS
+  witness:waited   HOLDS
+
+  unique states              81      protocol  mfss
+  total states              181      actors    2
+  depth                      13      messages  2 per actor
+  final states                1      network   unordered
+  time                   0.50 s      workload  any
+  total states/s            362      history   knowledge
+  peak memory             88 MB      search    breadth-first, engine plain
+"""
+    assert expected.strip("\n") == report.check_text(result)
+
+
+def test_the_report_of_a_violation_has_steps_diagram_and_explanation() -> None:
+    text = report.check_text(reported("unordered"))
+    assert "causal-delivery  VIOLATED    counterexample below: 4 transitions" in text
+    assert "all-delivered    INCOMPLETE  not decided: the search ended with the violation" in text
+    assert "   1. Alice causal-sends m1 to Bob, sends Data(m1)" in text
+    assert "  4    │          ┗━━━m1▶✗   Bob delivers m1 (too late)" in text
+    assert "m1 was causal-sent before m2: Alice sent m1, then m2." in text
+
+
+def test_a_report_begins_with_the_reason_and_ends_with_what_to_do_next() -> None:
+    text = report.single_text(reported("unordered"), quiet=False)
+    parts = (
+        "is violated after",
+        "m1 was causal-sent before m2",
+        "●",
+        "   1. Alice",
+        "unique states",
+    )
+    places = [
+        text.index(part) for part in (*parts, "Next:\n  draw the run     add --trace bug.svg")
+    ]
+    assert sorted(places) == places
+    assert text.endswith("add --trace bug.json, then: antecede explore bug.json")
+
+
+def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
+    violated, holds = reported("unordered"), reported("mfss", network="fifo")
+    assert next_steps(violated, ["a.svg", "b c.json"]) == (
+        "Next:\n  step through it  antecede explore 'b c.json'"
+    )
+    assert next_steps(holds) == (
+        "Next:\n"
+        "  check more       antecede check mfss --actors 2 --messages 3 --network fifo\n"
+        "  try a proof      antecede prove mfss"
+    )
+    scripted = reported("mfss", workload="script:[[1],[]]")
+    assert next_steps(scripted) == "Next:\n  try a proof      antecede prove mfss"
+    assert next_steps(reported("mfss", bounds=Bounds(max_states=5))) is None
+
+
+def test_a_protocol_that_may_be_for_broadcasts_is_said_so() -> None:
+    hint = "If cbcast is a broadcast protocol, check it with --workload broadcast."
+    alone = reported("cbcast", actors=3, messages=1)
+    assert hint in " ".join(str(next_steps(alone)).split())
+    broadcast = reported("cbcast", actors=3, messages=1, workload="broadcast")
+    assert broadcast.as_expected
+    assert "broadcast" not in str(next_steps(reported("unordered", actors=3)))
+
+
+def test_a_checkpoint_that_could_not_be_written_is_said_so() -> None:
+    result = reported("mfss", messages=1)
+    failed = evolve(result.result, statistics={"checkpoints": {"problem": "the disk is full"}})
+    text = report.check_text(evolve(result, result=failed))
+    assert "The last checkpoint was not written: the disk is full." in text
+    assert "checkpoint" not in report.check_text(result)
+
+
+def test_a_witness_that_no_state_shows_is_said_so() -> None:
+    text = report.check_text(reported("mfss", messages=1, properties=("witness:waited",)))
+    assert "witness:waited  VIOLATED    no reachable state shows it" in text
+
+
+def test_numbers_have_thousands_separators() -> None:
+    result = reported("mfss", actors=3, messages=1)
+    counts = Counts(1_234_567, 12_345_678, 1_000, 2_000)
+    text = report.check_text(evolve(result, result=evolve(result.result, counts=counts)))
+    for number in ("1,234,567", "12,345,678", "1,000", "2,000"):
+        assert number in text
+
+
+def test_a_random_search_reports_distinct_states_seen_and_how_to_repeat_it() -> None:
+    spec = Spec(protocol="mfss", actors=2, messages=2, search="random")
+    options = Options(engine="plain", walks=1_000, seed=7)
+    text = report.check_text(check(spec, options, selfcheck="off"))
+    assert "distinct states seen" in text
+    assert "random, 1,000 walks, seed 7, engine plain" in text
+    assert "Random walks can find a violation but never exclude one" in joined(text)
+
+
+def test_an_incomplete_report_says_which_bound_and_what_to_do() -> None:
+    result = reported("mfss", actors=3, bounds=Bounds(max_states=100))
+    text = joined(report.check_text(result))
+    assert "mfss: INCOMPLETE: --max-states 100 reached" in text
+    assert "some reachable states were not explored, so nothing is proved" in text
+    assert "Raise --max-states or leave it out" in text
+
+
+HOLDS = Expectation()
+VIOLATED = Expectation(expected_verdict("violated"))
+HEADLINES = [
+    ({}, ["unordered: VIOLATED"]),
+    ({"expect": VIOLATED}, ["unordered: VIOLATED, as expected"]),
+    (
+        {"file": "x.toml"},
+        ["x.toml: VIOLATED, NOT AS EXPECTED", "  expected HOLDS, found VIOLATED"],
+    ),
+    (
+        {"expect": evolve(VIOLATED, counterexample_length=5, violates="integrity")},
+        [
+            "unordered: VIOLATED, NOT AS EXPECTED",
+            "  expected integrity to be violated, found causal-delivery",
+            "  expected a counterexample of 5 transitions, found 4",
+        ],
+    ),
+    (
+        {"expect": evolve(VIOLATED, counts={"knowledge": {"unique_states": 29, "depth": 5}})},
+        [
+            "unordered: VIOLATED, NOT AS EXPECTED",
+            "  expected unique states 29, found 28 (history knowledge)",
+        ],
+    ),
+    (
+        {"expect": evolve(VIOLATED, counts={"clocks": {"unique_states": 29}})},
+        ["unordered: VIOLATED, as expected"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("values", "expected"), HEADLINES)
+def test_the_headline_says_the_verdict_and_every_difference(
+    values: dict[str, Any], expected: list[str]
+) -> None:
+    assert expected == report.headline(reported("unordered", **values)).split("\n")
+
+
+def test_lengths_and_counts_are_compared_only_where_the_search_makes_them_exact() -> None:
+    expect = evolve(
+        VIOLATED, counterexample_length=3, counts={"knowledge": {"unique_states": 1, "depth": 1}}
+    )
+    assert not reported("unordered", search="depth", expect=expect).differences
+    expect = evolve(HOLDS, counts={"knowledge": {"unique_states": 80, "depth": 1}})
+    expected = ("expected unique states 80, found 81 (history knowledge)",)
+    assert expected == reported("mfss", search="depth", expect=expect).differences
+
+
+def test_the_line_and_the_summary_of_many_specs() -> None:
+    good = reported("mfss")
+    bad = reported("unordered", file="bad.toml")
+    cut = reported("mfss", actors=3, bounds=Bounds(max_states=10))
+    assert report.spec_line(good).startswith("ok          HOLDS                  81 states")
+    assert report.spec_line(bad).startswith("FAILED      VIOLATED               28 states")
+    assert report.spec_line(bad).endswith("  bad.toml")
+    assert report.summary([good, bad, cut], planned=5).startswith(
+        "5 checks: 1 as expected, 1 not as expected, 1 incomplete, 2 not run; "
+    )
+    text = report.checks_text([good, bad], 2)
+    assert "bad.toml: VIOLATED, NOT AS EXPECTED" in text
+    assert "mfss" not in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.1234, "0.12 s"), (12.34, "12.3 s"), (61.0, "1:01"), (3_723.0, "1:02:03")],
+)
+def test_times_are_short(seconds: float, text: str) -> None:
+    assert text == elapsed(seconds)
+
+
+def test_memory_is_in_megabytes_or_gigabytes() -> None:
+    assert "42 MB" == memory(42_300_000)
+    assert "12.3 GB" == memory(12_345_000_000)
+
+
+class Stream(io.StringIO):
+    """A stream of a given encoding, terminal or not."""
+
+    def __init__(self, encoding: str | None = "utf-8", *, terminal: bool = False) -> None:
+        super().__init__()
+        self._encoding, self._terminal = encoding, terminal
+
+    @property
+    def encoding(self) -> str | None:  # type: ignore[override]
+        return self._encoding
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+def test_a_stream_that_cannot_show_boxes_gets_plain_characters_of_the_same_width() -> None:
+    path = counterexample("unordered", 3, workload=FIGURE_1)
+    text = report.path_text(path)
+    plain = for_stream(text, Stream("ascii"))
+    assert plain.isascii()
+    assert [len(row) for row in text.split("\n")] == [len(row) for row in plain.split("\n")]
+    assert "  1    *=Data(m1)=#      |               |   Alice causal-sends m1" in plain
+
+
+def test_a_stream_that_can_show_boxes_gets_them() -> None:
+    assert "│ ✗" == for_stream("│ ✗", Stream("utf-8"))
+
+
+def test_text_that_no_encoding_can_show_is_escaped_not_fatal() -> None:
+    assert "\\u017d" == for_stream("Ž", Stream("ascii"))
+    assert "\\u017d" == for_stream("Ž", Stream(None))
+
+
+PROGRESS = Progress(Counts(1_234, 5_678, 9, 1), frontier=321, seconds=2.0, memory_bytes=50_000_000)
+LINE = "depth 9  unique 1,234  total 5,678  2,839 states/s  frontier 321  50 MB  2.00 s"
+SPEC = Spec(protocol="mfss")
+
+
+def shown(times: list[float], stream: Stream, **values: bool) -> str:
+    """Return what a ticker shows when it is created at 0 and called at `times`."""
+    clock = iter([0.0, *(t for t in times for _ in range(2))])
+    last = [0.0]
+
+    def now() -> float:
+        last[0] = next(clock, last[0])
+        return last[0]
+
+    ticker = Ticker(stream, now=now, **values)
+    for _ in times:
+        ticker(SPEC, PROGRESS)
+    ticker.clear()
+    return stream.getvalue()
+
+
+def test_progress_without_a_terminal_is_a_line_every_few_seconds() -> None:
+    assert "" == shown([1.0, 4.9], Stream())
+    assert LINE + "\n" == shown([5.1], Stream())
+
+
+def test_progress_on_a_terminal_is_one_live_line_that_is_taken_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert f"\r\x1b[K{LINE}\r\x1b[K" == shown([0.2], Stream(terminal=True))
+
+
+def test_progress_on_a_narrow_terminal_rounds_its_numbers() -> None:
+    counts = Counts(123_456_789, 456_789_012, 19, 1)
+    progress = Progress(counts, frontier=12_345_678, seconds=3_723.0, memory_bytes=12_300_000_000)
+    assert (
+        "depth 19  unique 123M  total 457M  123K states/s  frontier 12.3M  12.3 GB  1:02:03"
+    ) == progress_text(progress, 90)
+    assert 40 == len(progress_text(progress, 40))
+    assert "unique 123,456,789" in progress_text(progress)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0"), (987, "987"), (1_000, "1.00K"), (12_345, "12.3K"), (999_900, "1.00M")],
+)
+def test_numbers_are_rounded_to_three_digits(number: int, text: str) -> None:
+    assert text == rounded(number)
+
+
+def test_progress_is_silent_when_asked_to_be() -> None:
+    assert "" == shown([9.0], Stream(), quiet=True)
+    assert "" == shown([9.0], Stream(terminal=True), quiet=True)
+
+
+def test_progress_on_many_specs_says_which() -> None:
+    assert f"mfss: {LINE}\n" == shown([9.0], Stream(), many=True)
