@@ -55,8 +55,9 @@ from antecede.checker.reading import refuse_lost_folder, refuse_unprintable
 from antecede.checker.report import catalogue, completion
 from antecede.checker.report import text as reports
 from antecede.checker.report.help_pages import PAGES
-from antecede.checker.report.progress import Ticker
+from antecede.checker.report.progress import watching
 from antecede.checker.report.terminal import COLOURS, VERDICTS, fitted, for_stream
+from antecede.checker.report.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds, Options
@@ -526,10 +527,10 @@ def check_command(
     else:
         _refuse_alone(found.specs[0], junit_file, sarif_file, say_marks)
     if graph_file is not None:
-        _draw(graph_file, found.readable[0])
+        _draw(graph_file, found.readable[0], quiet=quiet)
     if found.others and not quiet:
         _complain(reports.left_out_text(found.others))
-    ticker = Ticker(quiet=quiet, many=many)
+    ticker = Ticker(quiet=quiet)
     if not quiet and method.engine != "plain" and not kernels_are_compiled() and not lacking():
         _complain(
             "Compiling the kernels, which is done once; until then plain Python begins."
@@ -543,7 +544,7 @@ def check_command(
         bounds,
         selfcheck=selfcheck,
         extras=Extras(minimise, measures, sample_of),
-        watch=ticker,
+        watch=watching(ticker, many=many),
     ):
         ticker.clear()
         done.append(result)
@@ -679,14 +680,14 @@ def test_command(
         spec, *others = targets_of((adapter,), _spec_values(values)).strictly()
     if others:
         raise InputError(f"{adapter!r} names several specs; give one class or program")
-    ticker = Ticker(quiet=quiet, many=False)
+    ticker = Ticker(quiet=quiet)
     done = adapters.run(
         spec,
         attrs.evolve(method, walks=max(walks, 1)),
         adapters.bounded(bounds),
         selfcheck=selfcheck,
         walks=walks > 0,
-        watch=partial(ticker, spec),
+        watch=partial(watching(ticker), spec),
     )
     ticker.clear()
     interrupts.conclude()
@@ -711,14 +712,14 @@ def _spec_values(values: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _draw(file: str, spec: Spec) -> None:
+def _draw(file: str, spec: Spec, *, quiet: bool) -> None:
     """Draw the state space of a spec."""
     # networkx takes a while to import, and few ask for a picture.
     from antecede.checker.formats import graph
 
     graph.check_drawable(file)
     note = graph.draw(file, graph.state_graph(spec.system))
-    if note:
+    if note and not quiet:
         _complain(note)
 
 
@@ -862,9 +863,9 @@ def table_command(
         check_writable(output)
     model = _given(actors=actors, messages=messages, sends=sends, clock_at=clock_at)
     specs = tables.specs(model, histories)
-    ticker = Ticker(quiet=quiet, many=True)
+    ticker = Ticker(quiet=quiet)
     found = []
-    for row in tables.rows(specs, method, bounds, ticker):
+    for row in tables.rows(specs, method, bounds, watching(ticker, many=True)):
         ticker.clear()
         found.append(row)
         if not quiet:
@@ -926,9 +927,9 @@ def claims_command(
     claims_report.checked_output(output, json_file)
     _check_outputs(("json", json_file), ("output", output))
     folder = None if output is None else claims_report.folder_beside(output)
-    ticker = Ticker(quiet=quiet, many=True)
+    ticker = Ticker(quiet=quiet)
     bounds, method = Bounds(**_taken(values, Bounds)), Options(**_taken(values, Options))
-    judge = Judge(method, bounds, quick, ticker)
+    judge = Judge(method, bounds, quick, watching(ticker, many=True))
     say = _discard if json_file == "-" else _say
     found = []
     for judged in (judged for chosen in sources for judged in judge.judged(chosen)):
@@ -1028,7 +1029,8 @@ def sweep_command(
     else:
         if master is not None or spark_log:
             raise InputError("--master and --spark-log are for --on spark")
-        run = partial(sweeps.in_processes, processes=processes or os.cpu_count() or 1)
+        count = processes or os.cpu_count() or 1
+        run = partial(sweeps.in_processes, processes=count, ticker=Ticker(quiet=quiet))
     file, gave_up = Path(output), False
     begun = len(sweeps.asked_for(wanted, file, options, bounds))
     if begun and not quiet:
@@ -1200,6 +1202,7 @@ def simulate_command(
     is_flag=True,
     help="The log ends early, so messages may still be in transit.",
 )
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 @where("Audit in this process, or on a Spark cluster, whose executors read the logs.")
 def audit_command(
     names: tuple[str, ...],
@@ -1209,6 +1212,7 @@ def audit_command(
     json_file: str | None,
     trace_file: str | None,
     unfinished: bool,
+    quiet: bool,
     place: str,
     master: str | None,
     spark_log: bool,
@@ -1236,8 +1240,9 @@ def audit_command(
     else:
         if master is not None or spark_log:
             raise InputError("--master and --spark-log are for --on spark")
-        ticker = audit_report.Ticker()
-        found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=ticker)
+        ticker = Ticker(quiet=quiet)
+        tick = audit_report.watching(ticker)
+        found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=tick)
         ticker.clear()
     interrupts.conclude()
     if json_file is not None:
@@ -1248,7 +1253,7 @@ def audit_command(
     if trace_file is not None and drawn is not None:
         if any(finding.events for finding in found.findings):
             write_whole(trace_file, pictures.picture(found, drawn))
-        else:
+        elif not quiet:
             _complain(
                 f"No violation of causal delivery was found, so {trace_file} was not written."
             )
@@ -1378,14 +1383,16 @@ def prove_command(
         proving = _proving()
         model = proving.model_named(target, expect)
         if smt2_folder is not None:
-            _complain(f"{counted(proving.write_smt2(model, smt2_folder), 'file')} in {smt2_folder}")
-        ticker = proving.Ticker(quiet=quiet)
+            written = counted(proving.write_smt2(model, smt2_folder), "file")
+            if not quiet:
+                _complain(f"{written} in {smt2_folder}")
+        ticker = Ticker(quiet=quiet)
         if suggests:
             found = proving.suggestion(model, actors, messages, timeout, ticker)
             interrupts.conclude()
             _say(proving.suggest.text(found))
             return int(proving.exit_code(found.proof))
-        proof = proving.prove(model, timeout, ticker)
+        proof = proving.prove(model, timeout, proving.watching(ticker))
         tried = found = None
         if mutated and proof.stopped_by is None:
             tried = proving.strength(proof, timeout, ticker)
