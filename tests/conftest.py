@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -103,8 +104,9 @@ def in_a_process(*arguments: object, cwd: Path, **environment: str) -> Ran:
 
 def without_progress(err: str) -> str:
     """Return standard error without lines of progress, which slow machines show."""
+    progress = re.compile(r"(level|depth) [\d,]+.* states/s")
     lines = err.splitlines(keepends=True)
-    return "".join(line for line in lines if " states/s  frontier " not in line)
+    return "".join(line for line in lines if not progress.search(line))
 
 
 def method(**options: Any) -> Options:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from typing import Any, TextIO
-
-from attrs import define, field
+from collections.abc import Callable
+from typing import Any
 
 from antecede.checker.amounts import counted
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.render.prose import printable
-from antecede.checker.render.terminal import wrapped
-
-PAUSE = 0.25
-"""The live line is written again after this many seconds."""
+from antecede.checker.render.terminal import SHORTEST, wrapped
+from antecede.checker.render.ticker import Ticker, fitting
 
 MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""
@@ -146,31 +142,24 @@ def _places(finding: Finding, *, several: bool) -> str:
     return "; ".join(parts)
 
 
-@define(eq=False)
-class Ticker:
-    """A live line on a terminal: how much was read, and how fast."""
+def watching(
+    ticker: Ticker, now: Callable[[], float] = time.monotonic
+) -> Callable[[int, int], None]:
+    """Return a function that shows how much was read, and how fast."""
+    began = now()
 
-    stream: TextIO = field(factory=lambda: sys.stderr)
-    start: float = field(factory=time.monotonic)
-    next: float = 0.0
-    shown: bool = False
+    def watch(size: int, events: int) -> None:
+        """Show the bytes of the current log, and the events of all logs."""
 
-    def __call__(self, size: int, events: int) -> None:
-        """Show the bytes of the current log and the events of all, if it is time to."""
-        now = time.monotonic()
-        if now < max(self.next, self.start + 1) or not self.stream.isatty():
-            return
-        self.next = now + PAUSE
-        rate = events / (now - self.start)
-        self.stream.write(
-            f"\r\x1b[K{events:,} events, {size / 1e6:,.0f} MB of this log, {rate:,.0f} events/s"
-        )
-        self.stream.flush()
-        self.shown = True
+        def line(width: int) -> str:
+            rate = events / max(now() - began, SHORTEST)
+            parts = (
+                f"{events:,} events",
+                f"{size / 1e6:,.0f} MB of this log",
+                f"{rate:,.0f} events/s",
+            )
+            return fitting(list(enumerate(parts)), width, ", ")
 
-    def clear(self) -> None:
-        """Take the line away."""
-        if self.shown:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
-            self.shown = False
+        ticker.show(line)
+
+    return watch

@@ -20,6 +20,7 @@ from antecede.checker.commands.shared import where
 from antecede.checker.errors import InputError
 from antecede.checker.render import json as formats
 from antecede.checker.render.files import check_writable, write_whole
+from antecede.checker.render.ticker import Ticker
 
 
 @click.command("audit", cls=CommandWithExamples)
@@ -57,6 +58,7 @@ from antecede.checker.render.files import check_writable, write_whole
     is_flag=True,
     help="The log ends early, so messages may still be in transit.",
 )
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 @where("Audit in this process, or on a Spark cluster, whose executors read the logs.")
 def command(
     names: tuple[str, ...],
@@ -66,6 +68,7 @@ def command(
     json_file: str | None,
     trace_file: str | None,
     unfinished: bool,
+    quiet: bool,
     place: str,
     master: str | None,
     spark_log: bool,
@@ -93,8 +96,9 @@ def command(
     else:
         if master is not None or spark_log:
             raise InputError("--master and --spark-log are for --on spark")
-        ticker = audit_report.Ticker()
-        found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=ticker)
+        ticker = Ticker(quiet=quiet)
+        tick = audit_report.watching(ticker)
+        found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=tick)
         ticker.clear()
     interrupts.conclude()
     if json_file is not None:
@@ -105,7 +109,7 @@ def command(
     if trace_file is not None and drawn is not None:
         if any(finding.events for finding in found.findings):
             write_whole(trace_file, pictures.picture(found, drawn))
-        else:
+        elif not quiet:
             console.complain(
                 f"No violation of causal delivery was found, so {trace_file} was not written."
             )

@@ -26,8 +26,9 @@ from antecede.checker.render import github as github_marks
 from antecede.checker.render import junit, sarif
 from antecede.checker.render import text as reports
 from antecede.checker.render.files import write_whole
-from antecede.checker.render.progress import Ticker
+from antecede.checker.render.progress import watching
 from antecede.checker.render.registry import FORMATS, write_trace
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds, Options
@@ -175,10 +176,10 @@ def command(
     else:
         _refuse_alone(found.specs[0], junit_file, sarif_file, say_marks)
     if graph_file is not None:
-        _draw(graph_file, found.readable[0])
+        _draw(graph_file, found.readable[0], quiet=quiet)
     if found.others and not quiet:
         console.complain(reports.left_out_text(found.others))
-    ticker = Ticker(quiet=quiet, many=many)
+    ticker = Ticker(quiet=quiet)
     if not quiet and method.engine != "plain" and not kernels_are_compiled() and not lacking():
         console.complain(
             "Compiling the kernels, which is done once; until then plain Python begins."
@@ -192,7 +193,7 @@ def command(
         bounds,
         selfcheck=selfcheck,
         extras=Extras(minimise, measures, sample_of),
-        watch=ticker,
+        watch=watching(ticker, many=many),
     ):
         ticker.clear()
         done.append(result)
@@ -259,14 +260,14 @@ def _only(done: Sequence[Checked]) -> CheckReport:
     return only
 
 
-def _draw(file: str, spec: Spec) -> None:
+def _draw(file: str, spec: Spec, *, quiet: bool) -> None:
     """Draw the state space of a spec."""
     # networkx takes a while to import, and few ask for a picture.
     from antecede.checker.render import graph
 
     graph.check_drawable(file)
     note = graph.draw(file, graph.state_graph(spec.system))
-    if note:
+    if note and not quiet:
         console.complain(note)
 
 

@@ -16,7 +16,8 @@ from antecede.checker.commands.shared import ENGINE_OF_MANY
 from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.render import json as formats
 from antecede.checker.render.files import write_whole
-from antecede.checker.render.progress import Ticker
+from antecede.checker.render.progress import watching
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 
 
@@ -67,12 +68,12 @@ def command(
     claims_report.checked_output(output, json_file)
     outputs.check_outputs(("json", json_file), ("output", output))
     folder = None if output is None else claims_report.folder_beside(output)
-    ticker = Ticker(quiet=quiet, many=True)
+    ticker = Ticker(quiet=quiet)
     bounds, method = (
         Bounds(**parameters.taken_from(values, Bounds)),
         Options(**parameters.taken_from(values, Options)),
     )
-    judge = Judge(method, bounds, quick, ticker)
+    judge = Judge(method, bounds, quick, watching(ticker, many=True))
     say = console.discard if json_file == "-" else console.say
     found = []
     for judged in (judged for chosen in sources for judged in judge.judged(chosen)):

@@ -14,6 +14,7 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named
 from antecede.checker.errors import InputError
 from antecede.checker.render.files import write_whole
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.settings import Setting
 
@@ -129,16 +130,16 @@ def command(
         proving = _proving()
         model = proving.model_named(target, expect)
         if smt2_folder is not None:
-            console.complain(
-                f"{counted(proving.write_smt2(model, smt2_folder), 'file')} in {smt2_folder}"
-            )
-        ticker = proving.Ticker(quiet=quiet)
+            files = counted(proving.write_smt2(model, smt2_folder), "file")
+            if not quiet:
+                console.complain(f"{files} in {smt2_folder}")
+        ticker = Ticker(quiet=quiet)
         if suggests:
             found = proving.suggestion(model, actors, messages, timeout, ticker)
             interrupts.conclude()
             console.say(proving.suggest.text(found))
             return int(proving.exit_code(found.proof))
-        proof = proving.prove(model, timeout, ticker)
+        proof = proving.prove(model, timeout, proving.watching(ticker))
         tried = found = None
         if mutated and proof.stopped_by is None:
             tried = proving.strength(proof, timeout, ticker)

@@ -20,6 +20,7 @@ from antecede.checker.commands.parameters import A_FILE, Given, Named, record, s
 from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, PROCESSES, where
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.settings import names_in, taken
@@ -104,7 +105,8 @@ def command(
     else:
         if master is not None or spark_log:
             raise InputError("--master and --spark-log are for --on spark")
-        run = partial(sweeps.in_processes, processes=processes or os.cpu_count() or 1)
+        count = processes or os.cpu_count() or 1
+        run = partial(sweeps.in_processes, processes=count, ticker=Ticker(quiet=quiet))
     file, gave_up = Path(output), False
     begun = len(sweeps.asked_for(wanted, file, options, bounds))
     if begun and not quiet:

@@ -15,7 +15,8 @@ from antecede.checker.commands.shared import BOUNDS, METHOD
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.render.files import check_writable, write_whole
-from antecede.checker.render.progress import Ticker
+from antecede.checker.render.progress import watching
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import Question
@@ -81,9 +82,9 @@ def command(
         check_writable(output)
     model = parameters.given(actors=actors, messages=messages, sends=sends, clock_at=clock_at)
     specs = tables.specs(model, histories)
-    ticker = Ticker(quiet=quiet, many=True)
+    ticker = Ticker(quiet=quiet)
     found = []
-    for row in tables.rows(specs, method, bounds, ticker):
+    for row in tables.rows(specs, method, bounds, watching(ticker, many=True)):
         ticker.clear()
         found.append(row)
         if not quiet:

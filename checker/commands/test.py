@@ -18,7 +18,8 @@ from antecede.checker.commands.parameters import A_FILE, Named
 from antecede.checker.commands.shared import BOUNDS, QUESTION, TRACE_FORMAT
 from antecede.checker.errors import InputError
 from antecede.checker.purity.selfcheck import MODES
-from antecede.checker.render.progress import Ticker
+from antecede.checker.render.progress import watching
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 
 
@@ -94,14 +95,14 @@ def command(
         spec, *others = targets_of((adapter,), shared.spec_values(values)).strictly()
     if others:
         raise InputError(f"{adapter!r} names several specs; give one class or program")
-    ticker = Ticker(quiet=quiet, many=False)
+    ticker = Ticker(quiet=quiet)
     done = adapters.run(
         spec,
         attrs.evolve(method, walks=max(walks, 1)),
         adapters.bounded(bounds),
         selfcheck=selfcheck,
         walks=walks > 0,
-        watch=partial(ticker, spec),
+        watch=partial(watching(ticker), spec),
     )
     ticker.clear()
     interrupts.conclude()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from typing import Any, TextIO
+import textwrap
+from collections.abc import Callable
+from typing import Any
 
 from attrs import evolve
 
@@ -13,9 +13,10 @@ from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.prove import library, link_report, mutants, suggest
 from antecede.checker.prove.link import Linked
 from antecede.checker.prove.link_report import linked
-from antecede.checker.prove.obligations import Answer, Obligation, Proof, prove
+from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch, prove
 from antecede.checker.prove.report import as_object, junit, short, text, write_smt2
 from antecede.checker.prove.vocabulary import Model
+from antecede.checker.render.ticker import Ticker, fitting
 
 
 def model_named(reference: str, expect: str | None = None) -> Model:
@@ -32,7 +33,7 @@ def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
     """
     if proof.answer is not Answer.PROVED:
         raise InputError(f"--mutants is for what is PROVED; {proof.model.protocol} is not")
-    return mutants.strength(proof.model, timeout, ticker.say)
+    return mutants.strength(proof.model, timeout, naming(ticker))
 
 
 def suggestion(
@@ -44,7 +45,7 @@ def suggestion(
         InputError: the model declares no link, or it differs from its Python.
     """
     declared, system = link_report.declared(model, actors, messages, "knowledge")
-    return suggest.suggest(model, declared, system, timeout, ticker.say)
+    return suggest.suggest(model, declared, system, timeout, naming(ticker))
 
 
 def exit_code(
@@ -92,41 +93,26 @@ def whole_object(
     }
 
 
-class Ticker:
-    """Shows the current obligation: a live line on a terminal, otherwise a line now and then."""
+def watching(ticker: Ticker) -> Watch:
+    """Return a function that shows which obligation is under way."""
 
-    PAUSE = 5.0
+    def watch(done: int, every: int, obligation: Obligation) -> None:
+        words = f"{done} of {every} obligations decided;", f"next: {obligation.name}"
+        ticker.show(lambda width: fitting(list(enumerate(words)), width, " "))
 
-    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
-        """Write to `stream` (standard error)."""
-        self._stream = stream or sys.stderr
-        self._quiet, self._live = quiet, self._stream.isatty()
-        self._next = time.monotonic() + (0 if self._live else self.PAUSE)
+    return watch
 
-    def __call__(self, done: int, every: int, obligation: Obligation) -> None:
-        """Show the progress if the last line is old enough."""
-        self.say(f"{done} of {every} obligations; {obligation.name}", done + 1 == every)
 
-    def say(self, line: str, last: bool = False) -> None:
-        """Show a line if the last one is old enough; on a terminal, the last line is erased."""
-        if self._quiet or time.monotonic() < self._next:
-            return
-        if self._live:
-            self._stream.write(f"\r\x1b[K{line[:100]}" + ("\r\x1b[K" if last else ""))
-        else:
-            self._stream.write(line + "\n")
-            self._next = time.monotonic() + self.PAUSE
-        self._stream.flush()
+def naming(ticker: Ticker) -> Callable[[str], None]:
+    """Return a function that shows which part of the work is under way."""
 
-    def clear(self) -> None:
-        """Erase the live line before a report is printed."""
-        if self._live and not self._quiet:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+    def watch(part: str) -> None:
+        ticker.show(lambda width: textwrap.shorten(part, width, placeholder=" …"))
+
+    return watch
 
 
 __all__ = [
-    "Ticker",
     "exit_code",
     "junit",
     "linked",
@@ -135,6 +121,7 @@ __all__ = [
     "strength",
     "suggest",
     "suggestion",
+    "watching",
     "whole_object",
     "whole_text",
     "write_smt2",

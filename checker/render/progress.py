@@ -2,76 +2,102 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import time
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from antecede.checker.check.spec import Spec
 from antecede.checker.render.terminal import SHORTEST, elapsed, memory, rounded
+from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.loop import Progress
 
+EXACT = 100_000
+"""Numbers below this are never rounded."""
 
-def progress_text(progress: Progress, width: int | None = None) -> str:
-    """Return the figures of a search under way in one line, of at most `width` columns."""
-    text = _progress(progress, "{:,}".format)
-    if width is None or len(text) <= width:
-        return text
-    return _progress(progress, rounded)[:width]
+SHRINKING = 4
+"""An end is estimated if the latest levels, so many, grow smaller and smaller."""
 
 
-def _progress(progress: Progress, number: Callable[[int], str]) -> str:
+def watching(ticker: Ticker, *, many: bool = False) -> Callable[[Spec, Progress], None]:
+    """Return a function that shows the progress of a check; of `many`, it says of which."""
+
+    def watch(spec: Spec, progress: Progress) -> None:
+        label = f"{spec.label}:" if many else ""
+        ticker.show(lambda width: progress_text(progress, width, label))
+
+    return watch
+
+
+def progress_text(progress: Progress, width: int | None = None, label: str = "") -> str:
+    """Return the figures of a search under way in one line, of at most `width` columns.
+
+    Numbers are rounded if they do not fit otherwise, and the least important ones are left out.
+    """
+    if width is not None and len(label) > width // 2:
+        label = f"…{label[len(label) - width // 2 :]}"
+    exact = _parts(progress, "{:,}".format, label)
+    whole = "  ".join(text for _, text in exact if text)
+    if width is None or len(whole) <= width:
+        return whole
+    return fitting(_parts(progress, _short, label), width)
+
+
+def _short(number: int) -> str:
+    return f"{number:,}" if number < EXACT else rounded(number)
+
+
+def _parts(progress: Progress, number: Callable[[int], str], label: str) -> list[tuple[int, str]]:
+    """Return the parts of the line with their ranks; see `fitting`."""
     counts, seconds = progress.counts, progress.seconds
     speed = number(int(counts.total_states / seconds)) if seconds >= SHORTEST else "-"
-    waits = f"{progress.waits_for}: " if progress.waits_for else ""
-    return (
-        f"{waits}depth {counts.depth:,}  unique {number(counts.unique_states)}  "
-        f"total {number(counts.total_states)}  {speed} states/s  "
-        f"frontier {number(progress.frontier)}  {memory(progress.memory_bytes)}  {elapsed(seconds)}"
-    )
+    return [
+        (4, f"{progress.waits_for}:" if progress.waits_for else ""),
+        (0, f"{label} {place_text(progress)}".strip()),
+        (1, f"unique {number(counts.unique_states)}"),
+        (8, f"total {number(counts.total_states)}"),
+        (5, f"{speed} states/s"),
+        (6, f"frontier {number(progress.frontier)}"),
+        (7, memory(progress.memory_bytes)),
+        (2, elapsed(seconds)),
+        (3, _end(progress)),
+    ]
 
 
-class Ticker:
-    """Shows progress: one live line on a terminal, elsewhere a plain line now and then."""
+def place_text(progress: Progress) -> str:
+    """Return the level and how it compares with the one before, or the greatest depth.
 
-    LIVE, PLAIN = 0.15, 5.0
+    Only a search level by level has the one, and only if a level is a depth.
+    """
+    levels = progress.levels
+    if not levels:
+        return f"greatest depth {progress.counts.depth:,}"
+    growth = f" (×{_ratio(levels[-1] / levels[-2])})" if len(levels) > 1 else ""
+    return f"level {len(levels):,}{growth}"
 
-    def __init__(
-        self,
-        stream: TextIO | None = None,
-        *,
-        quiet: bool = False,
-        many: bool = False,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Write to `stream` (standard error); of `many` specs, say which one it is about."""
-        self._stream = stream or sys.stderr
-        self._quiet, self._many, self._now = quiet, many, now
-        self._live = self._stream.isatty()
-        self._pause = self.LIVE if self._live else self.PLAIN
-        self._next = now() + self._pause
-        self._shown = False
 
-    def __call__(self, spec: Spec, progress: Progress) -> None:
-        """Show the progress of the check of `spec` if it is time to."""
-        if self._quiet or self._now() < self._next:
-            return
-        self._next = self._now() + self._pause
-        if self._live:
-            width = shutil.get_terminal_size().columns - 1
-            self._write(f"\r\x1b[K{progress_text(progress, width)}")
-            self._shown = True
-        else:
-            label = f"{spec.label}: " if self._many else ""
-            self._write(f"{label}{progress_text(progress)}\n")
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
 
-    def clear(self) -> None:
-        """Take the live line away, so that what follows stands alone."""
-        if self._shown:
-            self._write("\r\x1b[K")
-            self._shown = False
 
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+def _end(progress: Progress) -> str:
+    """Return how much of a bound is used up, or about when the search ends, if that is known."""
+    if progress.nearest is not None:
+        share, bound = progress.nearest
+        return f"{share:.0%} of {bound}"
+    left = seconds_left(progress.levels, progress.seconds)
+    return "" if left is None else f"about {elapsed(left)} left"
+
+
+def seconds_left(levels: Sequence[int], seconds: float) -> float | None:
+    """Return an estimate of the time until all states are expanded, or None.
+
+    There is an estimate only if the latest levels grow smaller, each by a smaller factor than the
+    one before. If this goes on, the levels to come are at most a geometric series.
+
+    Args:
+        levels: the numbers of new states per level; the last level is being expanded.
+        seconds: the time that the search took so far.
+    """
+    factors = [after / before for before, after in pairwise(levels[-SHRINKING - 1 :])]
+    if len(factors) < SHRINKING or factors[0] >= 1 or any(b > a for a, b in pairwise(factors)):
+        return None
+    return levels[-1] / (1 - factors[-1]) * seconds / sum(levels[:-1])

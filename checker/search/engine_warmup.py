@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import define, field
@@ -68,6 +68,11 @@ class EngineWarmup(Explorer):
     def seconds_before(self) -> float:
         """Seconds that the search took before it was resumed from a checkpoint."""
         return self.engine.seconds_before
+
+    @property
+    def levels(self) -> Sequence[int]:
+        """The numbers of new states per depth, if there are levels."""
+        return self.engine.levels
 
     @property
     def truncated(self) -> bool:

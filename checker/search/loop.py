@@ -10,7 +10,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -42,6 +42,8 @@ class Progress:
 
     Attributes:
         waits_for: the faster engine for which the search waits, in words.
+        levels: see `Explorer.levels`.
+        nearest: the bound of which most is used up, and its share; None without such bounds.
     """
 
     counts: Counts
@@ -49,6 +51,8 @@ class Progress:
     seconds: float
     memory_bytes: int
     waits_for: str = ""
+    levels: Sequence[int] = ()
+    nearest: tuple[float, str] | None = None
 
 
 class Stop(Exception):
@@ -114,6 +118,14 @@ class Explorer(Protocol):
     def waits_for(self) -> str:
         """The faster engine for which the search waits, in words; empty: for none."""
         return ""
+
+    @property
+    def levels(self) -> Sequence[int]:
+        """The numbers of new states per depth, of the current level last.
+
+        It is empty if the search does not expand one depth after the other.
+        """
+        return ()
 
 
 class Pausing(Explorer, Protocol):
@@ -183,9 +195,20 @@ def _explore(
     def tick(*, searching: bool = True) -> None:
         now, memory = seconds(), memory_bytes()
         waits_for = explorer.waits_for
-        progress = Progress(explorer.counts(), explorer.frontier, before + now, memory, waits_for)
-        watch(progress)
-        states = progress.counts.unique_states if searching else 0
+        counts = explorer.counts()
+        states = counts.unique_states if searching else 0
+        nearest = None if waits_for else bounds.nearest(states, now, memory)
+        watch(
+            Progress(
+                counts,
+                explorer.frontier,
+                before + now,
+                memory,
+                waits_for,
+                explorer.levels if searching else (),
+                nearest,
+            )
+        )
         # The bounds on time and memory are for the engine that is waited for.
         hit = bounds.hit(states, 0.0, 0) if waits_for else bounds.hit(states, now, memory)
         reason = interrupts.wanted() or hit

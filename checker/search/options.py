@@ -175,6 +175,17 @@ class Bounds:
         given = {key: value for key, value in asdict(self).items() if value not in (None, ())}
         return evolve(others, **given)
 
+    def nearest(self, states: int, seconds: float, memory: int) -> tuple[float, str] | None:
+        """Return the share and the option of the bound of which most is used up, or None."""
+        used = {
+            "--max-states": (states, self.max_states),
+            "--max-seconds": (seconds, self.max_seconds),
+            "--max-memory": (memory, self.max_memory),
+        }
+        return max(
+            ((part / most, name) for name, (part, most) in used.items() if most), default=None
+        )
+
     def hit(self, states: int, seconds: float, memory: int) -> str | None:
         """Return which of the bounds but the depth is reached, in words, or None."""
         if self.max_states is not None and states >= self.max_states:

@@ -122,11 +122,13 @@ class BreadthFirst(PlainExplorer):
     Attributes:
         before: transitions that lead from the initial state to where the search starts.
         graph: the states that were found, and the edges of those that were expanded.
+        levels: the numbers of new states per depth.
     """
 
     exhaustive: bool = True
     before: tuple[Transition, ...] = ()
     graph: StateGraph = field(init=False)
+    levels: list[int] = field(factory=lambda: [1])
     _level: range = range(1)
 
     def __attrs_post_init__(self) -> None:
@@ -160,6 +162,7 @@ class BreadthFirst(PlainExplorer):
         if self.graph.expanded == self._level.stop:
             self._level = range(self._level.stop, len(self.graph.states))
             self.deepest += bool(self._level)
+            self.levels += [len(self._level)] * bool(self._level)
 
     def _expand(self, number: int) -> None:
         """Give the first state that is not expanded its edges, and judge what that finds."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -151,6 +151,11 @@ class TabulatedSearch(Explorer):
     def frontier(self) -> int:
         """States that were found and not expanded; 0 when the search is over."""
         return self.state.frontier
+
+    @property
+    def levels(self) -> Sequence[int]:
+        """The numbers of new states per depth; empty if levels are weighted."""
+        return () if self.state.weights else self.state.levels
 
     @property
     def transport(self) -> Transport:

@@ -14,6 +14,7 @@ from antecede.checker.amounts import counted
 from antecede.checker.claims.claim import Ruling
 from antecede.checker.errors import InputError
 from antecede.checker.extras import check_installed
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.simulate import claims, onspark, report
 from antecede.checker.simulate.experiment import (
     PARQUET,
@@ -148,15 +149,14 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
     """
     runs = runs_of(grid, twins=twins)
     left = missing(runs, file)
-    live, failed = report.Live(left), []
+    ticker = Ticker(quiet=quiet)
+    progress, failed = report.RunProgress(left, ticker), []
     with kept_in(file).noted():
         for row in experiment(runs, runner, file):
             if row["error"] is not None:
                 failed.append(row)
-            if not quiet:
-                live(row)
-    if not quiet:
-        live.end()
+            progress(row)
+    ticker.clear()
     rows = rows_of(runs, file)
     wrong = [row for row in rows if row["error"] is not None]
     lost = [row for row in failed if gave_up(row)]

@@ -1,18 +1,16 @@
-"""The output of a simulation on the terminal: a live line, and a table at the end."""
+"""The output of a simulation on the terminal: progress, and a table at the end."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TextIO
 
 from attrs import define, field
 
 from antecede.checker.amounts import counted
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import wrapped
+from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import (
@@ -34,53 +32,40 @@ COLUMNS = {
 
 
 @define(eq=False)
-class Live:
-    """Shows how far the runs are: a live line on a terminal, elsewhere a line every ten seconds.
+class RunProgress:
+    """Shows how far the runs are.
 
     Attributes:
         runs: how many runs there are to do.
     """
 
     runs: int
-    stream: TextIO = field(factory=lambda: sys.stderr)
+    ticker: Ticker
     now: Callable[[], float] = time.monotonic
     done: int = 0
     wrong: int = 0
     began: float = field(init=False)
-    last: float = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.began = self.last = self.now()
+        self.began = self.now()
 
     def __call__(self, row: Row) -> None:
         """Take a run that is done."""
         self.done += 1
         self.wrong += row["error"] is not None
-        now, live = self.now(), self.stream.isatty()
-        if now - self.last < (0.2 if live else 10.0):
-            return
-        self.last = now
-        text = self._text(row, now - self.began)
-        if live:
-            width = shutil.get_terminal_size().columns - 1
-            self.stream.write(f"\r\x1b[K{text[:width]}")
-        else:
-            self.stream.write(f"{text}\n")
-        self.stream.flush()
+        self.ticker.show(lambda width: self._line(row, width))
 
-    def _text(self, row: Row, seconds: float) -> str:
-        left = seconds / self.done * (self.runs - self.done)
-        wrong = f", {self.wrong} wrong" if self.wrong else ""
-        return (
-            f"{self.done:,} of {self.runs:,} runs{wrong}, about {duration(left)} left; the latest: "
-            f"{row['protocol']}, {row['actors']} processes, seed {row['seed']}"
+    def _line(self, row: Row, width: int) -> str:
+        left = (self.now() - self.began) / self.done * (self.runs - self.done)
+        wrong = f"{self.wrong} wrong" if self.wrong else ""
+        latest = f"latest: {row['protocol']}, {row['actors']} processes, seed {row['seed']}"
+        parts = (
+            (0, f"{self.done:,} of {self.runs:,} runs"),
+            (1, wrong),
+            (2, f"about {duration(left)} left"),
+            (3, latest),
         )
-
-    def end(self) -> None:
-        """Take the live line away."""
-        if self.stream.isatty():
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
+        return fitting(parts, width, ", ")
 
 
 def duration(seconds: float) -> str:

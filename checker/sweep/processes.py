@@ -25,11 +25,17 @@ from antecede.checker.errors import CapacityError
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
+PAUSE = 0.2
+"""Seconds between two calls of `tick`."""
+
 KILLED = "its process was killed, most likely for want of memory"
 
 
 def spread(
-    call: Callable[[Item], Value], items: Sequence[Item], processes: int
+    call: Callable[[Item], Value],
+    items: Sequence[Item],
+    processes: int,
+    tick: Callable[[Sequence[Item]], None] = lambda _running: None,
 ) -> Iterator[tuple[Item, Value | CapacityError]]:
     """Yield each item with what `call` returns for it, or with why there is nothing, as they come.
 
@@ -37,6 +43,7 @@ def spread(
         call: a function of an importable module, or a partial of one; what it raises is raised.
         items: its arguments.
         processes: how many calls are made at once.
+        tick: called now and then with the items under way, the earliest first.
     """
     waiting, running = deque(items), dict[Future[Value], tuple[Item, ProcessPoolExecutor]]()
     idle = [_worker() for _ in range(min(processes, len(items)))]
@@ -47,7 +54,8 @@ def spread(
             while idle and waiting:
                 pool, item = idle.pop(), waiting.popleft()
                 running[pool.submit(call, item)] = item, pool
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            tick([item for item, _ in running.values()])
+            for future in wait(running, PAUSE, FIRST_COMPLETED).done:
                 item, pool = running.pop(future)
                 found: Value | CapacityError
                 try:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import asdict, evolve
+from attrs import asdict, define, evolve, field
 
 from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import check
@@ -23,6 +24,8 @@ from antecede.checker.errors import AntecedeError, CapacityError
 from antecede.checker.registry import protocol_named
 from antecede.checker.render.json import own_version
 from antecede.checker.render.prose import aligned
+from antecede.checker.render.terminal import elapsed
+from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.sweep.elsewhere import found_anywhere, on_spark
@@ -124,12 +127,53 @@ def asked_for(specs: Sequence[Spec], file: Path, options: Options, bounds: Bound
 
 
 def in_processes(
-    specs: Sequence[Spec], options: Options, bounds: Bounds, processes: int
+    specs: Sequence[Spec],
+    options: Options,
+    bounds: Bounds,
+    processes: int,
+    ticker: Ticker | None = None,
 ) -> Iterator[Row]:
     """Run checks in several processes of this machine."""
     call = partial(row_of, options=options, bounds=bounds)
-    for spec, row in spread(call, specs, processes):
+    progress = SweepProgress(len(specs), ticker or Ticker(quiet=True))
+    for spec, row in spread(call, specs, processes, progress.running):
+        progress.ended(spec)
         yield _given_up(spec, options, bounds, row) if isinstance(row, CapacityError) else row
+
+
+@define(eq=False)
+class SweepProgress:
+    """Shows how many checks are done, and how long the current ones have been running.
+
+    Attributes:
+        checks: how many checks there are to do.
+        began: when each current check began, by its question.
+    """
+
+    checks: int
+    ticker: Ticker
+    now: Callable[[], float] = time.monotonic
+    done: int = 0
+    began: dict[Question, float] = field(factory=dict)
+
+    def running(self, specs: Sequence[Spec]) -> None:
+        """Take the checks that are under way."""
+        for spec in specs:
+            self.began.setdefault(as_asked(spec), self.now())
+        self.ticker.show(lambda width: self._line(specs, width))
+
+    def ended(self, spec: Spec) -> None:
+        """Take a check that is done."""
+        self.done += 1
+        self.began.pop(as_asked(spec), None)
+        self.ticker.clear()
+
+    def _line(self, specs: Sequence[Spec], width: int) -> str:
+        parts = [f"{self.done:,} of {counted(self.checks, 'check')} done"]
+        for spec in specs:
+            seconds = self.now() - self.began[as_asked(spec)]
+            parts.append(f"{spec.protocol} {spec.actors}x{spec.messages}: {elapsed(seconds)}")
+        return fitting(list(enumerate(parts)), width, "; ")
 
 
 def in_executors(

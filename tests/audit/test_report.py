@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.audit import watchdog
-from antecede.checker.audit.report import Ticker
+from antecede.checker.audit.report import watching
 from antecede.checker.errors import InputError
+from antecede.checker.render.ticker import Ticker
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, findings, log
 from tests.conftest import ROOT, Command
 
@@ -187,12 +188,25 @@ def test_a_long_log_has_a_live_line_on_a_terminal(monkeypatch: pytest.MonkeyPatc
         def isatty(self) -> bool:
             return True
 
-    times = iter([0.5, 2.0, 2.1, 4.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(times))
-    ticker = Ticker(Terminal(), start=0.0)
-    for events in (100, 200, 300, 400):
-        ticker(5_000_000, events)
+    times = {"now": 0.0}
+    monkeypatch.setenv("COLUMNS", "80")
+    ticker = Ticker(Terminal(), now=lambda: times["now"])
+    watch = watching(ticker, now=lambda: times["now"])
+    for times["now"], events in ((0.1, 100), (2.0, 200), (2.1, 300), (4.0, 400)):
+        watch(5_000_000, events)
     ticker.clear()
-    lines = ticker.stream.getvalue().split("\r\x1b[K")  # type: ignore[attr-defined]
+    lines = ticker._stream.getvalue().split("\r\x1b[K")  # type: ignore[union-attr]
     assert ["", "200 events, 5 MB of this log, 100 events/s"] == lines[:2]
     assert ["400 events, 5 MB of this log, 100 events/s", ""] == lines[2:]
+
+
+def test_quiet_audits_write_nothing_but_the_report(antecede: Command, tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text(
+        '{"actor": "a", "event": "causal-send", "message": "m", "to": ["b"]}\n'
+        '{"actor": "b", "event": "deliver", "message": "m"}\n'
+    )
+    asked = ("audit", file, "--trace", tmp_path / "bug.svg")
+    assert "was not written" in antecede(*asked).err
+    quiet = antecede(*asked, "--quiet")
+    assert (0, "") == (quiet.code, quiet.err)

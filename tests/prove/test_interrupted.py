@@ -20,9 +20,10 @@ from antecede.checker.prove import front, link_report, mutants, suggest
 from antecede.checker.prove.library import model_named
 from antecede.checker.prove.link import link
 from antecede.checker.prove.link_report import declared
-from antecede.checker.prove.obligations import Answer, Proof, prove
+from antecede.checker.prove.obligations import Answer, Proof, obligations, prove
 from antecede.checker.prove.report import short, text
 from antecede.checker.prove.solver import check, solver_for
+from antecede.checker.render.ticker import Ticker
 from tests.test_interrupts import WITHIN, started
 
 ENDLESS = """
@@ -35,12 +36,11 @@ from antecede.checker.prove.vocabulary import MESSAGE, Conjunct, Relation, messa
 from antecede.protocols.mfss_proof import MFSS
 
 
-class Ticker(front.Ticker):
-    def __call__(self, done, every, obligation):
-        print("asks about", obligation.name, file=sys.stderr, flush=True)
+def watch(done, every, obligation):
+    print("asks about", obligation.name, file=sys.stderr, flush=True)
 
 
-front.Ticker = Ticker
+front.watching = lambda _ticker: watch
 less = Relation("less", (MESSAGE, MESSAGE), "{0} is before {1}", rigid=True)
 x, y, z = messages("x y z")
 ENDLESS = z3.And(
@@ -119,18 +119,21 @@ def looking() -> Iterator[None]:
         yield
 
 
-def test_the_live_line_is_taken_away_before_the_report() -> None:
+def test_the_live_line_is_taken_away_before_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
-    terminal, file = Terminal(), io.StringIO()
-    for stream in (terminal, file):
-        ticker = front.Ticker(stream)
-        ticker.say("under way")
-        ticker.clear()
-    assert "\r\x1b[Kunder way\r\x1b[K" == terminal.getvalue()
-    assert "\x1b" not in file.getvalue()
+    monkeypatch.setenv("COLUMNS", "40")
+    terminal, obligation = Terminal(), next(iter(obligations(model_named("mfss"))))
+    ticker = Ticker(terminal, now=iter(range(0, 1_000, 9)).__next__)
+    front.watching(ticker)(3, 32, obligation)
+    front.naming(ticker)("the conjunct tainted-waits-behind of the invariant")
+    ticker.clear()
+    first, second, after = terminal.getvalue().split("\r\x1b[K")[1:]
+    assert "3 of 32 obligations decided;" == first
+    assert "the conjunct tainted-waits-behind of …" == second
+    assert "" == after
 
 
 @pytest.mark.usefixtures("looking")

@@ -17,9 +17,10 @@ from antecede.checker.render import text as report
 from antecede.checker.render.advice import next_steps
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.explanation import explain
-from antecede.checker.render.progress import Ticker, progress_text
+from antecede.checker.render.progress import progress_text, seconds_left, watching
 from antecede.checker.render.prose import Wording, listed
 from antecede.checker.render.terminal import elapsed, for_stream, memory, rounded
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
@@ -627,11 +628,11 @@ def test_text_that_no_encoding_can_show_is_escaped_not_fatal() -> None:
 
 
 PROGRESS = Progress(Counts(1_234, 5_678, 9, 1), frontier=321, seconds=2.0, memory_bytes=50_000_000)
-LINE = "depth 9  unique 1,234  total 5,678  2,839 states/s  frontier 321  50 MB  2.00 s"
+LINE = "greatest depth 9  unique 1,234  2,839 states/s  frontier 321  50 MB  2.00 s"
 SPEC = Spec(protocol="mfss")
 
 
-def shown(times: list[float], stream: Stream, **values: bool) -> str:
+def shown(times: list[float], stream: Stream, *, quiet: bool = False, many: bool = False) -> str:
     """Return what a ticker shows when it is created at 0 and called at `times`."""
     clock = iter([0.0, *(t for t in times for _ in range(2))])
     last = [0.0]
@@ -640,9 +641,10 @@ def shown(times: list[float], stream: Stream, **values: bool) -> str:
         last[0] = next(clock, last[0])
         return last[0]
 
-    ticker = Ticker(stream, now=now, **values)
+    ticker = Ticker(stream, quiet=quiet, now=now)
+    watch = watching(ticker, many=many)
     for _ in times:
-        ticker(SPEC, PROGRESS)
+        watch(SPEC, PROGRESS)
     ticker.clear()
     return stream.getvalue()
 
@@ -663,10 +665,50 @@ def test_progress_on_a_narrow_terminal_rounds_its_numbers() -> None:
     counts = Counts(123_456_789, 456_789_012, 19, 1)
     progress = Progress(counts, frontier=12_345_678, seconds=3_723.0, memory_bytes=12_300_000_000)
     assert (
-        "depth 19  unique 123M  total 457M  123K states/s  frontier 12.3M  12.3 GB  1:02:03"
-    ) == progress_text(progress, 90)
-    assert 40 == len(progress_text(progress, 40))
+        "greatest depth 19  unique 123M  123K states/s  frontier 12.3M  12.3 GB  1:02:03"
+    ) == progress_text(progress, 80)
+    assert "greatest depth 19  unique 123M  1:02:03" == progress_text(progress, 40)
     assert "unique 123,456,789" in progress_text(progress)
+
+
+@pytest.mark.parametrize("width", [1, 20, 40, 60, 80, 120])
+def test_no_width_cuts_a_part_of_the_progress_line(width: int) -> None:
+    counts = Counts(123_456_789, 456_789_012, 19, 1)
+    levels, nearest = (10_000_000, 18_100_000), (0.123, "--max-states")
+    progress = Progress(counts, 18_100_000, 3_723.0, 12_300_000_000, "plain", levels, nearest)
+    whole = "plain:  level 2 (×1.81)  unique 123M  total 457M  123K states/s  "
+    whole += "frontier 18.1M  12.3 GB  1:02:03  12% of --max-states"
+    line = progress_text(progress, width)
+    assert len(line) <= width
+    assert set(line.split("  ")) - {""} <= set(whole.split("  "))
+
+
+def test_progress_names_the_level_only_if_levels_are_depths() -> None:
+    assert "level 3 (×4.00)  " in progress_text(evolve(PROGRESS, levels=(1, 5, 20)))
+    assert "level 1  " in progress_text(evolve(PROGRESS, levels=(1,)))
+    assert progress_text(PROGRESS).startswith("greatest depth 9  ")
+
+
+def test_progress_names_the_bound_of_which_most_is_used_up() -> None:
+    bounds = Bounds(max_states=1_000, max_seconds=100.0)
+    assert (0.5, "--max-states") == bounds.nearest(500, 10.0, 0)
+    assert (0.6, "--max-seconds") == bounds.nearest(500, 60.0, 0)
+    assert None is Bounds().nearest(500, 60.0, 0)
+    text = progress_text(evolve(PROGRESS, nearest=(0.5, "--max-states")))
+    assert text.endswith("  50% of --max-states")
+
+
+def test_an_end_is_estimated_only_if_levels_shrink_faster_and_faster() -> None:
+    shrinking = (100, 100, 90, 72, 50, 30)
+    left = seconds_left(shrinking, 41.2)
+    assert left is not None
+    assert 7.5 == pytest.approx(left)  # at most 30 / (1 - 3/5) = 75 of 412 + 75 states
+    assert None is seconds_left(shrinking[:4], 10.0)
+    assert None is seconds_left((100, 100, 90, 72, 65, 60), 10.0)
+    assert None is seconds_left((1, 2, 4, 8, 16, 32), 10.0)
+    assert "about 7.50 s left" in progress_text(evolve(PROGRESS, levels=shrinking, seconds=41.2))
+    share = evolve(PROGRESS, levels=shrinking, nearest=(0.1, "--max-states"))
+    assert "left" not in progress_text(share)
 
 
 @pytest.mark.parametrize(
@@ -683,4 +725,8 @@ def test_progress_is_silent_when_asked_to_be() -> None:
 
 
 def test_progress_on_many_specs_says_which() -> None:
-    assert f"mfss: {LINE}\n" == shown([9.0], Stream(), many=True)
+    assert f"mfss: {LINE}\n".replace("  50 MB", "") == shown([9.0], Stream(), many=True)
+    named = progress_text(PROGRESS, 80, f"{'folder/' * 20}mfss.toml:")
+    assert named.startswith("…")
+    assert "mfss.toml: greatest depth 9  unique 1,234  2.00 s" in named
+    assert len(named) <= 80

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -13,9 +14,11 @@ import pytest
 from antecede.checker import extras
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
+from antecede.checker.render.ticker import Line, Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep.sweep import (
+    SweepProgress,
     combined,
     in_processes,
     kept_in,
@@ -47,6 +50,39 @@ def test_a_row_has_the_counts_without_symmetry() -> None:
     local, plain = (row_of(spec, Options(engine=e), Bounds()) for e in ("local", "plain"))
     assert 216 == local["unique_states"] == plain["unique_states"]
     assert 649 == local["total_states"]
+
+
+def test_progress_says_how_many_checks_are_done_and_which_run() -> None:
+    clock = {"now": 0.0}
+    stream = io.StringIO()
+    ticker = Ticker(stream, now=lambda: clock["now"])
+    progress = SweepProgress(24, ticker, now=lambda: clock["now"])
+    first, second = (Spec(protocol=name, actors=3, messages=3) for name in ("cykas", "mfss"))
+    progress.running([first])
+    progress.ended(first)
+    clock["now"] = 2.0
+    progress.running([second])
+    clock["now"] = 14.0
+    progress.running([second])
+    assert "1 of 24 checks done; mfss 3x3: 12.0 s\n" == stream.getvalue()
+
+
+def test_a_sweep_reports_its_checks_to_the_ticker() -> None:
+    called = []
+
+    class Told(Ticker):
+        def show(self, line: Line) -> None:
+            called.append(line(80))
+
+    specs = [Spec(protocol="mfss", actors=2, messages=1)]
+    assert list(in_processes(specs, PLAIN, Bounds(), 1, Told()))
+    assert called[0].startswith("0 of 1 check done; mfss 2x1: ")
+
+
+def test_a_quiet_sweep_writes_nothing_but_the_matrix(antecede: Command, tmp_path: Path) -> None:
+    asked = ("sweep", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain", "--quiet")
+    ran = antecede(*asked, "--output", tmp_path / "rows.jsonl")
+    assert (0, "") == (ran.code, ran.err)
 
 
 def test_what_cannot_be_checked_is_a_row_with_the_error() -> None:
