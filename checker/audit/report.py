@@ -1,4 +1,4 @@
-"""An audit for people and for programs."""
+"""The report of an audit, as text and as JSON values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from antecede.checker.report.prose import printable
 from antecede.checker.report.terminal import wrapped
 
 PAUSE = 0.25
-"""The live line is written again after this many seconds."""
+"""The pause in seconds between two updates of the live line."""
 
 MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""
@@ -25,14 +25,14 @@ EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3}
 
 
 def verdict(found: Audit, *, unfinished: bool = False) -> str:
-    """Return what an audit comes to; `unfinished`: messages may still be in transit."""
+    """Return the verdict; `unfinished`: messages may still be in transit."""
     if found.findings or (found.undelivered and not unfinished):
         return VIOLATED
     return HOLDS if found.deliveries else NOTHING
 
 
 def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
-    """Return an audit for programs."""
+    """Return an audit as JSON values."""
     wrong = found.findings if unfinished else (*found.findings, *found.undelivered)
     return {
         "schema": "antecede/audit/2",
@@ -68,7 +68,7 @@ def _object(finding: Finding) -> dict[str, Any]:
 
 
 def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
-    """Return an audit for people; at most `most` findings."""
+    """Return an audit as text, with at most `most` findings."""
     said = verdict(found, unfinished=unfinished)
     counts = (
         f"{counted(found.events, 'event')} of {counted(found.actors, 'actor')}: "
@@ -91,7 +91,7 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
 
 
 def _checked(found: Audit) -> str:
-    """Say what was checked of a log in which nothing is wrong, and nothing else."""
+    """Return a sentence about the extent of the checks; the log has no findings."""
     if not found.deliveries:
         return "nothing was delivered, so there is no order to judge"
     parts = ["no delivery violates causal order"]
@@ -124,7 +124,7 @@ def _torn(found: Audit) -> list[str]:
 
 
 def _finding(finding: Finding, *, several: bool) -> list[str]:
-    """Return the lines of a finding; of `several` logs, it names its own."""
+    """Return the lines of a finding; with `several` logs, it names its log."""
     log = f"{printable(finding.log)}, " if several else ""
     lines = [f"  {log}line {finding.line}: {finding.kind}: {printable(finding.text)}."]
     if finding.chain:
@@ -134,7 +134,7 @@ def _finding(finding: Finding, *, several: bool) -> list[str]:
 
 
 def _places(finding: Finding, *, several: bool) -> str:
-    """Say in which lines the two messages were causal-sent and delivered."""
+    """Return the lines where the two messages were causal-sent and delivered."""
     parts = []
     for name in (finding.first, finding.second):
         sent = next(e for e in finding.events if e.message == name and e.kind == "causal-send")
@@ -148,7 +148,7 @@ def _places(finding: Finding, *, several: bool) -> str:
 
 @define(eq=False)
 class Ticker:
-    """A live line on a terminal: how much was read, and how fast."""
+    """A live line on a terminal: the bytes and events read, and the speed."""
 
     stream: TextIO = field(factory=lambda: sys.stderr)
     start: float = field(factory=time.monotonic)
@@ -156,7 +156,7 @@ class Ticker:
     shown: bool = False
 
     def __call__(self, size: int, events: int) -> None:
-        """Show the bytes of the current log and the events of all, if it is time to."""
+        """Show the bytes of the current log and the events of all, if the line is old enough."""
         now = time.monotonic()
         if now < max(self.next, self.start + 1) or not self.stream.isatty():
             return
@@ -169,7 +169,7 @@ class Ticker:
         self.shown = True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self.shown:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
