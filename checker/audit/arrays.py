@@ -1,4 +1,4 @@
-"""The arrays of the compiled audit: made small, and each made longer as a log needs it."""
+"""The arrays of the compiled audit: created small, and lengthened when a log needs it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from antecede.checker.audit.capacity import check_room
 Array = np.ndarray[Any, Any]
 
 OUT = 1 << 18
-"""After this many events, what happened is taken to the record."""
+"""The number of events in `out` at which they are moved to the record."""
 
 LARGE = 1 << 27
-"""From this many bytes on, an array is made longer only if the memory has room for it."""
+"""The size in bytes from which an array is lengthened only if the memory has room for it."""
 
 STEP = 1 << 22
-"""Slots of a table that one call of a kernel moves. Signals wait for the end of the call."""
+"""Slots of a table that one call of a kernel moves. Signals wait until the call returns."""
 
 
 def fresh(group: tuple[int, int] | None = None) -> k.Tables:
     """Return empty tables for a small log.
 
     Args:
-        group: the chunks of senders that are kept, from the first up to, not including, the last;
-            None: those of all.
+        group: the first chunk of senders to keep, and the one after the last; None: all chunks.
     """
     none = np.zeros(0, np.int64)
     count = np.zeros(k.COUNTERS, np.int64)
@@ -57,7 +56,7 @@ def fresh(group: tuple[int, int] | None = None) -> k.Tables:
 
 
 def populated(t: k.Tables, actors: int) -> k.Tables:
-    """Return tables with a number of actors that have no names."""
+    """Return tables with `actors` actors that have no names."""
     arrays = t._asdict()
     arrays |= _actors(arrays, max(actors + 2, len(t.own)))
     t.counter[k.ACTORS] = actors
@@ -66,10 +65,10 @@ def populated(t: k.Tables, actors: int) -> k.Tables:
 
 def again(t: k.Tables, group: tuple[int, int] | None) -> k.Tables:
     """Return tables before the first event, with the actors, messages and sets of other tables."""
-    kept = ("actor_keys", "message_keys", "set_keys", "arena", "starts", "members", "set_starts")
+    shared = ("actor_keys", "message_keys", "set_keys", "arena", "starts", "members", "set_starts")
     new = fresh(group)
     arrays = new._asdict()
-    arrays |= _actors(arrays, len(t.own)) | {name: getattr(t, name) for name in kept}
+    arrays |= _actors(arrays, len(t.own)) | {name: getattr(t, name) for name in shared}
     arrays["state"] = _new(len(t.state), np.int64)
     for counter in (k.ACTORS, k.MESSAGES, k.SETS, k.MEMBERS, k.ARENA):
         new.counter[counter] = t.counter[counter]
@@ -77,7 +76,7 @@ def again(t: k.Tables, group: tuple[int, int] | None) -> k.Tables:
 
 
 def grown(t: k.Tables) -> k.Tables:
-    """Return tables in which each array that is nearly full is twice as long.
+    """Return tables with each array that is nearly full made twice as long.
 
     Raises:
         CapacityError: there is too little memory.
@@ -115,12 +114,12 @@ def grown(t: k.Tables) -> k.Tables:
 
 
 def _names(t: k.Tables) -> int:
-    """Return how many bytes of names there are."""
+    """Return the number of bytes in the names of messages."""
     return int(t.name_ends[t.counter[k.NAMES] - 1]) if t.counter[k.NAMES] else 0
 
 
 def _new(size: int, kind: Any, value: int = 0) -> Array:
-    """Return an array of a value.
+    """Return an array filled with a value.
 
     Raises:
         CapacityError: there is too little memory.
@@ -173,7 +172,7 @@ def _actors(arrays: dict[str, Array], size: int) -> dict[str, Array]:
     longer |= _sized(arrays, ("starts",), size + 1, np.int64)
     longer |= _sized(arrays, ("marks",), size, np.int64)
     longer |= _sized(arrays, ("first_node",), size, np.int32, -1)
-    # The ring of those that can go on begins anew, because places in it depend on its length.
+    # The ring of ready actors is rebuilt, because indices in it depend on its length.
     count = arrays["counter"]
     ring = np.arange(count[k.READY], count[k.READY_END])
     longer["ready"][: len(ring)] = arrays["ready"][ring % max(1, len(arrays["ready"]))]

@@ -1,7 +1,7 @@
-"""Judges the logs of a real system by the causality of a check.
+"""The audit: judges the logs of a real system by the causality rule of a check.
 
-The events of each actor stand in the order in which they happened there, all in one log; the
-actors' lines may be interleaved in any way. A folder is a log in parts. Every log is read once.
+All events of an actor are in one log, in their order at the actor. The actors' lines may be
+interleaved in any way. A folder is a log in parts. Every log is read once.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from antecede.checker.tables import cache
 KERNELS = Path(__file__).parent / "kernels"
 
 LARGE = 1 << 22
-"""From this many bytes of logs on, the compiled judge is the faster one, its start included."""
+"""The size of logs in bytes from which the compiled judge is faster, including its start."""
 
 TICK = 1 << 12
-"""The plain judge calls its watcher after this many events."""
+"""The number of events between two calls of the plain judge's watcher."""
 
 CROWDED = 1 << 20
-"""The plain judge gives up a small log when clocks have this many entries, some 350 MB."""
+"""The number of clock entries, some 350 MB, at which the plain judge gives up a small log."""
 
 
 def audit(
@@ -51,16 +51,16 @@ def audit(
     """Read logs and judge them together.
 
     Args:
-        names: the files; `-` is standard input, and a folder a log in parts.
-        format: one of `checker.audit.logs.FORMATS`, or None to tell it by the first line.
-        event: what finds causal-sends and deliveries in the texts of a ShiViz log.
-        fields: what the fields of records are called.
-        unfinished: count what was not delivered, and do not list it.
-        judge: `plain`, `compiled`, or `auto`: compiled for logs of JSON objects that are large.
+        names: the files; `-` is standard input, and a folder is a log in parts.
+        format: one of `checker.audit.logs.FORMATS`, or None to detect it from the first line.
+        event: the expression that finds causal-sends and deliveries in a ShiViz log.
+        fields: the names of the records' fields.
+        unfinished: only count undelivered messages, and do not list them.
+        judge: `plain`, `compiled`, or `auto`: compiled for large logs of JSON objects.
         tick: called now and then with the bytes of the current log and the events of all.
 
     Raises:
-        InputError: a log cannot be read, a line is no event, or there is nothing to judge.
+        InputError: a log cannot be read, a line is not an event, or there is nothing to judge.
         CapacityError: there is too little memory or disk.
     """
     check_names(names)
@@ -71,11 +71,11 @@ def audit(
             sources = [stack.enter_context(opened(part, name)) for part, name in parts]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
             logs = [open_log(source, format, event, fields) for source in sources]
-            found = _judged(logs, judge, watch, unfinished=unfinished)
+            result = _judged(logs, judge, watch, unfinished=unfinished)
     except MemoryError:
         raise CapacityError(TOO_LARGE) from None
     torn = tuple((source.name, line) for source in sources for line in source.torn)
-    return evolve(found, torn=torn)
+    return evolve(result, torn=torn)
 
 
 def _watched(tick: Callable[[int, int], None], size: int, events: int) -> None:
@@ -87,7 +87,7 @@ def _watched(tick: Callable[[int, int], None], size: int, events: int) -> None:
 def _judged(
     logs: Sequence[Log], judge: str, tick: Callable[[int, int], None], *, unfinished: bool
 ) -> Audit:
-    """Judge logs by the given judge, or by the faster one."""
+    """Judge logs by the given judge; `auto` chooses the faster one."""
     simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
     sources = [log.source for log in logs]
     compiles = judge == "compiled" or (judge == "auto" and simple)
@@ -109,16 +109,16 @@ def _judged(
 
 
 class _Crowded(Exception):
-    """Clocks have become large in a small log."""
+    """A small log has large clocks."""
 
 
 def _refuse(_entries: int) -> int:
-    """Leave large clocks to the compiled judge, where they share their equal parts."""
+    """Leave large clocks to the compiled judge, which shares their equal parts."""
     raise _Crowded
 
 
 def _look(entries: int) -> int:
-    """Check the memory, and return the number of entries at which to check it again."""
+    """Check the memory; return the number of entries for the next check."""
     check_memory()
     return entries + CROWDED
 
@@ -144,7 +144,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def _are_large(sources: Sequence[Source]) -> bool:
-    """Return whether the compiled judge is worth its start."""
+    """Return whether the logs are large enough for the compiled judge."""
     least = LARGE
     for source in sources:
         if source.has_at_least(least):
@@ -154,7 +154,7 @@ def _are_large(sources: Sequence[Source]) -> bool:
 
 
 def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished: bool) -> Audit:
-    # Small logs need no compiler.
+    # Small logs need no compiler, so it is imported here.
     from antecede.checker.audit.compiled import Compiled
 
     with contextlib.closing(Compiled()) as judge:
@@ -166,7 +166,7 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished:
 
 
 def check_events(found: Mapping[str, int], logs: Sequence[tuple[str, str]]) -> None:
-    """Refuse logs, with their formats, in which there is no event; a part may have none."""
+    """Refuse logs, given as (name, format), without events; a part may have none."""
     for name, format in logs:
         if not found[name]:
             raise _nothing_in(name, format)
@@ -184,7 +184,7 @@ def _nothing_in(name: str, format: str) -> InputError:
 
 @define(eq=False)
 class _Plain:
-    """The plain judge, and what it keeps while logs are read.
+    """The plain judge, with its data while logs are read.
 
     Attributes:
         crowded: called when clocks have many entries; see `Oracle`.
@@ -207,11 +207,11 @@ class _Plain:
         )
 
     def close(self) -> None:
-        """Give the record up."""
+        """Delete the record."""
         self.record.close()
 
     def read(self, log: Log, tick: Callable[[int, int], None]) -> None:
-        """Take a log."""
+        """Read and judge a log."""
         before = self.events
         for event in events(log, self.clocks.take):
             self.take(event, log.source.whole)
@@ -220,14 +220,14 @@ class _Plain:
         self.read_of[log.source.whole] += self.events - before
 
     def take(self, event: Event, whole: str) -> None:
-        """Take the next event, of a log as a whole."""
+        """Judge the next event; `whole` is the name of its log."""
         if self.home.setdefault(event.actor, whole) != whole:
             raise two_homes(event.actor, self.home[event.actor], event.log, event.line)
         self.events += 1
         self.oracle.take(event)
 
     def result(self, logs: Sequence[str], unfinished: bool) -> Audit:
-        """Return what was found, once everything is read."""
+        """Return the result, once everything is read."""
         self.oracle.finish()
         if self.oracle.shared:
             self._judge_again()
@@ -264,7 +264,7 @@ class _Plain:
         if not faults:
             return findings
         order = {log: at for at, log in enumerate(logs)}
-        # A log with clocks has each actor's events in the order of its lines; spans may not.
+        # In a log with clocks, each actor's events are in the order of its lines; spans may not be.
         faults.sort(key=lambda finding: finding.text)
         return sorted([*findings, *faults], key=lambda f: (f.actor, order[f.log], f.line))
 

@@ -11,26 +11,26 @@ TOO_LARGE = (
 )
 
 OFTEN = 1 << 16
-"""Loops that make objects check the memory after this many of them."""
+"""Loops that create objects check the memory once per this number of objects."""
 
 
 def check_memory() -> None:
     """End the audit if little memory is left.
 
     Raises:
-        CapacityError: there is too little.
+        CapacityError: there is too little memory.
     """
     if (shortage := memory.shortage()) is not None:
         raise CapacityError(f"{TOO_LARGE} ({shortage})")
 
 
 def check_room(wanted: int) -> None:
-    """End the audit if it is about to ask for more bytes than are left.
+    """End the audit if `wanted` more bytes do not fit the memory.
 
     Raises:
         CapacityError: there is too little memory.
     """
-    left = memory.available_memory_bytes()
-    if left is not None and left < wanted:
-        megabytes = f"{wanted / 1e6:,.0f} MB more, where {max(left, 0) / 1e6:,.0f} MB are left"
+    available = memory.available_memory_bytes()
+    if available is not None and available < wanted:
+        megabytes = f"{wanted / 1e6:,.0f} MB more, where {max(available, 0) / 1e6:,.0f} MB are left"
         raise CapacityError(f"{TOO_LARGE} (it asks for {megabytes})")

@@ -1,4 +1,4 @@
-"""Why one message happened before another: the chain of messages between them."""
+"""The chain of messages that connects two messages, so that one happened before the other."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from antecede.checker.audit.findings import Finding
 from antecede.checker.errors import CapacityError
 
 MOST_CHAINS = 20
-"""Chains are looked for of at most this many violations; others are reported without one."""
+"""The most violations with a chain; further violations are reported without one."""
 
 IN_MEMORY = 1 << 24
 
 
 @define(eq=False)
 class Record:
-    """The events of logs that are read once, kept to be gone through again; large ones on disk."""
+    """The events of logs, kept to be read again; on disk if there are many."""
 
     file: IO[str] = field(factory=lambda: _temporary())
 
     def keep(self, event: Event, counts: bool) -> None:
-        """Keep an event, and whether it counts.
+        """Append an event, and whether it counts.
 
         Raises:
             CapacityError: the disk is full.
@@ -40,12 +40,12 @@ class Record:
             raise full_disk(error) from None
 
     def close(self) -> None:
-        """Give the events up, also those for which the disk has no room."""
+        """Delete the events, including those that did not fit the disk."""
         with contextlib.suppress(OSError):
             self.file.close()
 
     def __iter__(self) -> Iterator[tuple[Event, bool]]:
-        """Yield the events in the order in which they were kept, and whether they count."""
+        """Yield the events in the order of `keep`, and whether each counts."""
         self.file.seek(0)
         for text in self.file:
             counts, (log, line), actor, kind, message, to, clock = json.loads(text)
@@ -58,7 +58,7 @@ def _temporary() -> IO[str]:
 
 
 def full_disk(error: OSError) -> CapacityError:
-    """Return the error for a record that cannot be kept."""
+    """Return the error for a disk that has no room for the record."""
     return CapacityError(
         f"records of the log cannot be kept in {tempfile.gettempdir()}: {error.strerror}; "
         "name another folder in TMPDIR"
@@ -69,8 +69,8 @@ def with_chains(findings: Sequence[Finding], record: Iterable[tuple[Event, bool]
     """Return the findings, with the chains of the first violations.
 
     Args:
-        findings: of an audit.
-        record: the events in causal order, and whether they count; gone through once more.
+        findings: the findings of an audit.
+        record: the events in causal order, and whether each counts; read once more.
     """
     wanted = [f for f in findings if f.kind == "causal-delivery"][:MOST_CHAINS]
     if not wanted:
@@ -84,12 +84,12 @@ def with_chains(findings: Sequence[Finding], record: Iterable[tuple[Event, bool]
 
 @define(eq=False)
 class _Search:
-    """Follows what happened after the causal-send of a message that was overtaken.
+    """Follows the knowledge of an overtaken message after its causal-send.
 
     Attributes:
         finding: the violation.
-        via: the actors that know of the message, and the event by which they first did.
-        sends: the messages that were causal-sent by such, and what their senders knew it by.
+        via: actors that know of the message -> the event that first told each of them.
+        sends: messages that such actors causal-sent -> the causal-send, and the sender's `via`.
         last: the deliveries of the two messages.
     """
 
@@ -99,7 +99,7 @@ class _Search:
     last: dict[str, Event] = field(factory=dict)
 
     def take(self, event: Event) -> None:
-        """Take the next event, in causal order."""
+        """Process the next event, in causal order."""
         first, second = str(self.finding.first), str(self.finding.second)
         if event.kind == DELIVER:
             if event.message in self.sends:
@@ -116,13 +116,13 @@ class _Search:
     def result(self) -> Finding:
         """Return the finding with its chain, and the events of the chain."""
         events: list[Event] = []
-        at: str | None = self.finding.second
-        while at in self.sends:
-            sent, how = self.sends[at]
+        message: str | None = self.finding.second
+        while message in self.sends:
+            sent, how = self.sends[message]
             events.append(sent)
-            at = None
+            message = None
             if how is not None:
-                at = how.message
+                message = how.message
                 events += [how] if how.kind == DELIVER else []
         events.reverse()
         chain = tuple(event.message for event in events if event.kind == SEND)

@@ -1,8 +1,8 @@
-"""Decides whether the vector clocks of a log are possible.
+"""Checks whether the vector clocks of a log are possible.
 
-The log is read once, in any interleaving of the hosts, and the faults do not depend on it.
-The memory holds two clocks per host, and the entries for events that have not been read yet. There
-are no such entries if every event stands after the events that it knows of.
+The log is read once. The hosts' events may be interleaved in any way, and the faults do not depend
+on the interleaving. The memory holds two clocks per host, and entries for events that are known
+before they are read. There are no such entries if every event comes after the events that it knows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from antecede.checker.audit.events import Stamp
 
 @frozen
 class Fault:
-    """What is impossible about a clock."""
+    """An impossible clock."""
 
     line: int
     host: str
@@ -26,7 +26,7 @@ class Fault:
 
 @frozen
 class _Claim:
-    """An event, number `own`, that knows of another host's event number `entry`, not read yet."""
+    """Event number `own`, which knows of another host's event number `entry`, not read yet."""
 
     entry: int
     own: int
@@ -35,18 +35,18 @@ class _Claim:
 
 @define(eq=False)
 class Clocks:
-    """Takes the clocks of a log one by one, and finds out which are impossible.
+    """Finds the impossible clocks of a log; takes its clocks one by one.
 
-    Four laws, after Fidge (1988) and Mattern (1989): a host's own entries run 1, 2, 3, …; no entry
-    decreases; an entry is the number of an event that exists; and no two events know of each other.
-    Of two hosts, the first two events that know of each other are a fault. So is the first event of
-    a host that knows of an event which another host does not have.
+    It checks four laws, after Fidge (1988) and Mattern (1989). A host's own entries are 1, 2, 3, ….
+    No entry decreases. An entry is the number of an event that exists. No two events know of each
+    other. For two hosts, the first two events that know of each other are a fault. So is the first
+    event of a host that knows of a missing event of another host.
 
     Attributes:
         latest: per host, its last event.
         counts: per host, the greatest number of its events.
-        highest: per host, how many events of each other host it knows of.
-        claims: per host and other host, the other's first events to know of an event of the host;
+        highest: per host, the greatest known event number of each other host.
+        claims: per host and other host, the other's first events that know of an event of the host;
             sorted by the known events.
         mutual: pairs of hosts with events that know of each other.
     """
@@ -59,18 +59,18 @@ class Clocks:
     mutual: set[frozenset[str]] = field(factory=set)
 
     def take(self, stamp: Stamp) -> None:
-        """Take the next event."""
+        """Check the clock of the next event."""
         own, before = stamp.clock.get(stamp.host, 0), self.counts.get(stamp.host, 0)
         self._own(stamp, own, before)
         self._forgotten(stamp)
-        if own > before:  # else another event has its number
+        if own > before:  # otherwise another event has its number
             self.counts[stamp.host] = own
             self._circular(stamp, own)
             self._claim(stamp, own)
         self.latest[stamp.host] = stamp
 
     def finish(self) -> None:
-        """Report what was known of events that the log does not have."""
+        """Report known events that the log does not have."""
         for host, claimers in self.claims.items():
             count = self.counts.get(host, 0)
             for claimer, queue in claimers.items():
@@ -90,17 +90,17 @@ class Clocks:
 
     def _forgotten(self, stamp: Stamp) -> None:
         before = self.latest.get(stamp.host, stamp).clock
-        for other, known in before.items():
+        for other, earlier in before.items():
             now = stamp.clock.get(other, 0)
-            if now < known and other != stamp.host:
-                text = f"{stamp.host} knew of event {known} of {other}, and now of {now} only"
+            if now < earlier and other != stamp.host:
+                text = f"{stamp.host} knew of event {earlier} of {other}, and now of {now} only"
                 self._find(stamp, text)
 
     def _circular(self, stamp: Stamp, own: int) -> None:
-        """Find events read before that know of this one, although it knows of them.
+        """Find earlier events that know of this event, although this event knows of them.
 
-        The first pair that is found of two hosts is made of the first such event of each, however
-        their events are interleaved: the later of the two finds the other one.
+        For two hosts, the first pair consists of the first such event of each host. This does not
+        depend on the interleaving, because whichever event comes later finds the other one.
         """
         for claimer, queue in self.claims.get(stamp.host, {}).items():
             while queue and queue[0].entry < own:
@@ -118,7 +118,7 @@ class Clocks:
                 queue.popleft()
 
     def _claim(self, stamp: Stamp, own: int) -> None:
-        """Remember what this event is the first of its host to know, and has not been read yet."""
+        """Remember known events that are not read yet, unless an earlier event of the host did."""
         highest = self.highest[stamp.host]
         for other, entry in stamp.clock.items():
             if other != stamp.host and entry > highest.get(other, 0):

@@ -1,4 +1,4 @@
-"""Logs as tables: CSV, a record per line below a line of names."""
+"""Logs as CSV tables: a line of names, then one record per line."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from antecede.checker.errors import InputError
 
 
 def looks_like_csv(first: str, fields: Fields) -> bool:
-    """Return whether the first line of a log names the fields of a table."""
+    """Return whether the first line of a log has the names of a table's columns."""
     try:
         names = next(csv.reader([first]), [])
-    except csv.Error:  # as for a carriage return within the line
+    except csv.Error:  # for example, a carriage return within the line
         return False
     return {fields.actor, fields.event, fields.message} <= {name.strip() for name in names}
 
 
 def table_events(source: Source, fields: Fields) -> Iterator[Event]:
-    """Yield the events of a table; destinations are parted by spaces, semicolons or bars.
+    """Yield the events of a table; spaces, semicolons or bars separate destinations.
 
     Raises:
-        InputError: a line is no record, or no event; says which and why.
+        InputError: a line is not a record, or not an event; the message says which and why.
     """
     names: list[str] | None = None
     for number, line in source.lines():

@@ -1,4 +1,4 @@
-"""The compiled audit of logs of JSON objects: the same findings as the plain one, sooner."""
+"""The compiled audit of logs of JSON objects: the plain audit's findings, but faster."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from antecede.checker.audit.store import Store
 
 BATCH = 1 << 14
 LOG_SHIFT = 40
-"""A place is a log's number and a line."""
+"""The number of bits of a line in a place; a place is a log's number and a line."""
 
 ROWS = 1 << 16
-"""The record is read in pieces of this many events."""
+"""The number of events in a piece of the record."""
 
 
 @define(eq=False)
 class Compiled:
-    """Takes logs one after the other.
+    """Judges logs one after the other.
 
     Attributes:
-        tables: what the kernels work on.
-        group: which chunks of senders are judged; None: all.
+        tables: the kernels' arrays.
+        group: the range of chunks of senders that is judged; None: all senders.
         record: the events in causal order, four numbers each; see `Tables.out`.
-        names, ends: of messages, and where each ends.
-        home: per actor, the log that holds its events, a number in `wholes`.
+        names, ends: the names of messages, one after the other, and the end of each name.
+        home: per actor, the log that has its events, as index of `wholes`.
         logs: the names of logs, or of their parts.
         wholes: the names of logs.
-        events: how many were read.
+        events: the number of events read.
     """
 
     tables: k.Tables = field(factory=fresh)
@@ -67,19 +67,19 @@ class Compiled:
 
     @property
     def messages(self) -> int:
-        """How many messages there are."""
+        """The number of messages."""
         return int(self.tables.counter[k.MESSAGES])
 
     def close(self) -> None:
-        """Give the record up."""
+        """Delete the record."""
         for store in (self.record, self.names, self.ends):
             store.close()
 
     def read(self, source: Source, fields: Fields, tick: Callable[[int, int], None]) -> int:
-        """Take the next log; return how many events it has.
+        """Read and judge the next log; return the number of its events.
 
         Raises:
-            InputError: a line is no event; says which and why.
+            InputError: a line is not an event; the message names the line and the reason.
         """
         before = self.events
         self.logs.append(source.name)
@@ -98,17 +98,17 @@ class Compiled:
         return self.events - before
 
     def _begin(self, source: Source) -> None:
-        """Count the lines of the next log."""
+        """Restart the count of lines for the next log."""
         self.tables.counter[k.LINES] = source.skipped
 
     def _chunk(
         self, chunk: bytes, source: Source, fields: Fields, keys: Array, ends: Array, batch: Array
     ) -> None:
-        data, at = np.frombuffer(chunk, np.uint8), 0
+        data, position = np.frombuffer(chunk, np.uint8), 0
         log = (len(self.logs) - 1) << LOG_SHIFT
-        while at < len(chunk):
-            why, at, events = k.parse(
-                self.tables, data, len(chunk), at, keys, ends, fields.foreign, batch, log
+        while position < len(chunk):
+            why, position, events = k.parse(
+                self.tables, data, len(chunk), position, keys, ends, fields.foreign, batch, log
             )
             self._take(batch, events)
             if why == k.FINISHED:
@@ -117,15 +117,18 @@ class Compiled:
                 self._keep_names()
                 self.tables = grown(self.tables)
                 continue
-            end = chunk.index(b"\n", at)
+            end = chunk.index(b"\n", position)
             self.tables.counter[k.LINES] += 1
-            line, number = chunk[at:end].decode().removesuffix("\r"), self.tables.counter[k.LINES]
+            line, number = (
+                chunk[position:end].decode().removesuffix("\r"),
+                self.tables.counter[k.LINES],
+            )
             if line.strip():
                 self._line(line_events(source, int(number), line, fields), log, batch)
-            at = end + 1
+            position = end + 1
 
     def _line(self, events: list[Event], log: int, batch: Array) -> None:
-        """Take the events of a line that Python read."""
+        """Judge the events of a line that Python parsed."""
         for event in events:
             self._event(event, log, batch)
 
@@ -140,24 +143,24 @@ class Compiled:
         self._take(batch, 1)
 
     def _set(self, members: list[int]) -> int:
-        """Return the number of a destination set."""
+        """Return the number of a destination set; a new set gets the next number."""
         self.tables.counter[k.LISTED] = len(members)
         t = self.tables = grown(self.tables)
         text = np.frombuffer(repr(members).encode(), np.uint8)
         one, two = k.hashes(text, 0, len(text))
-        at = k.place(t.set_keys, one, two)
-        if (known := int(t.set_keys[3 * at + 2])) >= 0:
-            return known
+        slot = k.place(t.set_keys, one, two)
+        if (existing := int(t.set_keys[3 * slot + 2])) >= 0:
+            return existing
         number, used = int(t.counter[k.SETS]), int(t.counter[k.MEMBERS])
         t.members[used : used + len(members)] = members
         t.set_starts[number + 1] = used + len(members)
-        k.put(t.set_keys, at, one, two, number)
+        k.put(t.set_keys, slot, one, two, number)
         t.counter[k.SETS] += 1
         t.counter[k.MEMBERS] += len(members)
         return number
 
     def _number(self, kernel: Callable[..., int], name: str) -> int:
-        """Return the number of a name."""
+        """Return the number of a name; a new name gets the next number."""
         text = np.frombuffer(_bytes(name), np.uint8)
         while (number := int(kernel(self.tables, text, 0, len(text)))) < 0:
             self._keep_names()
@@ -165,7 +168,7 @@ class Compiled:
         return number
 
     def _take(self, batch: Array, events: int) -> None:
-        """Judge events."""
+        """Judge the events in a batch."""
         if not events:
             return
         self._check_homes(batch[1 : 5 * events : 5], batch[4 : 5 * events : 5])
@@ -188,17 +191,17 @@ class Compiled:
         self.home[actors] = here
 
     def _judge(self, batch: Array, events: int, *, keep: bool = True) -> None:
-        at = 0
+        first = 0
         while True:
-            at = k.judge(self.tables, batch, at, events)
-            if at > events:
+            first = k.judge(self.tables, batch, first, events)
+            if first > events:
                 break
             self._empty(keep=keep)
         if self.tables.counter[k.OUT] > len(self.tables.out) // 8:
             self._empty(keep=keep)
 
     def _empty(self, *, keep: bool) -> None:
-        """Take the events to the record, and make what is short longer."""
+        """Append events to the record, and lengthen arrays that are nearly full."""
         count = self.tables.counter
         if keep:
             self.record.add(self.tables.out[: 4 * count[k.OUT]])
@@ -206,7 +209,7 @@ class Compiled:
         self.tables = grown(self.tables)
 
     def _keep_names(self) -> None:
-        """Take the names of messages to the disk."""
+        """Move the names of messages to the disk."""
         count = int(self.tables.counter[k.NAMES])
         if count:
             ends = self.tables.name_ends[:count]
@@ -225,11 +228,11 @@ class Compiled:
         return self.names.get(start, end - start).tobytes().decode("utf-8", "surrogatepass")
 
     def place(self, where: int) -> tuple[str, int]:
-        """Return a log and a line."""
+        """Return the log and the line of a place."""
         return self.logs[where >> LOG_SHIFT], int(where & ((1 << LOG_SHIFT) - 1))
 
     def result(self, *, unfinished: bool = False) -> Audit:
-        """Return what was found, once everything is read."""
+        """Return the result, once everything is read."""
         self._finish()
         rows = self._found()
         ambiguous = np.unique(rows[rows[:, 0] == k.SHARED, 2])
@@ -253,7 +256,7 @@ class Compiled:
         )
 
     def _finish(self) -> None:
-        """Give up impossible deliveries, and let their actors go on."""
+        """Report the impossible deliveries, and continue with their actors' later events."""
         t = self.tables
         actors = int(t.counter[k.ACTORS])
         if (t.waits_for[:actors] >= 0).any():
@@ -289,7 +292,7 @@ class Compiled:
             self._judge(batch, len(events), keep=keep)
 
     def _found(self) -> Array:
-        """Return the findings as rows, sorted by the names of actors, then in own order."""
+        """Return the findings as rows, sorted by the actors' names, then in each actor's order."""
         t = self.tables
         rows = t.found[: 6 * t.counter[k.FOUND]].reshape(-1, 6)
         return rows[np.lexsort((rows[:, 3], self._ranks(rows[:, 1])))]
@@ -339,7 +342,7 @@ class Compiled:
         """Return the copies that were causal-sent and not delivered.
 
         Args:
-            rows: the findings. A copy with an impossible delivery is not missing.
+            rows: the findings; a copy with an impossible delivery is not missing.
         """
         t = self.tables
         state = t.state[: self.messages]
@@ -361,11 +364,11 @@ class Compiled:
         )
 
     def _undelivered(self, missing: _Missing) -> tuple[Finding, ...]:
-        """Return the messages that some destination has not delivered, by their senders."""
+        """Return the messages that some destination has not delivered, sorted by sender."""
         t = self.tables
         slots = t.state[missing.messages] >> 2
         order = np.lexsort((t.sent_at[slots], self._ranks(t.sender[slots])))
-        found = []
+        findings = []
         for message, slot in zip(missing.messages[order].tolist(), slots[order], strict=True):
             to = t.to[slot]
             members = t.members[t.set_starts[to] : t.set_starts[to + 1]].tolist()
@@ -375,27 +378,27 @@ class Compiled:
                 sender, name = self.actor(int(t.sender[slot])), self.message(message)
                 log, line = self.place(int(t.sent_at[slot]))
                 text = not_delivered(name, sender, map(self.actor, there))
-                found.append(Finding("undelivered", line, text, sender, name, log=log))
-        return tuple(found)
+                findings.append(Finding("undelivered", line, text, sender, name, log=log))
+        return tuple(findings)
 
     def _rows(self, record: Store | None = None) -> Iterator[tuple[int, Array]]:
-        """Yield a record in pieces, with the number of the first event of each."""
+        """Yield the pieces of a record, each with the number of its first event."""
         record = record or self.record
         for start in range(0, record.count, 4 * ROWS):
             yield start // 4, record.get(start, 4 * ROWS)
 
     def _seconds(self, causal: Array) -> Iterator[int]:
-        """Yield for each violation by which message the delivered one was overtaken.
+        """Yield the message that overtook the delivered one, violation by violation.
 
-        Judges everything once more, and notes what the deliveries of the actors concerned tell of
-        the senders concerned.
+        This judges everything once more. For the actors and senders of the violations, it records
+        how many of the sender's messages the actor knows after each delivery.
         """
         raised = defaultdict(list)
         for pair, number, message in self._raised(causal):
             raised[pair].append((number, message))
         for row in causal:
-            told = raised[int(row[1]) << 32 | int(row[4])]
-            yield told[bisect_left(told, (int(row[5]), -1))][1]
+            increases = raised[int(row[1]) << 32 | int(row[4])]
+            yield increases[bisect_left(increases, (int(row[5]), -1))][1]
 
     def _raised(self, causal: Array) -> list[list[int]]:
         done = self.tables
@@ -406,11 +409,11 @@ class Compiled:
         )
         self._replay(self.record, wrong=False, keep=False)
         t, self.tables = self.tables, done
-        found: list[list[int]] = t.raised[: 3 * t.counter[k.RAISED]].reshape(-1, 3).tolist()
-        return found
+        increases: list[list[int]] = t.raised[: 3 * t.counter[k.RAISED]].reshape(-1, 3).tolist()
+        return increases
 
     def _with_chain(self, finding: Finding, first: int, second: int, actor: int) -> Finding:
-        """Return a violation with the chain from one message to the other."""
+        """Return a violation with the chain of messages from `first` to `second`."""
         t = self.tables
         via = np.full(t.counter[k.ACTORS], -1, np.int64)
         how, sent_at = (np.full(self.messages, -1, np.int64) for _ in range(2))
@@ -418,13 +421,13 @@ class Compiled:
             if k.follow(rows, base, first, second, via, how, sent_at):
                 break
         events: list[Event] = []
-        at = second
-        while at >= 0:
-            events.append(self._recorded(int(sent_at[at])))
-            known, at = int(how[at]), -1
-            if known >= 0:
-                how_known = self._recorded(known)
-                at = int(self.record.get(4 * known, 4)[2])
+        current = second
+        while current >= 0:
+            events.append(self._recorded(int(sent_at[current])))
+            event_number, current = int(how[current]), -1
+            if event_number >= 0:
+                how_known = self._recorded(event_number)
+                current = int(self.record.get(4 * event_number, 4)[2])
                 events += [how_known] if how_known.kind == DELIVER else []
         events.reverse()
         chain = tuple(event.message for event in events if event.kind == SEND)
@@ -432,14 +435,14 @@ class Compiled:
         return evolve(finding, chain=chain, events=(*events, *ends))
 
     def _recorded(self, number: int) -> Event:
-        """Return an event of the record."""
+        """Return event `number` of the record."""
         where, actor, message, _ = map(int, self.record.get(4 * number, 4))
         log, line = self.place(where >> 2)
         kind = DELIVER if where & 1 else SEND
         return Event(line, self.actor(actor), kind, self.message(message), log=log)
 
     def _delivery(self, actor: int, message: int) -> Event:
-        """Return the delivery of a message at an actor that counts."""
+        """Return an actor's delivery of a message; only a delivery that counts."""
         for base, rows in self._rows():
             events = rows.reshape(-1, 4)
             here = (
@@ -447,8 +450,8 @@ class Compiled:
                 & (events[:, 1] == actor)
                 & (events[:, 2] == message)
             )
-            if (found := np.flatnonzero(here)).size:
-                return self._recorded(base + int(found[0]))
+            if (matches := np.flatnonzero(here)).size:
+                return self._recorded(base + int(matches[0]))
         raise AssertionError("a violation has both deliveries")
 
 
@@ -459,7 +462,7 @@ class _Missing:
     Attributes:
         messages: int64; messages that a destination has not delivered.
         copies: the number of copies.
-        early: (message, actor) for impossible deliveries without another delivery.
+        early: (message, actor) pairs with an impossible delivery and no other delivery.
     """
 
     messages: Array

@@ -1,4 +1,4 @@
-"""What the log of a real system says: causal-sends, deliveries and vector clocks."""
+"""The events in the log of a real system: causal-sends, deliveries and vector clocks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Event:
     """A causal-send or a delivery.
 
     Attributes:
-        line: where it stands in its log.
-        actor: where it happened.
+        line: its line in its log.
+        actor: the actor of the event.
         kind: one of EVENTS.
-        message: its name, once for all actors.
-        to: the destinations of a causal-send, where the log names them.
-        clock: what the log says of it, if it does.
+        message: the message's name, which is unique among all actors.
+        to: the destinations of a causal-send, if the log names them.
+        clock: the vector clock in the log, or None.
         log: the name of its log.
     """
 
@@ -34,7 +34,7 @@ class Event:
 
 @frozen
 class Stamp:
-    """An event of any kind as a ShiViz log has it: host, vector clock, and the clock's line."""
+    """An event of any kind in a ShiViz log: its host, its vector clock, and the clock's line."""
 
     line: int
     host: str

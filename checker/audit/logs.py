@@ -1,10 +1,10 @@
-"""Logs of real systems: which format one has, and its events, read once from front to back.
+"""Logs of real systems: detects a log's format, and reads its events once from front to back.
 
-* `jsonl`: a JSON object a line,
+* `jsonl`: one JSON object per line,
   {"actor": "alice", "event": "causal-send", "message": "m1", "to": ["bob", "carol"]};
-* `csv`: a table with the same fields, named in its first line;
+* `csv`: a table with these fields, named in its first line;
 * `otel`: spans of OpenTelemetry; see `checker.audit.spans`;
-* `shiviz`: what ShiViz draws; see `checker.audit.shiviz`.
+* `shiviz`: the format of ShiViz; see `checker.audit.shiviz`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ NAMES = {"jsonl": "JSON objects", "csv": "records", "otel": "spans"}
 
 @frozen(eq=False)
 class Log:
-    """A log and how to read it.
+    """A log and its format.
 
     Attributes:
-        source: its bytes, of which only the format has been found out.
+        source: the bytes of the log, not yet used.
         format: one of FORMATS.
         fields: the names of the records' fields.
-        layout: how the events of a ShiViz log are written.
+        layout: the format of the events of a ShiViz log.
     """
 
     source: Source
@@ -49,16 +49,16 @@ def open_log(
     event: str | None = None,
     fields: Fields | None = None,
 ) -> Log:
-    """Find out how a log is to be read.
+    """Detect the format of a log.
 
     Args:
-        source: the log; nothing of it is used up.
-        format: one of FORMATS, or None to tell it by the first line.
+        source: the log; none of it is used up.
+        format: one of FORMATS, or None to detect it from the first line.
         event: the expression that finds causal-sends and deliveries in a ShiViz log.
-        fields: what the fields of a log's records are called.
+        fields: the names of the records' fields.
 
     Raises:
-        InputError: it cannot be read, or what was given does not fit; says which and why.
+        InputError: the log cannot be read, or an argument does not fit the format.
     """
     if format not in (None, *FORMATS):
         raise unknown("log format", str(format), FORMATS)
@@ -90,11 +90,11 @@ def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> It
     """Yield the causal-sends and deliveries of a log.
 
     Args:
-        log: what to read.
-        watch: called with the clock of each event of a ShiViz log, of other events, too.
+        log: the log.
+        watch: called with the clock of every event of a ShiViz log, including other events.
 
     Raises:
-        InputError: the file cannot be read, or a line is no event; says which and why.
+        InputError: the file cannot be read, or a line is not an event.
     """
     if log.layout is not None:
         return shiviz_events(log.source, log.layout, watch)

@@ -1,8 +1,8 @@
-"""The audit of logs on a Spark cluster, for logs that outgrow a machine; see `spread`.
+"""The audit of logs on a Spark cluster, for logs that are too large for a machine; see `spread`.
 
-Three shuffles: the hashes of names go to where they are numbered, the numbers come back, and the
-events, 21 bytes each, go to the passes, one for each group of senders. All executors read the logs
-by their paths.
+There are three shuffles. The hashes of names go to partitions that number them, and the numbers
+come back. Then the events, 21 bytes each, go to the passes, one per group of senders. All executors
+read the logs by their paths.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ def audit(
     size: int = SPLIT,
     tick: Callable[[], None] = lambda: None,
 ) -> Audit:
-    """Judge logs on a cluster; the findings are those of `checker.audit.audit.audit`.
+    """Judge logs on a cluster; the result equals the result of `checker.audit.audit.audit`.
 
     Args:
-        names: files of JSON objects or of Parquet, and folders of them, seen by all executors.
+        names: files of JSON objects or of Parquet, and folders of them, visible to all executors.
         format: None or `jsonl`.
-        fields: how records are called.
-        unfinished: count what was not delivered, and do not list it.
-        master: of the cluster; see `checker.spark.cluster`.
+        fields: the names of the records' fields.
+        unfinished: only count undelivered messages, and do not list them.
+        master: the address of the cluster; see `checker.spark.cluster`.
         log: leave Spark's log on the terminal.
-        size: bytes of a piece.
+        size: bytes per piece.
         tick: called every second; it may raise.
 
     Raises:
@@ -89,12 +89,12 @@ def _audit(
         .repartitionAndSortWithinPartitions(groups, _group_of)
         .mapPartitionsWithIndex(partial(_judged, whole=shared, unfinished=unfinished), True)
     )
-    found: list[Found] = wait_for(sc, passes.collect, tick)
-    return merged(found, whole, _names(sc, splits, fields, found, tick))
+    results: list[Found] = wait_for(sc, passes.collect, tick)
+    return merged(results, whole, _names(sc, splits, fields, results, tick))
 
 
 def _check(splits: Sequence[Split], infos: Sequence[Info]) -> None:
-    """Refuse what has no events, or no causal-sends."""
+    """Refuse logs without events or without causal-sends."""
     events: Counter[str] = Counter()
     for split, info in zip(splits, infos, strict=True):
         events[split.whole] += info.events
@@ -104,7 +104,7 @@ def _check(splits: Sequence[Split], infos: Sequence[Info]) -> None:
 
 
 def _numbered(sc: Any, pieces: Any, whole: Any, count: int) -> Any:
-    """Return (piece, block) for each piece, in partitions of their own."""
+    """Return a (piece, block) pair per piece, each pair in its own partition."""
     width = min(count, max(sc.defaultParallelism, 1))
     numbers = (
         pieces.mapPartitionsWithIndex(partial(_hashes, count=width))
@@ -162,15 +162,15 @@ def _names(
     found: Sequence[Found],
     tick: Callable[[], None],
 ) -> Mapping[int, str]:
-    """Return the names of the messages that findings are about; their lines are read again."""
+    """Return the names of the messages in findings, by reading their lines again."""
     wanted: dict[int, dict[int, int]] = {}
     for one in found:
-        for number, (at, line) in one.places.items():
-            wanted.setdefault(at, {})[line] = number
+        for number, (piece, line) in one.places.items():
+            wanted.setdefault(piece, {})[line] = number
     if not wanted:
         return {}
-    asked = [(splits[at], lines) for at, lines in wanted.items()]
-    job = sc.parallelize(asked, len(asked)).map(partial(_names_at, fields=fields))
+    lookups = [(splits[piece], lines) for piece, lines in wanted.items()]
+    job = sc.parallelize(lookups, len(lookups)).map(partial(_names_at, fields=fields))
     return {
         number: name for names in wait_for(sc, job.collect, tick) for number, name in names.items()
     }

@@ -1,14 +1,14 @@
-"""The causality oracle on events that come in any interleaving of the actors; plain Python.
+"""The causality oracle in plain Python; the actors' events may be interleaved in any way.
 
-An actor whose next event is the delivery of a message that has not been sent yet waits for it. The
-rule is that of `checker.semantics.history`: a delivery is wrong if its actor knew of the message
-already, from what it had delivered before. An actor's own causal-sends are counted apart from what
-it knows, so that messages to oneself are judged as well.
+If an actor's next event is the delivery of a message that was not sent yet, the actor waits for the
+message. The rule is defined in `checker.semantics.history`: a delivery is wrong if its actor
+already knew of the message from earlier deliveries. An actor's own causal-sends are counted
+separately, so that messages to oneself are judged as well.
 
 Actors that still wait at the end have impossible deliveries. Either no actor causal-sends the
-message, or several actors wait for each other in a circle. Then every delivery at which an actor of
-the circle waits is impossible, and the actors go on without these deliveries. The result does not
-depend on the order of the search, because no actor outside a circle can end it.
+message, or several actors wait for each other in a circle. Then every delivery that an actor of the
+circle waits for is impossible, and the actors continue without these deliveries. The result does
+not depend on the order of the search, because no actor outside a circle can end it.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class _Sent:
 
     Attributes:
         event: its causal-send.
-        number: which of its sender's messages it is.
-        stamp: per actor how many of its messages were in the past of the causal-send.
+        number: its number among its sender's messages.
+        stamp: the vector clock of the causal-send: per actor, the number of its known messages.
         missing: the destinations that have not delivered it; None if the log names none.
-        delivered: the actors that have.
+        delivered: the actors that have delivered it.
     """
 
     event: Event
@@ -59,26 +59,26 @@ def _no_bound(_entries: int) -> int:
 
 @define(eq=False)
 class Oracle:
-    """Takes events one by one; vector clocks, kept sparse.
+    """Judges events one by one, with sparse vector clocks.
 
     Attributes:
         happened: called with each event in causal order, and whether it counts.
-        ambiguous: names that several actors causal-send; they name no message.
+        ambiguous: names that several actors causal-send; they do not identify a message.
         crowded: called when clocks have more than `most` entries; returns the next bound.
-        known: per actor, what it knows by its deliveries: how many messages of each sender.
-        own: per actor, how many messages it has causal-sent.
+        known: per actor, the vector clock of its deliveries: sender -> number of messages.
+        own: per actor, the number of messages that it has causal-sent.
         sent: messages in transit.
-        done: the senders of messages that were delivered everywhere, and their destinations.
-        shared: ambiguous names that were found. The events must be judged again with `ambiguous`.
+        done: the senders and destinations of messages that were delivered everywhere.
+        shared: new ambiguous names. The events must be judged again with these in `ambiguous`.
         queues: per actor, its events that have to wait.
-        blocked: the actors that wait, and for what.
-        awaited: which actors wait for a message; some may have gone on.
-        early: per message, the actors with an impossible delivery of it.
-        raised: per actor and sender, which deliveries told the one more of the other.
-        entries: of all clocks together.
-        findings: per actor in its own order.
+        blocked: actor -> the delivery that it waits for.
+        awaited: message -> actors that wait for it; some may no longer wait.
+        early: message -> the actors with an impossible delivery of it.
+        raised: (actor, sender) -> the deliveries that raised the actor's counter for the sender.
+        entries: the number of entries of all clocks.
+        findings: the findings, per actor in its own order.
         causal_sends, deliveries: counts.
-        unaddressed: how many causal-sends name no destinations.
+        unaddressed: the number of causal-sends without destinations.
     """
 
     happened: Callable[[Event, bool], None] = lambda _event, _counts: None
@@ -102,13 +102,13 @@ class Oracle:
     unaddressed: int = 0
 
     def take(self, event: Event) -> None:
-        """Take the next event of a log."""
+        """Process the next event of a log."""
         self.queues[event.actor].append(event)
         if event.actor not in self.blocked:
             self._run(event.actor)
 
     def _run(self, actor: str) -> None:
-        """Let an actor go on until it has to wait; then those that it woke."""
+        """Process an actor's events until it has to wait; then the events of actors it woke."""
         ready = deque([actor])
         while ready:
             queue = self.queues[actor := ready.popleft()]
@@ -135,7 +135,7 @@ class Oracle:
                 yield actor
 
     def _send(self, event: Event) -> bool:
-        """Put a message in transit, and return whether the causal-send counts."""
+        """Put a message in transit; return whether the causal-send counts."""
         self.causal_sends += 1
         self.unaddressed += event.to is None
         if event.message in self.ambiguous:
@@ -156,7 +156,7 @@ class Oracle:
         return self.sent[name].event.actor if name in self.sent else self.done[name][0]
 
     def _deliver(self, event: Event) -> bool:
-        """Judge a delivery, and return whether it counts; else it teaches its actor nothing."""
+        """Judge a delivery; return whether it counts. If not, its actor learns nothing."""
         self.deliveries += 1
         actor, name = event.actor, event.message
         if name in self.ambiguous:
@@ -195,14 +195,14 @@ class Oracle:
             self.most = self.crowded(self.entries)
 
     def _compare(self, event: Event, message: _Sent) -> None:
-        """Report a delivery whose clock, in the log, does not know all that the causal-send did."""
+        """Report a delivery whose clock in the log lacks events of the causal-send's clock."""
         if event.clock is None or message.event.clock is None:
             return
-        for host, known in message.event.clock.items():
-            if event.clock.get(host, 0) < known:
+        for host, entry in message.event.clock.items():
+            if event.clock.get(host, 0) < entry:
                 text = (
                     f"the clock of {event.actor}, which delivers {event.message}, does not know of "
-                    f"event {known} of {host}, which the causal-send in line {message.event.line} "
+                    f"event {entry} of {host}, which the causal-send in line {message.event.line} "
                     "knows"
                 )
                 self._find("clock", event, text)
@@ -217,16 +217,16 @@ class Oracle:
         self._find("causal-delivery", event, overtaken(event.actor, event.message, second), second)
 
     def _learn(self, event: Event, message: _Sent) -> None:
-        known = self.known[event.actor]
-        before = len(known)
+        clock = self.known[event.actor]
+        before = len(clock)
         for sender, number in (*message.stamp.items(), (message.event.actor, message.number)):
-            if number > known.get(sender, 0):
-                known[sender] = number
+            if number > clock.get(sender, 0):
+                clock[sender] = number
                 self.raised[event.actor, sender].append((number, event.message))
-        self._count(len(known) - before)
+        self._count(len(clock) - before)
 
     def finish(self) -> None:
-        """Report the deliveries that are impossible, once all events were taken."""
+        """Report the impossible deliveries after all events were read."""
         senders = {
             event.message: actor
             for actor, queue in self.queues.items()
@@ -238,30 +238,30 @@ class Oracle:
                 self._release(actor, senders)
 
     def _release(self, actor: str, senders: Mapping[str, str]) -> None:
-        """Follow the waiting actors from one to the next until the first one goes on.
+        """Follow the waiting actors from one to the next until the first one continues.
 
         The path ends at a message without a causal-send, or it closes a circle. The search then
-        continues from the rest of the path, because long paths take long to walk.
+        continues from the rest of the path, so that long paths are not walked again.
         """
         path: dict[str, Event] = {}
         while True:
             while path and self.blocked.get(last := next(reversed(path))) is not path[last]:
-                path.popitem()  # it has gone on
-            at = senders[path[last].message] if path else actor
-            if at not in self.blocked:
+                path.popitem()  # it no longer waits
+            next_actor = senders[path[last].message] if path else actor
+            if next_actor not in self.blocked:
                 return
-            if at in path:
+            if next_actor in path:
                 circle = []
-                while at in path:
+                while next_actor in path:
                     circle.append(path.popitem()[1])
                 self._give_up(circle, too_soon)
-            elif self.blocked[at].message in senders:
-                path[at] = self.blocked[at]
+            elif self.blocked[next_actor].message in senders:
+                path[next_actor] = self.blocked[next_actor]
             else:
-                self._give_up([self.blocked[at]], never_sent)
+                self._give_up([self.blocked[next_actor]], never_sent)
 
     def _give_up(self, deliveries: list[Event], text: Callable[[str, str], str]) -> None:
-        """Report deliveries, all of them before any of their actors goes on without them."""
+        """Report deliveries, all of them before any of their actors continues without them."""
         for event in deliveries:
             del self.blocked[event.actor]
             self.queues[event.actor].popleft()
@@ -286,11 +286,11 @@ class Oracle:
 
     @property
     def open(self) -> int:
-        """How many copies were causal-sent and not delivered."""
+        """The number of copies that were causal-sent and not delivered."""
         return sum(len(self._missing(name)) for name in self.sent)
 
     def _find(self, kind: str, event: Event, text: str, second: str | None = None) -> bool:
-        """Note a finding, and return False: the event does not count."""
+        """Add a finding; return False, because the event does not count."""
         self.findings.append(
             Finding(kind, event.line, text, event.actor, event.message, second, event.log)
         )

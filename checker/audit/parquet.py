@@ -1,4 +1,4 @@
-"""Logs in Parquet files: each row becomes a JSON object in a line, so that one parser reads all."""
+"""Logs in Parquet files: each row becomes a line with a JSON object, which one parser reads."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from attrs import define, field
 MAGIC = b"PAR1"
 
 ROWS = 1 << 16
-"""Rows that are in memory at once."""
+"""The most rows in memory at once."""
 
 SPECIAL = r'["\\\x00-\x1f\x7f]'
-"""What cannot stand in a JSON text as it is."""
+"""Matches characters that must be escaped in a JSON text."""
 
 
 def row_counts(path: str) -> list[int]:
-    """Return how many rows each row group of a file has."""
+    """Return the number of rows in each row group of a file."""
     from pyarrow import parquet
 
     about = parquet.ParquetFile(path).metadata
@@ -27,11 +27,11 @@ def row_counts(path: str) -> list[int]:
 
 @define(eq=False)
 class ParquetLines:
-    """The rows of a Parquet file as the bytes of lines, to be read like a file.
+    """The rows of a Parquet file as bytes of lines, with the interface of a file.
 
     Attributes:
         path: the file.
-        groups: the row groups that are read, in order; None: all.
+        groups: the row groups to read, in order; None: all.
     """
 
     path: str
@@ -73,14 +73,14 @@ def _is_read(kind: Any) -> bool:
 
 
 def _lines(batch: Any) -> bytes:
-    """Return rows as lines: in columns if all texts are simple, else one by one."""
+    """Return rows as lines: by columns if all texts are simple, otherwise row by row."""
     from pyarrow import compute
 
     columns = [_column(name, batch.column(name)) for name in batch.schema.names]
     if any(column is None for column in columns):
         rows = batch.to_pylist()
         return "".join(f"{json.dumps(_present(row))}\n" for row in rows).encode()
-    # Fields that are null leave nothing, not even a comma: each brings its own along.
+    # A null field leaves nothing, not even a comma, because each field starts with its own comma.
     joined = compute.binary_join_element_wise(*columns, "")
     inner = compute.utf8_slice_codeunits(joined, 1)  # without the first comma
     text = compute.binary_join_element_wise("{", inner, "}\n", "")
@@ -92,7 +92,7 @@ def _present(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bytes(text: Any) -> bytes:
-    """Return the texts of an array behind each other."""
+    """Return the concatenated texts of an array."""
     import numpy as np
 
     offsets = np.frombuffer(text.buffers()[1], np.int32)[text.offset : text.offset + len(text) + 1]
@@ -106,7 +106,7 @@ def _column(name: str, values: Any) -> Any:
 
     start = f",{json.dumps(name)}:"
     if types.is_list(values.type) or types.is_large_list(values.type):
-        # Nulls inside of a list, which nobody writes, are for the slow way.
+        # Nulls inside a list are rare, and are left to the slow path.
         inner = values.flatten().cast(pyarrow.string())
         if inner.null_count or _has_special(inner):
             return None
@@ -126,5 +126,5 @@ def _column(name: str, values: Any) -> Any:
 def _has_special(values: Any) -> bool:
     from pyarrow import compute
 
-    found = compute.any(compute.match_substring_regex(values, SPECIAL)).as_py()
-    return bool(found)
+    special = compute.any(compute.match_substring_regex(values, SPECIAL)).as_py()
+    return bool(special)

@@ -1,4 +1,4 @@
-"""A violation as a picture: the events that matter, with the log's own names and line numbers."""
+"""A violation as a picture: its events, with the log's own names and line numbers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ IN_THE_DARK = {
 
 
 def check_format(file: str) -> str:
-    """Return the format that a file's ending says.
+    """Return the format of a file, from the ending of its name.
 
     Raises:
-        InputError: the ending is that of none of FORMATS.
+        InputError: the ending is not in FORMATS.
     """
     ending = Path(file).suffix.removeprefix(".")
     if ending not in FORMATS:
@@ -43,10 +43,10 @@ def check_format(file: str) -> str:
 
 
 def picture(found: Audit, format: str) -> str:
-    """Return the first violation with a chain as a file's text.
+    """Return the text of a picture of the first violation with a chain.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such violation.
     """
     drawn = next((finding for finding in found.findings if finding.events), None)
     if drawn is None:
@@ -71,7 +71,7 @@ def picture(found: Audit, format: str) -> str:
 
 
 def shiviz(finding: Finding) -> str:
-    """Return the events as a log of ShiViz, with the vector clocks that they have among them."""
+    """Return the events as a log of ShiViz, with vector clocks that count only these events."""
     lines = [r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)", ""]
     clocks: dict[str, dict[str, int]] = {}
     sent: dict[str, dict[str, int]] = {}
@@ -84,14 +84,14 @@ def shiviz(finding: Finding) -> str:
         clock[host] = clock.get(host, 0) + 1
         if event.kind == SEND:
             sent[event.message] = dict(clock)
-        said = "causal-sends" if event.kind == SEND else "delivers"
+        verb = "causal-sends" if event.kind == SEND else "delivers"
         name = printable(event.message).replace(" ", "-").replace(",", "").replace(";", "")
-        lines += [f"{host} {json.dumps(clock)}", f"{said} {name} (line {event.line})"]
+        lines += [f"{host} {json.dumps(clock)}", f"{verb} {name} (line {event.line})"]
     return "\n".join(lines) + "\n"
 
 
 def svg(finding: Finding, *, several: bool = False) -> str:
-    """Return a space-time diagram; with `several` logs, a line number names its log, too."""
+    """Return a space-time diagram; with `several` logs, each line number also names its log."""
     events = finding.events
     actors = list(dict.fromkeys(event.actor for event in events))
     width, height = LEFT + LANE * len(actors) + 150, TOP + ROW * len(events) + 40
@@ -120,7 +120,7 @@ def svg(finding: Finding, *, several: bool = False) -> str:
 
 
 def _heading(finding: Finding, width: int) -> list[str]:
-    """Return the sentence above the picture, on as many lines as it needs."""
+    """Return the sentence above the picture, broken into lines."""
     words, lines = printable(finding.text).split(), [""]
     for word in words:
         if len(lines[-1]) + len(word) > width / 8.8:
@@ -147,7 +147,7 @@ def _arrows(
 
 
 def _arrow(x1: int, y1: int, x2: int, y2: int, colour: str) -> str:
-    """Return an arrow that ends before the mark at its end."""
+    """Return an arrow that ends just before the mark at its end."""
     length = hypot(x2 - x1, y2 - y1) or 1
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
     tip = (x2 - 7 * dx, y2 - 7 * dy)
@@ -177,6 +177,6 @@ def _event(finding: Finding, event: Event, x: int, y: int, *, several: bool) -> 
 
 
 def _shown(text: str, most: int = 400) -> str:
-    """Return text from a log for markup, not longer than `most`."""
+    """Return text from a log, escaped for markup and cut to `most` characters."""
     text = printable(text)
     return escape(text if len(text) <= most else text[: most - 1] + "…")

@@ -6,8 +6,8 @@
     ...
     bob.deliver("m1")  # when the application gets it, before it reacts
 
-It needs nothing but the standard library, and nothing of it needs to be at both ends but the
-messages' names.
+The module uses only the standard library. The two ends of a message need to share only the
+message's name.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from antecede.checker.errors import InputError, unknown
 CLOSED = -1
 
 _writing = threading.RLock()
-"""Held while an event is written or a file is closed. A fork waits for it, because a child cannot
-release the lock of another thread."""
+"""The lock that is held while an event is written or a file is closed. A fork waits for it,
+because a child cannot release the lock of another thread."""
 
 os.register_at_fork(
     before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release
@@ -39,11 +39,11 @@ os.register_at_fork(
 
 @define(eq=False)
 class Recorder:
-    """A log, to which any number of threads and processes write.
+    """A log that any number of threads and processes may write to.
 
-    Every event is one write at the end of the file, so that lines stay whole, also where processes
-    were forked or opened the same file of this machine. What is there already is kept; if it ends
-    within a line, the first event begins a new one.
+    Every event is one write at the end of the file. Lines therefore stay whole, even if processes
+    were forked or opened the same file of this machine. Existing content is kept. If it ends within
+    a line, the first event begins a new line.
 
     Attributes:
         path: the file.
@@ -57,7 +57,7 @@ class Recorder:
         """Open the file.
 
         Raises:
-            InputError: it cannot be opened; says why.
+            InputError: it cannot be opened.
         """
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         try:
@@ -85,14 +85,14 @@ class Recorder:
         """Write a line.
 
         Args:
-            actor: where it happens.
+            actor: the actor of the event.
             event: `causal-send` or `deliver`.
-            message: its name.
-            to: the destinations of a causal-send; None: the log does not tell.
+            message: the message's name.
+            to: the destinations of a causal-send; None: unknown.
 
         Raises:
             InputError: a name is neither a text nor a whole number, or the log is closed.
-            OSError: it cannot be written as a whole (a full disk).
+            OSError: the line cannot be written completely (a full disk).
         """
         line = f"{_record(actor, event, message, to)}\n".encode()
         with _writing:
@@ -105,7 +105,7 @@ class Recorder:
             raise OSError(f"{self.path}: an event was written in part only; is the disk full?")
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
+        """Close the file."""
         with _writing:
             file, self._file = self._file, CLOSED
             if file != CLOSED:
@@ -124,7 +124,7 @@ class Recorder:
 
 @frozen(eq=False)
 class Actor:
-    """A participant, and what happens there."""
+    """A participant of a log."""
 
     log: Recorder
     name: str | int
@@ -133,8 +133,8 @@ class Actor:
         """Write that the application sends a message; call it before the message leaves.
 
         Args:
-            message: its name, once in the whole log.
-            to: the names of its destinations; None: the log does not tell.
+            message: the message's name, which is unique in the whole log.
+            to: the names of its destinations; None: unknown.
 
         Raises:
             InputError: a name is neither a text nor a whole number, or the log is closed.
@@ -142,7 +142,7 @@ class Actor:
         self.log.write(self.name, SEND, message, to)
 
     def deliver(self, message: str | int) -> None:
-        """Write that the application gets a message; call it before it reacts.
+        """Write that the application gets a message; call it before the application reacts.
 
         Raises:
             InputError: the name is neither a text nor a whole number, or the log is closed.
@@ -151,7 +151,7 @@ class Actor:
 
 
 def _record(actor: object, event: str, message: object, to: object) -> str:
-    """Return an event as JSON."""
+    """Return an event as a JSON text."""
     if event not in EVENTS:
         raise unknown("event", str(event), EVENTS)
     record: dict[str, Any] = {"actor": _name("actor", actor), "event": event}
@@ -165,7 +165,7 @@ def _record(actor: object, event: str, message: object, to: object) -> str:
 
 
 def _name(what: str, value: object) -> str | int:
-    """Return a name that an audit can read."""
+    """Return a name after checking that an audit can read it."""
     if isinstance(value, str | int) and not isinstance(value, bool):
         return value
     raise InputError(f"{what} {value!r} is no name; give a text or a whole number")
@@ -174,14 +174,14 @@ def _name(what: str, value: object) -> str | int:
 def _destinations(to: object) -> list[str | int]:
     if isinstance(to, str | bytes) or not isinstance(to, Iterable):
         raise InputError(f"the destinations are {to!r}; give a list of actors, such as ['bob']")
-    return [_name("destination", each) for each in to]
+    return [_name("destination", destination) for destination in to]
 
 
 def _ends_within_a_line(path: str | Path) -> bool:
-    """Return whether there is a file already, and it does not end with the end of a line."""
+    """Return whether the file exists and does not end with a line end."""
     try:
         file = os.open(os.fspath(path), os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:  # it is not there, or may only be written to
+    except OSError:  # the file does not exist, or may only be written
         return False
     try:
         about = os.fstat(file)

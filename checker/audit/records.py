@@ -1,4 +1,4 @@
-"""Events as records with named fields: a JSON object a line."""
+"""Events as records with named fields: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from antecede.checker.render.prose import printable
 
 @frozen
 class Fields:
-    """What the fields of a log's records are called.
+    """The names of fields and events in a log's records.
 
     Attributes:
         actor, event, message, to: the names of fields; a dot leads into an object.
-        send, deliver: what `event` says of causal-sends and deliveries. If both are as antecede
-            calls them, any other event is an error; else it is passed over.
+        send, deliver: the words for causal-sends and deliveries. With antecede's own words, any
+            other event is an error; with other words, other events are ignored.
     """
 
     actor: str = "actor"
@@ -34,7 +34,7 @@ class Fields:
 
     @property
     def foreign(self) -> bool:
-        """The events have other names than antecede's."""
+        """The log uses its own words for events."""
         return (self.send, self.deliver) != EVENTS
 
     @property
@@ -48,14 +48,14 @@ NAMES = ("actor", "event", "message", "to", "send", "deliver")
 WHAT_A_LINE_IS = "a line is an object with actor, event and message (or see --log-format)"
 
 MOST_SHOWN = 12
-"""So many fields of a record are named where the one that is asked for is not there."""
+"""The most fields that an error lists when a field is missing."""
 
 
 def fields_from(text: str | None) -> Fields:
-    """Return the fields that a list such as `actor=host,message=id,deliver=CONSUMED` names.
+    """Return the fields that a list such as `actor=host,message=id,deliver=CONSUMED` defines.
 
     Raises:
-        InputError: a part is no such pair, or names something else; says which.
+        InputError: a part is not NAME=FIELD, or has an unknown name; the message says which part.
     """
     fields = Fields()
     for part in (text or "").split(",") if text else ():
@@ -70,10 +70,10 @@ def fields_from(text: str | None) -> Fields:
 
 
 def object_events(source: Source, fields: Fields) -> Iterator[Event]:
-    """Yield the events of a log with a JSON object a line.
+    """Yield the events of a log with one JSON object per line.
 
     Raises:
-        InputError: a line is no event; says which and why.
+        InputError: a line is not an event; the message names the line and the reason.
     """
     for number, line in source.lines():
         if line.strip():
@@ -84,7 +84,7 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
     """Return the events of one line that is not blank.
 
     There is one event, or none if the record is neither a causal-send nor a delivery. A torn line
-    has the events of the records that are glued to it. The source notes the line.
+    has the events of the records that are glued to it; its number is added to `source.torn`.
     """
     where = f"{source.name}, line {number}"
     try:
@@ -105,19 +105,19 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
 def record_event(
     where: str, log: str, number: int, found: Mapping[str, Any], fields: Fields
 ) -> Event | None:
-    """Return the event that a record holds; None if it is neither a causal-send nor a delivery."""
-    said = _text(where, "event", fields, found)
-    if said not in (fields.send, fields.deliver):
+    """Return the event in a record; None if it is neither a causal-send nor a delivery."""
+    word = _text(where, "event", fields, found)
+    if word not in (fields.send, fields.deliver):
         if fields.foreign:
             return None
         raise InputError(
-            f"{where}: unknown event {said!r}; available: {', '.join(EVENTS)}, or what --fields "
+            f"{where}: unknown event {word!r}; available: {', '.join(EVENTS)}, or what --fields "
             "send=WORD,deliver=WORD says the log calls these"
         )
     return Event(
         number,
         _text(where, "actor", fields, found),
-        SEND if said == fields.send else DELIVER,
+        SEND if word == fields.send else DELIVER,
         _text(where, "message", fields, found),
         _destinations(where, fields.to, _at(found, fields.to)),
         log=log,
@@ -125,7 +125,7 @@ def record_event(
 
 
 def _at(record: Mapping[str, Any], name: str) -> Any:
-    """Return a field, or what a path such as `host.name` leads to."""
+    """Return the value of a field, or the value at a path such as `host.name`."""
     if name in record or "." not in name:
         return record.get(name)
     first, _, rest = name.partition(".")
@@ -134,10 +134,10 @@ def _at(record: Mapping[str, Any], name: str) -> Any:
 
 
 def _text(where: str, name: str, fields: Fields, found: Mapping[str, Any]) -> str:
-    """Return what a record says of its actor, event or message (`name`).
+    """Return the record's actor, event or message (`name`) as text.
 
     Raises:
-        InputError: it says nothing, or what is neither text nor number.
+        InputError: the field is missing, or is neither a text nor a number.
     """
     key: str = getattr(fields, name)
     value = _at(found, key)
@@ -157,14 +157,14 @@ def _destinations(where: str, key: str, to: Any) -> tuple[str, ...] | None:
     if to is None:
         return None
     if not isinstance(to, list) or any(
-        not isinstance(each, str | int) or isinstance(each, bool) for each in to
+        not isinstance(actor, str | int) or isinstance(actor, bool) for actor in to
     ):
         raise InputError(f"{where}: {key!r} is {to!r}; give a list of actors, or leave it out")
     return tuple(map(str, to))
 
 
 def parsed(where: str, text: str, what: str) -> Any:
-    """Return JSON text as a value; `what` says what it is."""
+    """Parse JSON text; `what` names the text in errors."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

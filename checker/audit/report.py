@@ -1,4 +1,4 @@
-"""An audit for people and for programs."""
+"""The report of an audit, as text and as JSON values."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3}
 
 
 def verdict(found: Audit, *, unfinished: bool = False) -> str:
-    """Return what an audit comes to; `unfinished`: messages may still be in transit."""
+    """Return the verdict; `unfinished`: messages may still be in transit."""
     if found.findings or (found.undelivered and not unfinished):
         return VIOLATED
     return HOLDS if found.deliveries else NOTHING
 
 
 def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
-    """Return an audit for programs."""
+    """Return an audit as JSON values."""
     wrong = found.findings if unfinished else (*found.findings, *found.undelivered)
     return {
         "schema": "antecede/audit/2",
@@ -64,7 +64,7 @@ def _object(finding: Finding) -> dict[str, Any]:
 
 
 def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
-    """Return an audit for people; at most `most` findings."""
+    """Return an audit as text, with at most `most` findings."""
     said = verdict(found, unfinished=unfinished)
     counts = (
         f"{counted(found.events, 'event')} of {counted(found.actors, 'actor')}: "
@@ -87,7 +87,7 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
 
 
 def _checked(found: Audit) -> str:
-    """Say what was checked of a log in which nothing is wrong, and nothing else."""
+    """Return a sentence about the extent of the checks; the log has no findings."""
     if not found.deliveries:
         return "nothing was delivered, so there is no order to judge"
     parts = ["no delivery violates causal order"]
@@ -120,7 +120,7 @@ def _torn(found: Audit) -> list[str]:
 
 
 def _finding(finding: Finding, *, several: bool) -> list[str]:
-    """Return the lines of a finding; of `several` logs, it names its own."""
+    """Return the lines of a finding; with `several` logs, it names its log."""
     log = f"{printable(finding.log)}, " if several else ""
     lines = [f"  {log}line {finding.line}: {finding.kind}: {printable(finding.text)}."]
     if finding.chain:
@@ -130,7 +130,7 @@ def _finding(finding: Finding, *, several: bool) -> list[str]:
 
 
 def _places(finding: Finding, *, several: bool) -> str:
-    """Say in which lines the two messages were causal-sent and delivered."""
+    """Return the lines where the two messages were causal-sent and delivered."""
     parts = []
     for name in (finding.first, finding.second):
         sent = next(e for e in finding.events if e.message == name and e.kind == "causal-send")

@@ -1,9 +1,9 @@
-r"""Logs as ShiViz draws them, and GoVector and others write them.
+r"""Logs in the format of ShiViz, which GoVector and other libraries write.
 
-An event's text, its host and its vector clock. The first line of a file may be the regular
-expression that finds them, the second is the delimiter of several executions then, and must be
-blank. Without it a host and its clock stand on the line before the text, or after it. Causal-sends
-and deliveries are recognised in the text, by `EVENT`.
+An event has a text, a host and a vector clock. The first line of a file may be a regular expression
+that matches them. Then the second line is the delimiter of several executions, and must be blank.
+Without an expression, the host and its clock are on the line before the text, or after it. `EVENT`
+finds causal-sends and deliveries in the text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from antecede.checker.audit.watchdog import Watchdog
 from antecede.checker.errors import InputError
 
 LONGEST_EXPRESSION = 10_000
-"""The greatest length of an expression, in characters."""
+"""The greatest length of a regular expression, in characters."""
 
 _NAME = r"(?:Actor \d+|[^\s,;]+)"
 _NAMES = rf"{_NAME}(?:(?:, {_NAME})* and {_NAME}|(?:,{_NAME})+|(?:, {_NAME})+$)?"
@@ -30,11 +30,11 @@ EVENT = (
     rf"(?P<message>message \d+ of {_NAME}|[^\s,;]+)(?: to (?P<to>{_NAMES}))?"
     r"(?P<twice> \(twice\))?"
 )
-"""What a causal-send or a delivery looks like in the text of an event of a ShiViz log.
+"""Matches a causal-send or a delivery in the text of an event of a ShiViz log.
 
-A clause such as `causal-sends m1 to Bob and Carol` or `delivers m1`: at the start, after one word
-there (and a number, `3. Alice delivers m1`), or after a comma. The counterexamples that antecede
-writes keep to it.
+This is a clause such as `causal-sends m1 to Bob and Carol` or `delivers m1`. It is at the start,
+after one word at the start (and a number, `3. Alice delivers m1`), or after a comma. The
+counterexamples that antecede writes have this form.
 """
 
 _HOST_FIRST = r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)"
@@ -43,11 +43,11 @@ _TEXT_FIRST = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 
 @frozen
 class Layout:
-    """How the events of a ShiViz log are written.
+    """The format of the events in a ShiViz log.
 
     Attributes:
-        parser: finds text, host and clock in the lines of an event.
-        height: how many lines an event has.
+        parser: matches text, host and clock in the lines of an event.
+        height: the number of lines of an event.
         header: the first line is the parser's expression.
         event: finds causal-sends and deliveries in an event's text.
     """
@@ -74,15 +74,15 @@ def _is_host_first(first: str) -> bool:
 
 
 def layout_of(name: str, first: str, event: str | None = None) -> Layout:
-    """Find out how a ShiViz log is written.
+    """Detect the format of the events in a ShiViz log.
 
     Args:
-        name: of the log.
-        first: its first line.
-        event: what finds causal-sends and deliveries, in place of EVENT.
+        name: the log's name.
+        first: the log's first line.
+        event: the expression that finds causal-sends and deliveries; None: EVENT.
 
     Raises:
-        InputError: an expression cannot be used; says which and why.
+        InputError: an expression cannot be used; the message says which one and why.
     """
     header = _is_header(first)
     written = first if header else _HOST_FIRST if _is_host_first(first) else _TEXT_FIRST
@@ -95,28 +95,30 @@ def layout_of(name: str, first: str, event: str | None = None) -> Layout:
 
 
 def _parser(name: str, written: str) -> re.Pattern[str]:
-    found = _compiled(written.strip(), f"{name}, line 1: the log's expression")
-    missing = [group for group in ("event", "host", "clock") if group not in found.groupindex]
+    parser = _compiled(written.strip(), f"{name}, line 1: the log's expression")
+    missing = [group for group in ("event", "host", "clock") if group not in parser.groupindex]
     if missing:
         raise InputError(
             f"{name}, line 1: the log's expression has no group (?<{missing[0]}>…); ShiViz needs "
             "event, host and clock"
         )
-    return found
+    return parser
 
 
 def _event_expression(written: str) -> re.Pattern[str]:
-    found = _compiled(written, f"--event {written!r}")
-    if "message" not in found.groupindex or not {"event", "send", "deliver"} & {*found.groupindex}:
+    expression = _compiled(written, f"--event {written!r}")
+    if "message" not in expression.groupindex or not {"event", "send", "deliver"} & {
+        *expression.groupindex
+    }:
         raise InputError(
             f"--event {written!r} lacks named groups; it needs (?<message>…), and (?<event>…) or "
             "(?<send>…) and (?<deliver>…); (?<to>…) may be there, too"
         )
-    return found
+    return expression
 
 
 def _compiled(written: str, what: str) -> re.Pattern[str]:
-    """Compile an expression as ShiViz writes it: groups are named as in JavaScript."""
+    """Compile an expression of ShiViz, whose groups are named as in JavaScript."""
     if len(written) > LONGEST_EXPRESSION:
         raise InputError(f"{what} is longer than {LONGEST_EXPRESSION:,} characters")
     python = re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", written)
@@ -134,23 +136,24 @@ def shiviz_events(
     """Yield the causal-sends and deliveries of a log.
 
     Args:
-        source: what to read.
-        layout: how it is written.
-        watch: called with the clock of each event, of other events, too.
+        source: the log.
+        layout: the format of its events.
+        watch: called with the clock of every event, including other events.
 
     Raises:
-        InputError: a line is no event, or searching it takes too long; says which and why.
+        InputError: a line is not an event, or matching takes too long; the message says which
+            line and why.
     """
     with Watchdog() as dog:
         for number, block in _blocks(source, layout):
             dog.at = f"{source.name}, line {number}"
-            found = [*_text_events(source.name, layout, number, block, watch)]
+            events = [*_text_events(source.name, layout, number, block, watch)]
             dog.at = ""
-            yield from found
+            yield from events
 
 
 def _blocks(source: Source, layout: Layout) -> Iterator[tuple[int, str]]:
-    """Yield the lines of each event, with the number of the first."""
+    """Yield the lines of each event, with the number of its first line."""
     block: list[str] = []
     header, number = layout.header, 0
     for number, line in source.lines():
@@ -178,21 +181,21 @@ def _blocks(source: Source, layout: Layout) -> Iterator[tuple[int, str]]:
 def _text_events(
     log: str, layout: Layout, number: int, block: str, watch: Callable[[Stamp], None]
 ) -> Iterator[Event]:
-    found = layout.parser.search(block)
-    if found is None:
+    match = layout.parser.search(block)
+    if match is None:
         raise InputError(
             f"{log}, line {number}: no event here; the expression of the log is "
             f"{layout.parser.pattern!r}"
         )
-    clock_line = number + block.count("\n", 0, found.start("clock"))
-    host = found["host"] or ""
+    clock_line = number + block.count("\n", 0, match.start("clock"))
+    host = match["host"] or ""
     if not host:
         raise InputError(f"{log}, line {clock_line}: an event without a host")
-    clock = _clock(f"{log}, line {clock_line}", found["clock"] or "")
+    clock = _clock(f"{log}, line {clock_line}", match["clock"] or "")
     watch(Stamp(clock_line, host, clock, log))
-    line = number + block.count("\n", 0, found.start("event"))
-    for said in layout.event.finditer(found["event"] or ""):
-        groups = said.groupdict()
+    line = number + block.count("\n", 0, match.start("event"))
+    for clause in layout.event.finditer(match["event"] or ""):
+        groups = clause.groupdict()
         kind = _kind(f"{log}, line {line}", groups)
         if not groups["message"]:
             raise InputError(f"{log}, line {line}: the event names no message")
@@ -204,33 +207,33 @@ def _text_events(
 
 
 def _clock(where: str, text: str) -> Mapping[str, int]:
-    found = parsed(where, text, "the clock is ")
-    if not isinstance(found, dict):
+    clock = parsed(where, text, "the clock is ")
+    if not isinstance(clock, dict):
         raise InputError(f"{where}: the clock is {text}; give an object of hosts and numbers")
-    for host, count in found.items():
+    for host, count in clock.items():
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
             raise InputError(
                 f"{where}: the clock's entry of {host!r} is {count!r}; give a whole number"
             )
-    return found
+    return clock
 
 
 def _kind(where: str, groups: Mapping[str, str | None]) -> str:
-    """Return what an event is, from its word or from the group that took part."""
-    said = groups.get("event")
-    word = "" if said is None else said.lower()
+    """Return the kind of an event, from its word or from the group that matched."""
+    written = groups.get("event")
+    word = "" if written is None else written.lower()
     if groups.get("send") is not None or word.startswith(("causal-sen", "send", "sent")):
         return SEND
     if groups.get("deliver") is not None or word.startswith("deliver"):
         return DELIVER
     raise InputError(
-        f"{where}: {said!r} is neither a causal-send nor a delivery; in --event, name a group "
+        f"{where}: {written!r} is neither a causal-send nor a delivery; in --event, name a group "
         "(?<send>…) or (?<deliver>…) in place of (?<event>…)"
     )
 
 
 def _receivers(text: str | None) -> tuple[str, ...] | None:
-    """Return the actors of a list such as `Bob, Carol and Actor 9`, by the names of hosts."""
+    """Return the hosts' names in a list such as `Bob, Carol and Actor 9`."""
     if text is None:
         return None
     joined = re.sub(r"\bActor (?=\d)", "Actor-", text)

@@ -1,4 +1,4 @@
-"""Where logs come from: files, standard input and pipes, plain or compressed, each read once."""
+"""The bytes of logs: files, standard input and pipes, plain or compressed, each read once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from antecede.checker.extras import check_installed
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20
 LONGEST_LINE = 1 << 26
-"""The greatest length of a line in bytes: a file without line ends must not fill the memory."""
+"""The greatest length of a line in bytes; a file without line ends must not fill the memory."""
 
 MOST_TORN = 1_000
 """The most torn lines in a log. A log with more of them has another format."""
@@ -29,7 +29,7 @@ MOST_TORN = 1_000
 _GZIP, _ZSTD, MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
 PACKED = (_GZIP, _ZSTD)
-"""How compressed files begin."""
+"""The first bytes of compressed files."""
 
 Opener: TypeAlias = Callable[[BinaryIO], Any]
 
@@ -39,11 +39,11 @@ class Source:
     """The bytes of one log, which are read once, from front to back.
 
     Attributes:
-        name: for people.
-        stream: what is read.
-        ahead: what has been read of it and not been used yet.
-        whole: the name of the log that it is a part of, most often its own.
-        taken: bytes that have been used.
+        name: the name in messages.
+        stream: the stream of bytes.
+        ahead: bytes that were read but not used yet.
+        whole: the name of the log that it is a part of; usually its own name.
+        taken: the number of bytes used.
         skipped: the number of blank lines left out at the beginning.
         torn: the numbers of torn lines.
     """
@@ -57,10 +57,12 @@ class Source:
     torn: list[int] = field(factory=list, init=False)
 
     def read(self) -> bytes:
-        """Return the next chunk of whole lines, only the last may lack its end; b'' at the end.
+        """Return the next chunk of complete lines; only the last line of all may lack its end.
+
+        At the end of the log, the result is b''.
 
         Raises:
-            InputError: it cannot be read, or a line is too long; says why.
+            InputError: the log cannot be read, or a line is too long.
         """
         parts, size = [self.ahead], len(self.ahead)
         self.ahead = b""
@@ -75,15 +77,15 @@ class Source:
             size += len(chunk)
             if size > LONGEST_LINE:
                 raise InputError(f"{self.name}: a line is longer than {LONGEST_LINE >> 20} MiB")
-        found = b"".join(parts)
-        self.taken += len(found)
-        return found
+        lines = b"".join(parts)
+        self.taken += len(lines)
+        return lines
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines that are left, with their numbers in the log.
+        """Yield the remaining lines, with their numbers in the log.
 
         Raises:
-            InputError: they cannot be read, or are no UTF-8 text; says why.
+            InputError: they cannot be read, or are not UTF-8 text.
         """
         number = self.skipped
         while chunk := self.read():
@@ -95,16 +97,16 @@ class Source:
         """Return a chunk as text; `number` lines of the log come before it.
 
         Raises:
-            InputError: it is no UTF-8 text; says where.
+            InputError: it is not UTF-8 text; the message names the line.
         """
         try:
             return chunk.decode()
         except UnicodeDecodeError as error:
-            at = number + 1 + chunk.count(b"\n", 0, error.start)
-            raise InputError(f"cannot read {self.name!r}: line {at} is not UTF-8 text") from None
+            line = number + 1 + chunk.count(b"\n", 0, error.start)
+            raise InputError(f"cannot read {self.name!r}: line {line} is not UTF-8 text") from None
 
     def has_at_least(self, size: int) -> bool:
-        """Return whether at least `size` bytes are left; they remain to be read."""
+        """Return whether at least `size` bytes are left, without using them."""
         parts, length = [self.ahead], len(self.ahead)
         while length < size and (chunk := self._more()):
             parts.append(chunk)
@@ -128,10 +130,10 @@ class Source:
         self.torn.clear()
 
     def note_torn(self, number: int) -> None:
-        """Note that a part of a line is lost.
+        """Record a torn line.
 
         Raises:
-            InputError: there are too many of them; says where.
+            InputError: the log has more than `MOST_TORN` torn lines.
         """
         self.torn.append(number)
         if len(self.torn) > MOST_TORN:
@@ -142,7 +144,7 @@ class Source:
 
     def _more(self) -> bytes:
         try:
-            # As much as a pipe has, so that a log can be followed while it is written.
+            # Return whatever a pipe has, so that a log can be followed while it is written.
             read = getattr(self.stream, "read1", self.stream.read)
             return bytes(read(CHUNK))
         except (OSError, EOFError, zlib.error) as error:
@@ -154,28 +156,28 @@ class Source:
 
 
 def parts_of(name: str) -> tuple[str, ...]:
-    """Return the files of a log: of a folder those in it, in the order of their names.
+    """Return the files of a log; the files of a folder are sorted by name.
 
-    Files whose names begin with a dot or an underscore are none of the log's, as in Spark.
+    Files whose names begin with a dot or an underscore are ignored, as in Spark.
 
     Raises:
-        InputError: it is an empty folder.
+        InputError: the folder is empty.
     """
     folder = Path(name)
     if name == STANDARD_INPUT or not os.path.isdir(name):
         return (name,)
-    found = sorted(each for each in folder.iterdir() if each.name[0] not in "._" and each.is_file())
-    if not found:
+    files = sorted(file for file in folder.iterdir() if file.name[0] not in "._" and file.is_file())
+    if not files:
         raise InputError(f"there is no file of a log in the folder {name!r}")
-    return tuple(map(str, found))
+    return tuple(map(str, files))
 
 
 @contextlib.contextmanager
 def opened(name: str, whole: str | None = None) -> Iterator[Source]:
-    """Open a log, or a part of one, for reading; `-` is standard input.
+    """Open a log, or a part of one; `-` is standard input.
 
     Raises:
-        InputError: it cannot be opened; says why.
+        InputError: it cannot be opened.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -193,12 +195,12 @@ def opened(name: str, whole: str | None = None) -> Iterator[Source]:
 
 
 def shown_name(name: str) -> str:
-    """Return the name of a log for people."""
+    """Return the name of a log in messages."""
     return "standard input" if name == STANDARD_INPUT else name
 
 
 def _unpacked(raw: Any, stack: contextlib.ExitStack, name: str) -> Any:
-    """Return what gives the bytes of a file, whose first bytes say how it is compressed."""
+    """Return a stream of the decompressed bytes of a file, whose first bytes tell the format."""
     stream = io.BufferedReader(raw) if isinstance(raw, io.RawIOBase) else raw
     head = stream.peek(4)
     if head.startswith(_GZIP):

@@ -1,10 +1,10 @@
 """Logs of OpenTelemetry: spans of kind producer and consumer, as OTLP JSON.
 
-A producer span is a causal-send, named by its span id; a consumer span is the delivery of the
-producer's message that it is the child of, or links to. The actor is the resource's `service.name`
-(with `service.instance.id`, if there is one). Spans come in any order, and are put into that of
-their start times, actor by actor: that is the order of one machine's clock. No span names its
-destinations, so that nothing can be said of messages that never arrived.
+A producer span is a causal-send, named by its span id. A consumer span is the delivery of a
+producer's message. It is the producer span's child or links to it. The actor is the resource's
+`service.name` (with `service.instance.id`, if there is one). Spans may be in any order. They are
+sorted by start time, actor by actor, which is the order of one machine's clock. Spans do not name
+destinations, so an audit cannot report messages that never arrived.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CONSUMER = (5, "SPAN_KIND_CONSUMER")
 
 
 def looks_like_spans(first: str) -> bool:
-    """Return whether the first line of a log holds spans."""
+    """Return whether the first line of a log has resource spans."""
     return '"resourceSpans"' in first
 
 
@@ -31,18 +31,18 @@ def span_events(source: Source) -> Iterator[Event]:
     """Yield the events of a log with an object of resource spans on each line.
 
     Raises:
-        InputError: a line holds no spans, or a span lacks what is needed; says which.
+        InputError: a line has no spans, or a span lacks a field; the message names it.
     """
-    found: list[tuple[str, int, int, Event]] = []
+    rows: list[tuple[str, int, int, Event]] = []
     for number, line in source.lines():
         if number % OFTEN == 0:
             check_memory()
         if line.strip():
             where = f"{source.name}, line {number}"
             for actor, span in _spans(where, parsed(where, line, "")):
-                found += _events(where, source.name, number, actor, span)
-    found.sort(key=lambda each: each[:3])
-    for _, _, _, event in found:
+                rows += _events(where, source.name, number, actor, span)
+    rows.sort(key=lambda each: each[:3])
+    for _, _, _, event in rows:
         yield event
 
 
@@ -61,7 +61,9 @@ def _spans(where: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _actor(attributes: list[dict[str, Any]]) -> str:
-    values = {each["key"]: each.get("value", {}).get("stringValue") for each in attributes}
+    values = {
+        attribute["key"]: attribute.get("value", {}).get("stringValue") for attribute in attributes
+    }
     name, instance = values.get("service.name"), values.get("service.instance.id")
     return f"{name or 'unknown'}/{instance}" if instance else str(name or "unknown")
 

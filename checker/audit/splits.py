@@ -1,7 +1,7 @@
-"""Logs in pieces that are read side by side: which pieces there are, and what each one holds.
+"""Logs in pieces that are read in parallel: the division into pieces, and the content of a piece.
 
-A piece is a stretch of the lines of a file, or row groups of a Parquet file. Names become numbers
-that mean something within the piece only; `checker.audit.spread` says what they are in the whole.
+A piece is a range of the lines of a file, or row groups of a Parquet file. Names become numbers
+that are valid only within the piece; `checker.audit.spread` maps them to global numbers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from antecede.checker.audit.sources import MARK, PACKED, STANDARD_INPUT, Source,
 from antecede.checker.errors import InputError
 
 SPLIT = 1 << 26
-"""Bytes of a piece."""
+"""The size of a piece in bytes."""
 
 ROWS = 1 << 20
-"""Rows of Parquet from which on a piece has enough."""
+"""The least rows of a piece of a Parquet file."""
 
 
 @frozen
@@ -39,9 +39,9 @@ class Split:
     Attributes:
         whole: the name of the log.
         path: the file.
-        start, end: bytes of the file; lines that begin there are the piece's.
-        groups: of a Parquet file, the row groups; None: of other files.
-        alone: it is all of its file, so that the file may be compressed.
+        start, end: a range of bytes; the piece has the lines that begin in it.
+        groups: the row groups of a Parquet file; None for other files.
+        alone: the piece is the whole file, which may therefore be compressed.
     """
 
     whole: str
@@ -54,17 +54,17 @@ class Split:
 
 @frozen(eq=False)
 class Piece:
-    """What a piece holds.
+    """The content of a piece.
 
     Attributes:
-        lines: how many it has, empty ones among them.
-        events: int64 (n, 5); kind, actor, message, set (-1: none is named), line in the piece.
-        hashes: int64 (messages, 2); of the messages' names.
+        lines: the number of lines, including empty lines.
+        events: int64 (n, 5); kind, actor, message, set (-1: no destinations), line in the piece.
+        hashes: int64 (messages, 2); the hashes of the messages' names.
         actors: names.
-        sets: the destination sets, actors each.
+        sets: the destination sets, as tuples of actors.
         named: names of messages from lines with several events, by their numbers.
         torn: torn lines of the piece.
-        error: why it cannot be read.
+        error: the reason why it cannot be read, or None.
     """
 
     lines: int = 0
@@ -83,9 +83,9 @@ def splits_of(
     """Return the pieces of logs, in order.
 
     Raises:
-        InputError: a log is missing or empty, or is none of JSON objects or of Parquet.
+        InputError: a log is missing or empty, or has neither JSON objects nor Parquet rows.
     """
-    found: list[Split] = []
+    splits: list[Split] = []
     for name in names:
         if name == STANDARD_INPUT:
             raise InputError("standard input is read once, by one machine; leave out --on spark")
@@ -93,8 +93,8 @@ def splits_of(
         if not parts:
             raise InputError(f"{name} is empty: there is nothing to judge")
         for part in parts:
-            found += _splits_of(name, part, format, fields, size)
-    return found
+            splits += _splits_of(name, part, format, fields, size)
+    return splits
 
 
 def _splits_of(
@@ -135,19 +135,19 @@ def _row_splits(whole: str, part: str) -> Iterator[Split]:
 
 @define(eq=False)
 class _Slice:
-    """The next so many bytes of a file."""
+    """The next `left` bytes of a file."""
 
     file: BinaryIO
     left: int
 
     def read(self, size: int) -> bytes:
-        found = self.file.read(min(size, self.left))
-        self.left -= len(found)
-        return found
+        content = self.file.read(min(size, self.left))
+        self.left -= len(content)
+        return content
 
 
 def _line_from(file: BinaryIO, at: int) -> int:
-    """Return where the first line begins that begins at a byte or after it."""
+    """Return the start of the first line that begins at byte `at` or later."""
     if at == 0:
         return 0
     file.seek(at - 1)
@@ -157,7 +157,7 @@ def _line_from(file: BinaryIO, at: int) -> int:
 
 @contextlib.contextmanager
 def _opened(split: Split) -> Iterator[Source]:
-    """Open a piece: the lines that begin within a stretch of a file, or rows, or all of a file."""
+    """Open a piece: the lines that begin in a range of bytes, or rows, or a whole file."""
     stream: Any
     if split.groups is not None:
         yield Source(split.path, ParquetLines(split.path, split.groups))  # type: ignore[arg-type]
@@ -177,10 +177,10 @@ def _opened(split: Split) -> Iterator[Source]:
 
 @define(eq=False)
 class _Reading(Compiled):
-    """Reads lines, and judges nothing.
+    """Reads lines without judging them.
 
     Attributes:
-        before: lines before the first one, for errors.
+        before: the number of lines before the piece, for errors.
         batches: events.
         named: the names of messages from lines with several events, by their numbers.
     """
@@ -208,7 +208,7 @@ class _Reading(Compiled):
             self.named |= {self._number(k.message_of, e.message): e.message for e in events}
 
     def piece(self, torn: Sequence[int]) -> Piece:
-        """Return what was read, with the numbers of torn lines in the file."""
+        """Return the content that was read; `torn` are the numbers of torn lines in the file."""
         t = self.tables
         keys = t.message_keys.reshape(-1, 3)
         keys = keys[keys[:, 2] >= 0]
@@ -230,7 +230,7 @@ class _Reading(Compiled):
 
 
 def read(split: Split, fields: Fields) -> Piece:
-    """Return what a piece holds; an error names the line in the file."""
+    """Return the content of a piece; an error names the line in the file."""
     try:
         return _read(split, fields, 0)
     except InputError:
@@ -252,15 +252,15 @@ def _read(split: Split, fields: Fields, before: int) -> Piece:
 
 
 def _lines_before(split: Split) -> int:
-    """Return how many lines of the file stand before a piece."""
+    """Return the number of lines of the file before a piece."""
     if split.groups is not None:
         return sum(row_counts(split.path)[: split.groups[0]])
     with Path(split.path).open("rb") as file:
-        left, count = _line_from(file, split.start), 0
+        bytes_left, count = _line_from(file, split.start), 0
         file.seek(0)
-        while left and (chunk := file.read(min(left, io.DEFAULT_BUFFER_SIZE << 6))):
+        while bytes_left and (chunk := file.read(min(bytes_left, io.DEFAULT_BUFFER_SIZE << 6))):
             count += chunk.count(b"\n")
-            left -= len(chunk)
+            bytes_left -= len(chunk)
     return count
 
 
@@ -269,22 +269,22 @@ def names_at(split: Split, fields: Fields, wanted: dict[int, int]) -> dict[int, 
 
     Args:
         split: a piece.
-        fields: how records are called.
+        fields: the names of the records' fields.
         wanted: line in the piece -> number of the message of its only event.
     """
-    found = {}
+    names = {}
     with _opened(split) as source:
         for line, text in _picked(source, wanted, max(wanted)).items():
             (event,) = line_events(source, line, text, fields)
-            found[wanted[line]] = event.message
-    return found
+            names[wanted[line]] = event.message
+    return names
 
 
 def _picked(source: Source, wanted: dict[int, int], last: int) -> dict[int, str]:
-    found = {}
+    lines = {}
     for number, line in source.lines():
         if number in wanted:
-            found[number] = line
+            lines[number] = line
         if number >= last:
             break
-    return found
+    return lines

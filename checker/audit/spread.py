@@ -1,10 +1,10 @@
-"""The audit of logs in pieces: what is done with each, and how what they say is put together.
+"""The distributed audit: processes logs in pieces, and merges the results.
 
-Reading is what costs most, and pieces are read side by side. Who knew of what when has to be
-followed in the order in which things happened, so that is done in one stretch; but what an actor
-knows of one sender never depends on what it knows of another. So the clocks are divided by
-senders: each group of senders has a pass of its own over all events, which are small by then, keeps
-its share of every clock, and judges the deliveries of its senders' messages.
+Reading is the most expensive part, so pieces are read in parallel. Knowledge must be followed in
+causal order, which is sequential. However, an actor's knowledge of one sender never depends on its
+knowledge of another sender. So the clocks are divided by senders. Each group of senders has its own
+pass over all events, which are small by then. The pass keeps its share of every clock, and judges
+the deliveries of its senders' messages.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from antecede.checker.audit.splits import Piece, Split
 from antecede.checker.errors import InputError
 
 SENDERS = 256
-"""Of a group: fewer are not worth a pass of their own."""
+"""The least number of senders in a group; a pass for fewer senders is not worth its cost."""
 
 TOKEN = re.compile("\0([0-9]+)\0")
-"""Stands for the name of a message, by its number, until names are known."""
+"""Replaces the name of a message by its number until names are known."""
 
 
 @frozen(eq=False)
 class Info:
-    """What is said of a piece before names are put together.
+    """Summary of a piece before names are merged.
 
     Attributes:
         lines, events, sends: counts.
         actors: names.
-        first: int64 per actor; the line of its first event, -1 where it has none.
+        first: int64 per actor; the line of its first event, or -1 if it has none.
         torn: torn lines of the piece.
-        error: why it cannot be read.
+        error: the reason why it cannot be read, or None.
     """
 
     lines: int
@@ -55,7 +55,7 @@ class Info:
 
 
 def info_of(piece: Piece) -> Info:
-    """Return what is said of a piece."""
+    """Return the summary of a piece."""
     first = np.full(len(piece.actors), -1, np.int64)
     rows = piece.events[::-1]
     first[rows[:, 1]] = rows[:, 4]
@@ -65,14 +65,14 @@ def info_of(piece: Piece) -> Info:
 
 @frozen(eq=False)
 class Whole:
-    """What is known of all pieces together.
+    """Summary of all pieces together.
 
     Attributes:
         splits: the pieces.
-        starts: how many lines of its file stand before each.
-        actors: their names, by number.
-        numbers: the other way round.
-        groups: chunks of senders, from the first up to the last; see `arrays.fresh`.
+        starts: per piece, the number of lines before it in its file.
+        actors: names, by number.
+        numbers: name -> number.
+        groups: ranges of chunks of senders; see `arrays.fresh`.
         torn: files and torn lines.
     """
 
@@ -85,7 +85,7 @@ class Whole:
 
 
 def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole:
-    """Put together what is said of the pieces; at most so many groups.
+    """Merge the summaries of the pieces, and divide senders into at most `most` groups.
 
     Raises:
         InputError: a piece cannot be read, or an actor has events in two logs.
@@ -94,11 +94,11 @@ def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole
     numbers: dict[str, int] = {}
     starts: list[int] = []
     torn: list[tuple[str, int]] = []
-    for at, (split, info) in enumerate(zip(splits, infos, strict=True)):
+    for index, (split, info) in enumerate(zip(splits, infos, strict=True)):
         if info.error is not None:
             raise InputError(info.error)
-        same = at and splits[at - 1].path == split.path
-        starts.append(starts[-1] + infos[at - 1].lines if same else 0)
+        same = index and splits[index - 1].path == split.path
+        starts.append(starts[-1] + infos[index - 1].lines if same else 0)
         torn += [(split.path, starts[-1] + line) for line in info.torn]
         for number in np.argsort(info.first, kind="stable"):
             name = info.actors[number]
@@ -128,7 +128,7 @@ def buckets(at: int, piece: Piece, count: int) -> Iterable[tuple[int, tuple[int,
 def ranked(
     bucket: int, count: int, parts: Iterable[tuple[int, Array, Array]]
 ) -> Iterable[tuple[int, tuple[Array, Array]]]:
-    """Yield (piece, (its own numbers, those in the whole)) for the names of a bucket."""
+    """Yield (piece, (its own numbers, the global numbers)) for the names of a bucket."""
     taken = list(parts)
     if not taken:
         return
@@ -147,7 +147,7 @@ def ranked(
 
 @frozen(eq=False)
 class Block:
-    """The events of a piece, in numbers of the whole but for the sets.
+    """The events of a piece, with global numbers; only destination sets have the piece's numbers.
 
     Attributes:
         kinds: uint8; k.SEND or k.DELIVER.
@@ -155,7 +155,7 @@ class Block:
         messages: int64.
         lines: int32.
         members: the sets.
-        named: names of messages from lines with several events. A line cannot tell these apart.
+        named: names of messages from lines with several events, where a line is ambiguous.
     """
 
     kinds: Array
@@ -168,7 +168,7 @@ class Block:
 
 
 def block_of(piece: Piece, numbers: Iterable[tuple[Array, Array]], whole: Whole) -> Block:
-    """Return the events of a piece with the numbers that its messages have in the whole."""
+    """Return the events of a piece with the global numbers of its messages."""
     messages = np.zeros(len(piece.hashes), np.int64)
     for own, there in numbers:
         messages[own] = there
@@ -193,11 +193,11 @@ class Pass(Compiled):
     """Judges the messages of a group of senders.
 
     Attributes:
-        whole: what is known of all pieces.
-        most: the greatest number of a message, and one.
+        whole: the summary of all pieces.
+        most: the greatest number of a message, plus one.
         sets: the numbers of destination sets.
         named: names of messages that came with the pieces.
-        asked: other messages in findings. Their names are still needed.
+        asked: other messages in findings, whose names must be looked up later.
     """
 
     whole: Whole = field(kw_only=True)
@@ -213,7 +213,7 @@ class Pass(Compiled):
 
     @property
     def messages(self) -> int:
-        """How many numbers of messages there are."""
+        """The number of messages, as an upper bound of their numbers."""
         return self.most
 
     def take(self, at: int, block: Block) -> None:
@@ -258,41 +258,44 @@ class Pass(Compiled):
         return self.whole.actors[number]
 
     def message(self, number: int) -> str:
-        """Return a message's name, or what stands for it."""
+        """Return a message's name, or a token with its number."""
         if number in self.named:
             return self.named[number]
         self.asked.add(number)
         return f"\0{number}\0"
 
     def place(self, where: int) -> tuple[str, int]:
-        """Return a file and a line."""
-        at, line = int(where >> LOG_SHIFT), int(where & ((1 << LOG_SHIFT) - 1))
-        return self.logs[at], self.whole.starts[at] + line
+        """Return the file and the line of a place."""
+        piece, line = int(where >> LOG_SHIFT), int(where & ((1 << LOG_SHIFT) - 1))
+        return self.logs[piece], self.whole.starts[piece] + line
 
     def places(self) -> dict[int, tuple[int, int]]:
-        """Return for each message whose name is asked for a piece, and a line in it, about it."""
+        """Return a piece and a line in it about each message in `asked`, by message number."""
         t = self.tables
         rows = t.found[: 6 * t.counter[k.FOUND]].reshape(-1, 6)
-        found = dict(zip(rows[:, 2].tolist(), rows[:, 3].tolist(), strict=True))
-        left = np.array(sorted(self.asked - found.keys()), np.int64)
+        place_of = dict(zip(rows[:, 2].tolist(), rows[:, 3].tolist(), strict=True))
+        remaining = np.array(sorted(self.asked - place_of.keys()), np.int64)
         for _, record in self._rows():
-            if not left.size:
+            if not remaining.size:
                 break
             events = record.reshape(-1, 4)
-            events = events[np.isin(events[:, 2], left)]
+            events = events[np.isin(events[:, 2], remaining)]
             there, first = np.unique(events[:, 2], return_index=True)
-            found |= zip(there.tolist(), (events[first, 0] >> 2).tolist(), strict=True)
-            left = np.setdiff1d(left, there)
+            place_of |= zip(there.tolist(), (events[first, 0] >> 2).tolist(), strict=True)
+            remaining = np.setdiff1d(remaining, there)
         line = (1 << LOG_SHIFT) - 1
-        return {number: (found[number] >> LOG_SHIFT, found[number] & line) for number in self.asked}
+        return {
+            number: (place_of[number] >> LOG_SHIFT, place_of[number] & line)
+            for number in self.asked
+        }
 
 
 @frozen(eq=False)
 class Found:
-    """What a pass found.
+    """The result of a pass.
 
     Attributes:
-        audit: names of messages in it are tokens.
+        audit: the audit, with tokens in place of messages' names.
         places: number of a message -> a piece, and a line in it.
     """
 
@@ -306,8 +309,8 @@ def judged(
     """Judge all events, in order, for a group of senders."""
     judge = Pass(group=whole.groups[group], whole=whole)
     try:
-        for at, block in blocks:
-            judge.take(at, block)
+        for piece, block in blocks:
+            judge.take(piece, block)
         audit = judge.result(unfinished=unfinished or group > 0)
         return Found(audit, judge.places())
     finally:
@@ -315,17 +318,17 @@ def judged(
 
 
 def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Audit:
-    """Return the audit that the passes make together, with the names of messages."""
-    order = {path: at for at, path in enumerate(dict.fromkeys(s.path for s in whole.splits))}
+    """Return the merged audit of all passes, with the names of messages."""
+    order = {path: index for index, path in enumerate(dict.fromkeys(s.path for s in whole.splits))}
     first = found[0].audit
     findings = [f for f in first.findings if f.kind != "causal-delivery"]
     findings += [f for one in found for f in one.audit.findings if f.kind == "causal-delivery"]
     findings.sort(key=lambda finding: (finding.actor, order[finding.log], finding.line))
     chains = 0
-    for at, finding in enumerate(findings):
+    for index, finding in enumerate(findings):
         if finding.chain and (chains := chains + 1) > MOST_CHAINS:
             finding = evolve(finding, chain=(), events=())
-        findings[at] = _named(finding, names)
+        findings[index] = _named(finding, names)
     return evolve(
         first,
         logs=tuple(order),
@@ -336,7 +339,7 @@ def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Au
 
 
 def _named(finding: Finding, names: Mapping[int, str]) -> Finding:
-    """Return a finding with the names of messages in place of their numbers."""
+    """Return a finding with the names of messages in place of their tokens."""
 
     def one_name(found: re.Match[str]) -> str:
         return names.get(int(found[1]), found[0])

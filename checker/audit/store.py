@@ -1,4 +1,4 @@
-"""Numbers in a temporary file, for what is too much for the memory."""
+"""Numbers in a temporary file, because they might not fit the memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 @define(eq=False)
 class Store:
-    """Numbers on disk, written at the end and read anywhere."""
+    """An array of numbers on disk: appended at its end, and read anywhere."""
 
     kind: Any
     file: IO[bytes] = field(factory=tempfile.TemporaryFile)
@@ -35,18 +35,18 @@ class Store:
         self.count += len(values)
 
     def get(self, start: int, count: int) -> Array:
-        """Return numbers from a place on."""
+        """Return up to `count` numbers, beginning at index `start`."""
         size = np.dtype(self.kind).itemsize
         try:
             self.file.flush()
         except OSError as error:
             raise full_disk(error) from None
         self.file.seek(start * size)
-        found = np.frombuffer(self.file.read(count * size), self.kind)
+        numbers = np.frombuffer(self.file.read(count * size), self.kind)
         self.file.seek(0, 2)
-        return found
+        return numbers
 
     def close(self) -> None:
-        """Give the numbers up, also those for which the disk has no room."""
+        """Delete the numbers, including those that did not fit the disk."""
         with contextlib.suppress(OSError):
             self.file.close()

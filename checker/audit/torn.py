@@ -1,7 +1,7 @@
-"""Lines that a crash or a full disk has torn, and the records that were glued behind them.
+"""Torn lines: lines cut off by a crash or a full disk, and the records glued behind them.
 
 A process that is killed while it writes, or whose disk is full, leaves the start of a JSON object.
-The next process appends its own record to the same line.
+The next process appends its own record to this line.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 MOST_STARTS = 1_000
-"""The most places of a line that are tried as the start of a record."""
+"""The most positions in a line that are tried as the start of a record."""
 
 MOST_LOST = 16
-"""The most torn records that may stand behind each other before a whole one."""
+"""The most torn records in a row before a complete one."""
 
 _DECODER = json.JSONDecoder()
 _START = re.compile(r"\{\s*\"")
@@ -23,7 +23,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]')
 _HALF_ESCAPE = re.compile(r"((?<!\\)(?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$")
 _WORDS = ("e", "ue", "rue", "se", "lse", "alse", "l", "ll", "ull")
 _ENDS = ("", '"', "0", ':""', '":""', '"":""', *_WORDS)
-"""Possible ends of a value or a field that is cut off."""
+"""Possible ends of a value or a field that was cut off."""
 
 
 def records(
@@ -33,28 +33,28 @@ def records(
 
     Args:
         text: the line.
-        is_record: whether an object behind a torn one is a record, and not a part of the torn one.
+        is_record: tells a record behind a torn object from a part of the torn object.
 
     Returns:
         None if the line is neither torn nor several objects.
     """
-    found, torn, at = [], False, 0
+    objects, torn, position = [], False, 0
     text = text.strip()
-    while at < len(text):
-        value, end = _object_at(text, at)
+    while position < len(text):
+        value, end = _object_at(text, position)
         if value is None:
             torn = True
-            value, end = _record_behind(text, at, is_record)
-            if value is None and not _is_lost(text[at:]):
+            value, end = _record_behind(text, position, is_record)
+            if value is None and not _is_lost(text[position:]):
                 return None
         if value is not None:
-            found.append(value)
-        at = end + len(text[end:]) - len(text[end:].lstrip())
-    return found, torn
+            objects.append(value)
+        position = end + len(text[end:]) - len(text[end:].lstrip())
+    return objects, torn
 
 
 def _object_at(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
-    """Return the object that begins at a place, and where it ends."""
+    """Return the object that begins at `at`, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -65,7 +65,7 @@ def _object_at(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
 def _record_behind(
     text: str, at: int, is_record: Callable[[dict[str, Any]], bool]
 ) -> tuple[dict[str, Any] | None, int]:
-    """Return the first record behind a part that is lost, and where it ends."""
+    """Return the first record behind a lost part, and its end."""
     for begin in _starts(text, at + 1):
         value, end = _object_at(text, begin)
         if value is not None and is_record(value) and _is_lost(text[at:begin]):
@@ -83,7 +83,7 @@ def _starts(text: str, at: int) -> Iterator[int]:
 
 
 def _is_lost(text: str) -> bool:
-    """Return whether a text is the start of an object, or several starts behind each other."""
+    """Return whether a text is the start of an object, or several such starts in a row."""
     if _is_cut(text):
         return True
     begins = [at for at, character in enumerate(text) if character == "{"]
@@ -97,7 +97,7 @@ def _is_lost(text: str) -> bool:
 
 
 def _is_cut(text: str) -> bool:
-    """Return whether a text is the start of a JSON object that lacks its end."""
+    """Return whether a text is a JSON object that lacks its end."""
     open_ones = []
     for token in _TOKEN.findall(text):
         if token in ("{", "["):

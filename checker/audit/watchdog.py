@@ -1,4 +1,4 @@
-"""Ends searches for an expression that take too long: a log may bring an expression of its own."""
+"""Ends slow searches for a regular expression, because a log may contain its own expression."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SECONDS = 2.0
 
 @define
 class Watchdog:
-    """A timer that ends a search at one place; `at` is the place, "" between searches.
+    """A timer that ends a search that stays at one place; `at` is the place, "" between searches.
 
-    Python's expressions look for signals while they search, so a timer can end them. Outside the
-    main thread, where there are no signals, nothing is watched.
+    Python's regular expressions check for signals while they search, so a timer can end them.
+    Signals reach only the main thread; in other threads nothing is watched.
     """
 
     at: str = ""
@@ -35,7 +35,7 @@ class Watchdog:
     def __exit__(
         self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
     ) -> None:
-        """Stop it, and give back whatever timer there was."""
+        """Stop the timer, and restore the previous one."""
         if self._before is not None:
             handler, timer = self._before
             signal.setitimer(signal.ITIMER_REAL, *timer)

@@ -1,7 +1,7 @@
 """Compiled kernels of the audit: logs of JSON objects become numbers, and the oracle judges them.
 
-The rule, and the order in which events are taken, are those of `checker.audit.oracle`, the plain
-version, which is the judge of this one. Read `arrays` first: it says what is where.
+The rule and the order of events are those in `checker.audit.oracle`, the plain version, which is
+the reference. Read `arrays` first, because it describes the layout of all arrays.
 """
 
 from antecede.checker.audit.kernels.arrays import *

@@ -1,4 +1,4 @@
-"""The arrays that the kernels work on, and what the numbers in them mean."""
+"""The arrays of the audit's kernels, and the meaning of their numbers."""
 
 from __future__ import annotations
 
@@ -22,80 +22,83 @@ ACTORS, MESSAGES, SETS, MEMBERS, ARENA, NAMES, SLOTS, CHUNKS, NODES, PAIRS = ran
 OUT, FOUND, READY, READY_END, SENDS, DELIVERIES, UNADDRESSED, LINES, RAISED = range(10, 19)
 COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS = range(19, 27)
 COUNTERS = 32
-"""CHUNKS, SLOTS and NODES count free places; READY to READY_END are actors that can go on. Clocks
-have HEIGHT levels and room for COLUMNS chunks of senders, beginning with chunk FIRST. FIXED says
-that clocks keep only these senders: then only their messages are judged. WORK counts visited
-chunks. WANTED is the length of a name that did not fit. LISTED is the number of members of a list
-that did not fit. LISTS numbers lists."""
+"""The length of `counter`.
+
+CHUNKS, SLOTS and NODES count free places. READY to READY_END is the range of actors that can
+continue. Clocks have HEIGHT levels and room for COLUMNS chunks of senders, beginning with chunk
+FIRST. FIXED: clocks keep only these senders, and only their messages are judged. WORK counts
+visited chunks. WANTED is the length of a name that did not fit. LISTED is the number of members of
+a list that did not fit. LISTS numbers lists."""
 
 MOST_WORK = 1 << 24
-"""A kernel returns after it visited this number of chunks, and Python can react to signals."""
+"""The most chunks that a kernel visits before it returns, so that Python can react to signals."""
 
-# States of a message: a tag in the lowest two bits, a value above. The value is the slot of a
-# message in transit, the sender and the destination set of a message that is done, and the first
-# actor that waits for a message.
+# States of a message: a tag in the lowest two bits, a value above. For a message in transit, the
+# value is its slot. For a message that is done, it is the sender and the destination set. For an
+# awaited message, it is the first actor that waits for it.
 UNSENT, TRANSIT, DONE, AWAITED = range(4)
 
 AMBIGUOUS = -4 | DONE
 """The state of a name that several actors causal-send; its value is -1."""
 
 SET_BITS = 31
-"""Bits of the destination set of a message that is done; its sender is above them."""
+"""Bits for the destination set of a message that is done; its sender is above them."""
 
 CAUSAL, AGAIN, STRAY, TWICE, SHARED, NEVER = range(6)
 """Kinds of findings."""
 
-# Where `stack` holds the current chunks of an actor and of a message; see `clocks.merge`.
+# Offsets in `stack` of an actor's and a message's current chunks; see `clocks.merge`.
 MINE, THEIRS, INDEX, OWNED, SPARE = 0, 8, 16, 24, 40
 STACK = SPARE + 8 * WIDTH
 
 FOREVER = 1 << 30
-"""The users of chunk 0, which is never free."""
+"""The number of users of chunk 0, which is never free."""
 
 LENGTH, KEPT, ACTOR = range(3)
-"""Places of `walk`; see `judging.finish`."""
+"""Indices of `walk`; see `judging.finish`."""
 
 FINISHED, ASK, GROW = range(3)
-"""Why a kernel returns: nothing is left; a line is for Python to read; arrays are too short."""
+"""Reasons of a kernel's return: all is done; Python must read a line; arrays are too short."""
 
 kernel = partial(jit.kernel, _nrt=False)
-"""Kernels allocate nothing, and count no references to the many arrays that they hand on."""
+"""Kernels allocate nothing, and do not count references to the many arrays that they pass on."""
 
 
 class Tables(NamedTuple):
     """All arrays; sizes are in elements.
 
     Attributes:
-        counter: int64, COUNTERS of them.
-        actor_keys, message_keys, set_keys: int64; open addressing, slot s holds two hashes at 3s
+        counter: int64, COUNTERS elements.
+        actor_keys, message_keys, set_keys: int64; open addressing, slot s has two hashes at 3s
             and a number at 3s + 2 (-1: empty); the length is 3 times a power of two.
-        arena, starts: uint8 and int64; the names of actors, that of actor a from starts[a].
-        names, name_ends: uint8 and int64; the names of messages met since they were last taken.
+        arena, starts: uint8 and int64; the names of actors; actor a's name begins at starts[a].
+        names, name_ends: uint8 and int64; the names of messages that are not yet on disk.
         members, set_starts: int32 and int64; the actors of destination sets.
         state: int64 per message, see above.
         sender, number, past, missing, to, sent_at: per message in transit; `past` is the root of
-            what its sender knew.
+            its sender's clock.
         free_slots, free_chunks, free_nodes: int32; stacks.
-        chunks, chunk_users: int32; WIDTH numbers of each chunk; chunk 0 is all zero.
-        known: int32 per actor; the root of what it knows by its deliveries.
-        own: int32 per actor; how many messages it has causal-sent.
+        chunks, chunk_users: int32; WIDTH numbers per chunk; chunk 0 is all zero.
+        known: int32 per actor; the root of the clock of its deliveries.
+        own: int32 per actor; the number of messages that it has causal-sent.
         waits_for: int64 per actor; the message, or -1.
         next_waiter, before_waiter: int32 per actor; its neighbours in the list of actors that wait
-            for the same message.
+            for one message.
         marks: int64 per actor; the last list (see LISTS) that named it.
         first_node, last_node: int32 per actor; its events that wait, or -1.
         nodes: int64; per waiting event kind, message, set, place, and the next node.
         pairs: int64; a set of message << 32 | actor (-1: empty): delivered there, not everywhere.
         ready: int32; a ring of actors.
         out: int64; events in causal order: place << 2 | WRONG or 0 | kind, actor, message, set.
-        found: int64; kind, actor, message, place, and of CAUSAL the message's sender and number.
-        watched, watch_starts: int32 and int64; per actor the senders whose messages it got too
+        found: int64; kind, actor, message, place; for CAUSAL also the message's sender and number.
+        watched, watch_starts: int32 and int64; per actor, the senders whose messages it got too
             late; empty in the first pass.
-        scratch: int64; for a moment.
-        stack: int64, STACK of them; the place of a walk through two trees. Per level it has the
-            actor's chunk, the message's chunk, the index of a part, and whether the actor's chunk
-            has no other user. Chunks to be freed begin at SPARE.
-        raised: int64; of those: actor << 32 | sender, how many messages are known, by which one.
+        scratch: int64; temporary values.
+        stack: int64, STACK elements; the position of a walk through two trees. Per level it has
+            the actor's chunk, the message's chunk, the index of a part, and whether the actor's
+            chunk has no other user. Chunks to be freed begin at SPARE.
+        raised: int64; per delivery that raised a watched counter: actor << 32 | sender, the new
+            counter, the delivered message.
     """
 
     counter: Array

@@ -1,10 +1,10 @@
-"""What actors know, as vector clocks that share their parts.
+"""Vector clocks that share their parts.
 
 A clock is a tree. Its leaves are chunks of WIDTH counters, one per sender, and every chunk above
-them holds the numbers of WIDTH chunks below. Chunk 0 stands for any tree of zeros. All trees have
-HEIGHT levels. Chunks are shared and counted by their users: a causal-send refers to its sender's
-tree, and a delivery copies a shared chunk only if its actor learns something there. So memory
-depends on how much the clocks differ, and not on the number of actors for each of them.
+them has the numbers of WIDTH chunks below. Chunk 0 represents any tree of zeros. All trees have
+HEIGHT levels. Chunks are shared, with a count of their users. A causal-send refers to its sender's
+tree, and a delivery copies a shared chunk only if its actor learns something there. So the memory
+depends on the differences between clocks, not on the number of actors times their number.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from antecede.checker.audit.kernels.arrays import (
 
 @kernel
 def column_of(t, sender):
-    """Return which counter of a clock is a sender's, or -1 if these clocks leave it out."""
+    """Return the index of a sender's counter in a clock, or -1 if these clocks omit it."""
     at = sender - t.counter[FIRST] * WIDTH
     return at if 0 <= at < t.counter[COLUMNS] * WIDTH else -1
 
 
 @kernel
 def knows(t, actor, sender):
-    """Return how many messages of a sender an actor knows of by its deliveries; -1: not kept."""
+    """Return the number of a sender's messages that an actor knows by deliveries; -1: not kept."""
     at = column_of(t, sender)
     if at < 0:
         return -1
@@ -49,7 +49,7 @@ def knows(t, actor, sender):
 
 @kernel
 def drop(t, chunk, level):
-    """Use a chunk once less; a chunk without users is free, and uses those below it once less."""
+    """Remove one use of a chunk; a chunk without users is freed, and drops the chunks below it."""
     if chunk == 0:
         return
     t.chunk_users[chunk] -= 1
@@ -76,7 +76,7 @@ def drop(t, chunk, level):
 
 @kernel
 def point(t, actor, level, chunk):
-    """Let what refers to the current chunk of a level refer to another one."""
+    """Replace the reference to the current chunk of a level by another chunk."""
     t.stack[MINE + level] = chunk
     if level == t.counter[HEIGHT] - 1:
         t.known[actor] = chunk
@@ -87,7 +87,7 @@ def point(t, actor, level, chunk):
 
 @kernel
 def copy(t, chunk, level):
-    """Return a copy of a chunk for one user, which does not use the chunk any more."""
+    """Return a copy of a chunk for one user, who gives up the chunk itself."""
     t.counter[CHUNKS] -= 1
     new = t.free_chunks[t.counter[CHUNKS]]
     for k in range(WIDTH):
@@ -104,7 +104,7 @@ def copy(t, chunk, level):
 
 @kernel
 def own(t, actor, level):
-    """Make the current chunks from the root down to a level the actor's alone, by copies."""
+    """Copy shared chunks from the root down to a level, so that only this actor uses them."""
     for at in range(t.counter[HEIGHT] - 1, level - 1, -1):
         if t.stack[OWNED + at]:
             continue
@@ -117,7 +117,7 @@ def own(t, actor, level):
 
 @kernel
 def share(t, actor, level, other):
-    """Replace the current chunk of a level by another one, which is shared."""
+    """Replace the current chunk of a level by another chunk, which becomes shared."""
     if level + 1 < t.counter[HEIGHT]:
         own(t, actor, level + 1)
     before = t.stack[MINE + level]
@@ -128,7 +128,7 @@ def share(t, actor, level, other):
 
 @kernel
 def compared(t, mine, other):
-    """Return whether some counter of a chunk is less than another's, and whether one is more."""
+    """Return whether some counter of a chunk is less than another's, and whether one is greater."""
     less, more = False, False
     for k in range(WIDTH):
         a, b = t.chunks[mine * WIDTH + k], t.chunks[other * WIDTH + k]
@@ -139,7 +139,7 @@ def compared(t, mine, other):
 
 @kernel
 def raise_counters(t, mine, other):
-    """Let a chunk of counters, which has one user, know what another one does."""
+    """Raise the counters of a chunk, which has one user, to those in another chunk."""
     for k in range(WIDTH):
         at = mine * WIDTH + k
         t.chunks[at] = max(t.chunks[at], t.chunks[other * WIDTH + k])
@@ -147,7 +147,7 @@ def raise_counters(t, mine, other):
 
 @kernel
 def merge_root(t, actor, other):
-    """Let an actor know what a chunk of counters does, where clocks have one level."""
+    """Merge a chunk of counters into an actor's clock, if clocks have one level."""
     enter(t, 0, t.known[actor], other)
     less, more = compared(t, t.known[actor], other)
     if less and more:
@@ -159,10 +159,10 @@ def merge_root(t, actor, other):
 
 @kernel
 def merge_counters(t, actor, other, end):
-    """Let the current chunk of level 1 know what another one does.
+    """Merge another chunk of level 1 into the current one.
 
     Returns:
-        Whether both have the same chunks below now, and the current chunk is the actor's alone.
+        Whether both now have equal chunks below, and only this actor uses the current chunk.
     """
     same, mine = True, t.stack[MINE + 1]
     for k in range(end):
@@ -193,7 +193,7 @@ def merge_counters(t, actor, other, end):
 
 @kernel
 def same_chunk(t, one, other):
-    """Return whether two chunks hold the same numbers."""
+    """Return whether two chunks have equal numbers."""
     for k in range(WIDTH):  # noqa: SIM110 compiled
         if t.chunks[one * WIDTH + k] != t.chunks[other * WIDTH + k]:
             return False
@@ -202,7 +202,7 @@ def same_chunk(t, one, other):
 
 @kernel
 def merge(t, actor, root):
-    """Let an actor know all that a tree does; see the attribute `stack` of Tables."""
+    """Merge a tree into an actor's clock; see the attribute `stack` of `Tables`."""
     top = t.counter[HEIGHT] - 1
     if root == 0 or root == t.known[actor]:
         return
@@ -213,7 +213,7 @@ def merge(t, actor, root):
     if top == 0:
         merge_root(t, actor, root)
         return
-    # Senders beyond the last actor have no chunks.
+    # Senders after the last actor have no chunks.
     last = min(t.counter[ACTORS] - t.counter[FIRST] * WIDTH, t.counter[COLUMNS] * WIDTH) - 1
     end = (last >> (BITS * top)) + 1
     level = top
@@ -244,7 +244,7 @@ def merge(t, actor, root):
 
 @kernel
 def next_difference(t, mine, other, k):
-    """Return which chunk below another one may hold something new, from `k` on; WIDTH if none."""
+    """Return the index, `k` or greater, of a lower chunk that may have news; WIDTH if none."""
     while k < WIDTH:
         below = t.chunks[other * WIDTH + k]
         if below and below != t.chunks[mine * WIDTH + k]:
@@ -255,14 +255,14 @@ def next_difference(t, mine, other, k):
 
 @kernel
 def enter(t, level, mine, other):
-    """Begin with two chunks of a level."""
+    """Start the merge of two chunks of a level."""
     t.stack[MINE + level], t.stack[THEIRS + level] = mine, other
     t.stack[INDEX + level] = t.stack[OWNED + level] = 0
 
 
 @kernel
 def learn(t, actor, slot):
-    """Let an actor know what was known at the causal-send of a message, and of the message."""
+    """Merge the clock of a message's causal-send into an actor's clock, and count the message."""
     merge(t, actor, t.past[slot])
     sender, number = t.sender[slot], t.number[slot]
     at = column_of(t, sender)

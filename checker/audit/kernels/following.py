@@ -1,4 +1,4 @@
-"""Who knew of a message, and how, by the events in causal order."""
+"""Follows the knowledge of one message through the events in causal order."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from antecede.checker.audit.kernels.arrays import DELIVER, WRONG, kernel
 
 @kernel
 def follow(events, base, first, second, via, how, sent_at):
-    """Follow who knew of a message; see `checker.audit.chains`.
+    """Find the actors that know of a message, and the event that told each of them.
+
+    See `checker.audit.chains` for the plain version.
 
     Args:
         events: int64; in causal order, as in `out`.
-        base: the number of the first of them.
+        base: the number of the first event.
         first: the message that was overtaken.
-        second: the one that overtook it.
-        via: int64 per actor; the number of the event by which it first knew of `first`, or -1.
-        how: int64 per message; by which event its sender knew when it causal-sent it, or -1.
-        sent_at: int64 per message; its causal-send, or -1 where its sender did not know.
+        second: the message that overtook it.
+        via: int64 per actor; the number of the event that first told it of `first`, or -1.
+        how: int64 per message; the event that told its sender of `first` before sending, or -1.
+        sent_at: int64 per message; its causal-send, or -1 if its sender did not know of `first`.
 
     Returns:
         Whether `second` was causal-sent.

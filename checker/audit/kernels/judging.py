@@ -1,4 +1,4 @@
-"""The oracle: events are taken in causal order, and each delivery is judged."""
+"""The oracle: processes events in causal order, and judges each delivery."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from antecede.checker.audit.kernels.names import is_member
 
 @kernel
 def pair_place(pairs, key):
-    """Return the slot of a pair, or the empty one where it belongs."""
+    """Return the slot of a pair, or the empty slot where it belongs."""
     mask = len(pairs) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     at = np.int64(mixed >> np.uint64(20)) & mask
@@ -57,7 +57,7 @@ def pair_place(pairs, key):
 
 @kernel
 def forget_pair(pairs, key):
-    """Take a pair out, and move back those that had to go further because of it; 1 if it was in."""
+    """Remove a pair, and move back pairs that probed past it; return 1 if it was there, else 0."""
     mask = len(pairs) - 1
     hole = pair_place(pairs, key)
     if pairs[hole] < 0:
@@ -74,7 +74,7 @@ def forget_pair(pairs, key):
 
 @kernel
 def repair_pairs(old, new, begin, end):
-    """Move the pairs in some slots to a larger table."""
+    """Move the pairs in a range of slots to a larger table."""
     for at in range(begin, end):
         if old[at] >= 0:
             new[pair_place(new, old[at])] = old[at]
@@ -82,7 +82,7 @@ def repair_pairs(old, new, begin, end):
 
 @kernel
 def find(t, kind, actor, message, where, sender, number):
-    """Note a finding."""
+    """Add a finding."""
     at = 6 * t.counter[FOUND]
     t.found[at], t.found[at + 1], t.found[at + 2], t.found[at + 3] = kind, actor, message, where
     t.found[at + 4], t.found[at + 5] = sender, number
@@ -91,7 +91,7 @@ def find(t, kind, actor, message, where, sender, number):
 
 @kernel
 def room(t):
-    """Return whether there is room for any next event, and Python need not look at signals yet."""
+    """Return whether every array has room for any next event, and no signal check is due."""
     return (
         t.counter[WORK] < MOST_WORK
         and t.counter[CHUNKS] > least_chunks(t.counter[ACTORS])
@@ -112,9 +112,9 @@ def least_chunks(actors):
 
 @kernel
 def send(t, actor, message, to, where):
-    """Put a message in transit, and let those go on that wait for it.
+    """Put a message in transit, and wake the actors that wait for it.
 
-    Returns False if the name was causal-sent before: this causal-send does not count.
+    Returns False if the name was causal-sent before; then this causal-send does not count.
     """
     t.counter[SENDS] += 1
     t.counter[UNADDRESSED] += to < 0
@@ -142,7 +142,7 @@ def send(t, actor, message, to, where):
 
 @kernel
 def wake(t, actor):
-    """Let an actor go on."""
+    """Mark an actor as ready to continue."""
     t.waits_for[actor] = -1
     t.ready[t.counter[READY_END] % len(t.ready)] = actor
     t.counter[READY_END] += 1
@@ -150,7 +150,7 @@ def wake(t, actor):
 
 @kernel
 def forget(t, message, slot):
-    """Keep no more than the destinations of a message that was delivered everywhere."""
+    """Keep only the destinations of a message that was delivered everywhere."""
     to = t.to[slot]
     if t.set_starts[to + 1] - t.set_starts[to] > 1:
         for at in range(t.set_starts[to], t.set_starts[to + 1]):
@@ -164,7 +164,7 @@ def forget(t, message, slot):
 
 @kernel
 def deliver(t, actor, message, where):
-    """Judge a delivery, and return whether it counts. If not, its actor learns nothing."""
+    """Judge a delivery; return whether it counts. If it does not, its actor learns nothing."""
     t.counter[DELIVERIES] += 1
     transit, value = t.state[message] & 3 == TRANSIT, t.state[message] >> 2
     if value < 0:  # several actors causal-send it
@@ -197,7 +197,7 @@ def deliver(t, actor, message, where):
 
 @kernel
 def watch(t, actor, message, slot):
-    """Learn, and note what it tells of those senders whose messages came too late here."""
+    """Update an actor's clock by a delivery, and record increases for watched senders."""
     begin, end = t.watch_starts[actor], t.watch_starts[actor + 1]
     before = t.scratch
     for k in range(begin, end):
@@ -214,7 +214,7 @@ def watch(t, actor, message, slot):
 
 @kernel
 def put_out(t, kind, actor, message, to, where):
-    """Write an event that happens to `out`; return its place there."""
+    """Append an event to `out`; return its place there."""
     at = 4 * t.counter[OUT]
     t.out[at] = (where << 2) | kind
     t.out[at + 1], t.out[at + 2], t.out[at + 3] = actor, message, to
@@ -224,7 +224,7 @@ def put_out(t, kind, actor, message, to, where):
 
 @kernel
 def act(t, kind, actor, message, to, where):
-    """Let an event happen that has nothing to wait for."""
+    """Process an event that does not have to wait."""
     at = put_out(t, kind, actor, message, to, where)
     if kind == SEND:
         counts = send(t, actor, message, to, where)
@@ -236,14 +236,14 @@ def act(t, kind, actor, message, to, where):
 
 @kernel
 def unsent(t, kind, message):
-    """Return whether an event is a delivery of what was not causal-sent yet."""
+    """Return whether an event is a delivery of a message that was not causal-sent yet."""
     tag = t.state[message] & 3
     return kind == DELIVER and tag in (UNSENT, AWAITED)
 
 
 @kernel
 def block(t, actor, message):
-    """Let an actor wait for a message."""
+    """Make an actor wait for a message."""
     first = t.state[message] >> 2 if t.state[message] & 3 == AWAITED else -1
     t.waits_for[actor] = message
     t.next_waiter[actor], t.before_waiter[actor] = first, -1
@@ -254,7 +254,7 @@ def block(t, actor, message):
 
 @kernel
 def queue(t, actor, kind, message, to, where):
-    """Put an event behind those of its actor that wait."""
+    """Append an event to its actor's waiting events."""
     t.counter[NODES] -= 1
     node = t.free_nodes[t.counter[NODES]]
     at = 5 * node
@@ -269,7 +269,7 @@ def queue(t, actor, kind, message, to, where):
 
 @kernel
 def pop(t, actor):
-    """Take the first waiting event of an actor off its queue; its values stay for now."""
+    """Remove the first waiting event of an actor; its values are valid until the next `queue`."""
     node = t.first_node[actor]
     t.first_node[actor] = t.nodes[5 * node + 4]
     t.free_nodes[t.counter[NODES]] = node
@@ -278,7 +278,7 @@ def pop(t, actor):
 
 @kernel
 def drain(t):
-    """Let the actors that are ready go on until each waits or has no events; False: no room."""
+    """Process the events of ready actors until each waits or has none; False if arrays are full."""
     while t.counter[READY] < t.counter[READY_END]:
         actor = t.ready[t.counter[READY] % len(t.ready)]
         while t.first_node[actor] >= 0:
@@ -302,7 +302,7 @@ def drain(t):
 
 @kernel
 def judge(t, batch, begin, end):
-    """Take the events of a batch; return how many, fewer than there are if there is no room."""
+    """Process the events of a batch; return their number, smaller if arrays are full."""
     for k in range(begin, end):
         if not drain(t) or not room(t):
             return k
@@ -322,7 +322,7 @@ def judge(t, batch, begin, end):
 
 @kernel
 def give_up(t, actor):
-    """Report the delivery that an actor waits for as impossible, and let the actor go on."""
+    """Report the delivery that an actor waits for as impossible, and wake the actor."""
     message = t.waits_for[actor]
     before, after = t.before_waiter[actor], t.next_waiter[actor]
     if after >= 0:
@@ -341,13 +341,13 @@ def give_up(t, actor):
 
 @kernel
 def find_senders(t, senders, at):
-    """Note the senders of the causal-sends among the waiting events.
+    """Find the senders of the causal-sends among the waiting events.
 
     Args:
         t: the tables.
-        senders: int32 per message; the actor, or -1.
-        at: int64; the actor and the event to go on with, or -1 for the actor's first event. In the
-            end, the actor is the number of actors.
+        senders: int32 per message; output: the actor, or -1.
+        at: int64; the actor and the event to continue with, or -1 for the actor's first event. At
+            the end, the actor is the number of actors.
     """
     steps = 0
     while at[0] < t.counter[ACTORS]:
@@ -366,21 +366,21 @@ def find_senders(t, senders, at):
 
 @kernel
 def finish(t, senders, path, position, walk):
-    """Give up the deliveries that are impossible, once all events were taken; see `audit.oracle`.
+    """Give up the impossible deliveries after all events were read; see `audit.oracle`.
 
     From an actor that waits, the walk goes to the actor with the causal-send of the message, and
-    on from there. It ends at a message without a causal-send, or it closes a circle.
+    so on. It ends at a message without a causal-send, or it closes a circle.
 
     Args:
         t: the tables.
         senders: int32 per message; the actor with its causal-send among the waiting events, or -1.
         path: int64; the actors of the walk, and the message that each of them waits for.
-        position: int32 per actor; where it is on the path, or -1.
+        position: int32 per actor; its index on the path, or -1.
         walk: int64; the LENGTH of the path, the part that is KEPT (the rest is given up), and the
-            ACTOR at which it begins. In the end, ACTOR is the number of actors.
+            ACTOR at which it begins. At the end, ACTOR is the number of actors.
     """
     while True:
-        # Give up the whole circle before its actors go on: they may send each other's messages.
+        # Give up the whole circle before its actors continue: they may send each other's messages.
         while walk[LENGTH] > walk[KEPT]:
             if not room(t):
                 return
@@ -390,7 +390,7 @@ def finish(t, senders, path, position, walk):
             give_up(t, actor)
         if not drain(t):
             return
-        # Actors at the end of the path may have gone on.
+        # Actors at the end of the path may no longer wait.
         while walk[LENGTH]:
             actor, message = path[2 * walk[LENGTH] - 2], path[2 * walk[LENGTH] - 1]
             if t.waits_for[actor] == message:

@@ -1,4 +1,4 @@
-"""Names become numbers as they are first met; equal ones are known by two hashes of 64 bits."""
+"""Numbers for names, in the order of first use; two 64-bit hashes identify a name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def hashes(data, start, end):
 
 @kernel
 def place(keys, one, two):
-    """Return the slot of a name, or the empty one where it belongs."""
+    """Return the slot of a name, or the empty slot where it belongs."""
     mask = len(keys) // 3 - 1
     at = one & mask
     while keys[3 * at + 2] >= 0 and (keys[3 * at] != one or keys[3 * at + 1] != two):
@@ -51,7 +51,7 @@ def put(keys, at, one, two, number):
 
 @kernel
 def rehash(old, new, begin, end):
-    """Move the names in some slots to a larger table."""
+    """Move the names in a range of slots to a larger table."""
     for at in range(begin, end):
         if old[3 * at + 2] >= 0:
             to = place(new, old[3 * at], old[3 * at + 1])
@@ -129,7 +129,7 @@ def is_member(members, start, end, actor):
 
 @kernel
 def sort(values, start, end):
-    """Sort a part of an array in place: heapsort, which needs no memory."""
+    """Sort a part of an array in place, by heapsort, which allocates nothing."""
     size = end - start
     for top in range(size // 2 - 1, -1, -1):
         sift(values, start, top, size)
@@ -140,7 +140,7 @@ def sort(values, start, end):
 
 @kernel
 def sift(values, start, at, size):
-    """Move a value of a heap down to where it belongs."""
+    """Move a value of a heap down to its position."""
     value = values[start + at]
     while 2 * at + 1 < size:
         child = 2 * at + 1

@@ -1,4 +1,4 @@
-"""JSON objects, a line each; what is not simple is left to Python."""
+"""Parses simple JSON objects, one per line; Python parses the other lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from antecede.checker.audit.kernels.names import actor_of, hashes, message_of, p
 
 @kernel
 def blank(data, at):
-    """Return where the next byte is that is no space."""
+    """Return the position of the next byte that is not a space."""
     while data[at] == 32 or data[at] == 9 or data[at] == 13:
         at += 1
     return at
@@ -30,7 +30,7 @@ def blank(data, at):
 def text_end(data, at):
     """Return the end of a simple text or whole number that starts at `at`, or -1.
 
-    A text starts after its quote and ends before the other one.
+    A text starts after its opening quote and ends before its closing quote.
     """
     if data[at] == 34:
         at += 1
@@ -52,7 +52,7 @@ def text_end(data, at):
 
 @kernel
 def same(data, start, end, other, begin, stop):
-    """Return whether two spans hold the same bytes."""
+    """Return whether two spans have equal bytes."""
     if end - start != stop - begin:
         return False
     for at in range(end - start):  # noqa: SIM110 compiled
@@ -63,7 +63,7 @@ def same(data, start, end, other, begin, stop):
 
 @kernel
 def list_end(data, at):
-    """Return where the list that starts at `at` ends, or -1 if it is not simple."""
+    """Return the end of the list that starts at `at`, or -1 if it is not simple."""
     at += 1
     while data[at] != 93:
         if data[at] == 10 or data[at] == 91 or data[at] == 123:
@@ -78,9 +78,9 @@ def list_end(data, at):
 
 @kernel
 def set_of(t, data, start, end):
-    """Return the number of a destination set from the text of its list; STRANGE or FULL as -1, -2.
+    """Return the number of the destination set with the given list; -1 if strange, -2 if full.
 
-    `start` is at the bracket that opens it, `end` at the one that closes it.
+    `start` is the position of its opening bracket, `end` of its closing bracket.
     """
     one, two = hashes(data, start, end)
     at = place(t.set_keys, one, two)
@@ -125,18 +125,18 @@ def parse(t, data, size, at, words, ends, foreign, batch, log):
 
     Args:
         t: the tables.
-        data: uint8; whole lines, and a line end after the last.
-        size: how many bytes of it are lines.
-        at: where to begin.
-        words: uint8; those for the fields actor, event, message and to, and for a causal-send and
-            a delivery.
-        ends: int64; where each of them ends.
-        foreign: pass over events that are called otherwise.
+        data: uint8; complete lines, each with a line end.
+        size: the number of bytes in these lines.
+        at: the position to begin at.
+        words: uint8; the names of the fields actor, event, message and to, and the words for a
+            causal-send and a delivery.
+        ends: int64; the end of each of these words.
+        foreign: ignore events with other words.
         batch: int64; per event kind, actor, message, set, place.
-        log: of the place: the log's number, shifted.
+        log: the log's number, shifted to its position in a place.
 
     Returns:
-        Why it returns, where it is, and how many events there are.
+        The reason for the return, the position reached, and the number of events.
     """
     events = 0
     spans = t.scratch
@@ -184,7 +184,7 @@ def parse(t, data, size, at, words, ends, foreign, batch, log):
 
 @kernel
 def object_spans(data, at, words, ends, spans):
-    """Find the values of the four fields of a simple object; return where its line ends, or -1.
+    """Find the values of the four fields of a simple object; return the end of its line, or -1.
 
     The spans of actor, event, message and to are at 0, 2, 4 and 6; without `to`, its end is 0.
     """
