@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from antecede.checker.report.prose import Wording, listed, printable
+from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.transition import System
 
 
@@ -61,7 +62,9 @@ def _statement(statement: Mapping[str, Any], words: Wording) -> str:
     if "send" in statement:
         return f"sends {printable(statement['send'])} to {_actors(statement['to'], words)}"
     accepted = statement["receive"]
-    return f"receives {accepted if isinstance(accepted, str) else _messages(accepted, 'or')}"
+    if accepted == ANY_MESSAGE:
+        return "receives any message"
+    return f"receives {_messages([accepted] if isinstance(accepted, str) else accepted, 'or')}"
 
 
 def _messages(names: Sequence[str], joined: str = "and") -> str:
