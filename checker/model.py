@@ -30,7 +30,14 @@ def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 
 @frozen
 class Message:
-    """What the application sends; `number` counts 1, 2, … per sender."""
+    """What the application sends; `number` counts 1, 2, … per sender.
+
+    Examples:
+        >>> from antecede import Message
+        >>> first = Message(sender=0, number=1, destinations=(2,))
+        >>> first.receiver
+        2
+    """
 
     sender: int
     number: int
@@ -54,7 +61,13 @@ class Message:
 
 @frozen
 class Envelope:
-    """A packet in flight."""
+    """A packet in flight.
+
+    Examples:
+        >>> from antecede import Envelope
+        >>> Envelope(src=0, dst=2, packet="ack")
+        Envelope(src=0, dst=2, packet='ack')
+    """
 
     src: int
     dst: int
@@ -84,6 +97,15 @@ class Step:
 
     `sends` holds (destination, packet) pairs in network-send order, `deliveries` messages in
     delivery order.
+
+    Examples:
+        A new state, a message that is delivered, and an acknowledgement to actor 0:
+
+        >>> from antecede import Message, Step
+        >>> message = Message(sender=0, number=1, destinations=(1,))
+        >>> step = Step(state=5, sends=((0, "ack"),), deliveries=(message,))
+        >>> step.state
+        5
     """
 
     state: LocalState
@@ -164,6 +186,26 @@ class Protocol:
             the graph of an endless workload smaller, often finite. See `checker.semantics.normal`.
         shows_messages: an actor's state shows the messages that the actor keeps; False where the
             state stands for an object or a process.
+
+    Examples:
+        A protocol that delivers every message on arrival. FIFO channels do not make it causal:
+
+        >>> from antecede import Protocol, Step, check
+        >>> def causal_send(state, message):
+        ...     return Step(state, sends=((message.receiver, message),))
+        >>> def receive(state, sender, packet):
+        ...     return Step(state, deliveries=(packet,))
+        >>> chat = Protocol(
+        ...     name="chat",
+        ...     summary="deliver on arrival",
+        ...     source="a first idea",
+        ...     initial=lambda actor, actors: None,
+        ...     causal_send=causal_send,
+        ...     receive=receive,
+        ... )
+        >>> result = check(chat, actors=3, messages=2, network="fifo", expect="violated")
+        >>> result.counterexample.length
+        6
     """
 
     name: str
@@ -197,6 +239,15 @@ class Delivery:
         expected: it was causal-sent to this actor and not delivered here before.
         known: the actor causally knew of it already, from what it delivered before.
         overtaken: a later message of the same sender was delivered here before it.
+
+    Examples:
+        The second delivery of one message to actor 1:
+
+        >>> from antecede import Delivery, Message
+        >>> message = Message(sender=0, number=1, destinations=(1,))
+        >>> again = Delivery(actor=1, message=message, expected=False, known=True, overtaken=False)
+        >>> again.expected
+        False
     """
 
     actor: int
@@ -207,7 +258,18 @@ class Delivery:
 
 
 class What(Enum):
-    """What a property judges; its predicate is asked about one of these at a time."""
+    """What a property judges; its predicate is asked about one of these at a time.
+
+    Examples:
+        The predicate takes one actor's own state:
+
+        >>> from antecede import Property, What, Where
+        >>> def is_small(state):
+        ...     return len(state) < 3
+        >>> small = Property("small", "few held back", What.STATE, Where.EVERYWHERE, is_small)
+        >>> small.predicate(("m1", "m2"))
+        True
+    """
 
     DELIVERY = "deliveries"
     """A `Delivery`."""
@@ -222,7 +284,18 @@ class What(Enum):
 
 
 class Where(Enum):
-    """Where a property asks its predicate, and how often that must say yes."""
+    """Where a property asks its predicate, and how often that must say yes.
+
+    Examples:
+        The predicate is asked in final states only:
+
+        >>> from antecede import Property, What, Where
+        >>> def nothing(undelivered):
+        ...     return not undelivered
+        >>> done = Property("done", "all is done", What.UNDELIVERED, Where.AT_FINAL_STATES, nothing)
+        >>> done.final
+        True
+    """
 
     EVERYWHERE = "everywhere"
     """Always, in every run."""
@@ -271,6 +344,22 @@ class Property:
 
     Raises:
         ValueError: such a thing cannot be judged there, or there is no predicate.
+
+    Examples:
+        No actor delivers a message after a later one of the same sender:
+
+        >>> from antecede import Delivery, Message, Property, What, Where
+        >>> in_order = Property(
+        ...     name="in-order",
+        ...     summary="a sender's messages are delivered in the order of their causal-sends",
+        ...     what=What.DELIVERY,
+        ...     where=Where.EVERYWHERE,
+        ...     predicate=lambda delivery: not delivery.overtaken,
+        ... )
+        >>> message = Message(sender=0, number=1, destinations=(1,))
+        >>> late = Delivery(actor=1, message=message, expected=True, known=True, overtaken=True)
+        >>> in_order.predicate(late)
+        False
     """
 
     name: str

@@ -54,6 +54,23 @@ def check(
     Raises:
         AssertionError: the check did not come out as expected, or came to no verdict.
         InputError: a name or number cannot be used.
+
+    Examples:
+        A protocol that holds, and a variant that must not:
+
+        >>> from antecede import check
+        >>> result = check("mfss", actors=2, messages=2)
+        >>> result.verdict
+        <Verdict.HOLDS: 'HOLDS'>
+        >>> broken = check("cykas-secret-mode", messages=2, expect="violated")
+        >>> print(broken.counterexample.violates)
+        causal-delivery
+
+        A wrong expectation fails the test, with the report as its text:
+
+        >>> check("unordered", actors=2, messages=2)
+        Traceback (most recent call last):
+        AssertionError: ...
     """
     __tracebackhide__ = True
     name = protocol if isinstance(protocol, str) else protocol.name
@@ -74,7 +91,14 @@ def check(
 
 
 def check_spec(file: str) -> Result:
-    """Check a spec; fail the test with the report if it does not come out as expected."""
+    """Check a spec; fail the test with the report if it does not come out as expected.
+
+    Examples:
+        >>> from antecede.checker.testing import check_spec
+        >>> result = check_spec("specs/museum/partisan-unordered.toml")
+        >>> result.verdict
+        <Verdict.VIOLATED: 'VIOLATED'>
+    """
     __tracebackhide__ = True
     return expected(pipeline.check(load_spec(Path(file))))
 

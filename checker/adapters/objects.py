@@ -256,6 +256,23 @@ def protocol(
 
     Raises:
         InputError: `make` lacks something, or `copies` is no such way.
+
+    Examples:
+        Nodes that deliver on arrival. They have no state, so all of them are equal:
+
+        >>> from antecede import check
+        >>> from antecede.testing import adapter
+        >>> class Node:
+        ...     def __init__(self, actor, actors):
+        ...         pass
+        ...     def causal_send(self, out, message):
+        ...         out.send(message.receiver, message)
+        ...     def receive(self, out, src, packet):
+        ...         out.deliver(packet)
+        >>> node = adapter.protocol(Node, copies="deepcopy", key=lambda node: "no state")
+        >>> result = check(node, actors=3, messages=2, network="fifo", expect="violated")
+        >>> result.counterexample.length
+        6
     """
     called = name or str(getattr(make, "__name__", "adapter"))
     _check_methods(make, called)

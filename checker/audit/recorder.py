@@ -47,6 +47,18 @@ class Recorder:
 
     Attributes:
         path: the file.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from antecede.testing.recorder import Recorder
+        >>> file = Path(tempfile.mkdtemp()) / "run.jsonl"
+        >>> with Recorder(file) as log:
+        ...     log.actor("alice").causal_send("m1", to=["bob"])
+        ...     log.actor("bob").deliver("m1")
+        >>> print(file.read_text(), end="")
+        {"actor": "alice", "event": "causal-send", "message": "m1", "to": ["bob"]}
+        {"actor": "bob", "event": "deliver", "message": "m1"}
     """
 
     path: str | Path

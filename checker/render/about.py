@@ -9,6 +9,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.render.explanation import Explanation, explain
 from antecede.checker.render.prose import Wording, length_text, listed
+from antecede.checker.render.workload_words import workload_text
 from antecede.checker.semantics.transition import EndlessSystem, System
 
 
@@ -91,7 +92,7 @@ def question(system: System, reference: str) -> str:
         f"{system.actors} actors",
         _how_many(system),
         f"network {network_text(system)}",
-        f"workload {system.workload.text}",
+        f"workload {workload_text(system)}",
     ]
     if (variant := model_variant(system)) is not None:
         parts.append(variant)

@@ -17,6 +17,11 @@ class Verdict(StrEnum):
 
     VACUOUS: everything was explored and nothing is wrong, but the property is about something that
     no run comes to, such as a final state.
+
+    Examples:
+        >>> from antecede import check
+        >>> check("mfss", actors=2, messages=1).verdict == "HOLDS"
+        True
     """
 
     HOLDS = "HOLDS"
@@ -35,6 +40,12 @@ class Counts:
         total_states: states before deduplication, with the initial state.
         depth: the depth of the deepest state seen; the initial state has depth 1.
         final_states: unique states without an enabled transition.
+
+    Examples:
+        >>> from antecede import check
+        >>> counts = check("mfss", actors=2, messages=1).counts
+        >>> counts.unique_states <= counts.total_states
+        True
     """
 
     unique_states: int
@@ -64,6 +75,14 @@ class Result:
         never: what never happened, in words, in a search that ended with an answer.
         unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
+
+    Examples:
+        >>> from antecede import check
+        >>> result = check("fifo", actors=3, messages=2, expect="violated")
+        >>> result.properties["causal-delivery"]
+        <Verdict.VIOLATED: 'VIOLATED'>
+        >>> result.counterexample.length
+        6
     """
 
     verdict: Verdict

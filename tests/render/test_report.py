@@ -14,6 +14,7 @@ from antecede.checker.check.spec import Expectation, Spec, expected_verdict, sys
 from antecede.checker.model import CausalSend, Message, Protocol
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.render import text as report
+from antecede.checker.render.about import question
 from antecede.checker.render.advice import next_steps
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.explanation import explain
@@ -730,3 +731,37 @@ def test_progress_on_many_specs_says_which() -> None:
     assert named.startswith("…")
     assert "mfss.toml: greatest depth 9  unique 1,234  2.00 s" in named
     assert len(named) <= 80
+
+
+# Workloads in words
+
+
+PROGRAM = (
+    'program:[[{"send":"x","to":[2]},{"send":"y","to":[1,2]}],'
+    '[{"receive":"any"},{"send":"z","to":[2]}],[{"receive":"x"},{"receive":["y","z"]}]]'
+)
+REACTION = (
+    'reaction:[{"name":"q","from":0,"to":[1,2]},{"name":"a","from":1,"to":[0],"after":["q"]}]'
+)
+
+
+@pytest.mark.parametrize(
+    ("workload", "words"),
+    [
+        ("any", "any"),
+        ("endless:2", "endless:2"),
+        ("script:[[1,2],[],[0]]", "script (Alice to Bob, Carol; Carol to Alice)"),
+        ("script:[[],[],[]]", "script (nobody sends)"),
+        ("endless:1:[[1,2],[],[0]]", "endless:1 (Alice to Bob or Carol; Carol to Alice)"),
+        ("endless:1:[[[1,2]],[],[]]", "endless:1 (Alice to Bob and Carol)"),
+        (REACTION, "reaction (Alice sends q to Bob and Carol; Bob sends a to Alice after q)"),
+        (
+            PROGRAM,
+            "program (Alice sends x to Carol, sends y to Bob and Carol; Bob receives any message, "
+            "sends z to Carol; Carol receives x, receives y or z)",
+        ),
+    ],
+)
+def test_captions_tell_workloads_in_words(workload: str, words: str) -> None:
+    system = system_of(Spec("unordered", 3, 2, workload=workload))
+    assert f"workload {words}" in question(system, "unordered")
