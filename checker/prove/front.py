@@ -107,7 +107,7 @@ def naming(ticker: Ticker) -> Callable[[str], None]:
     """Return a function that shows which part of the work is under way."""
 
     def watch(part: str) -> None:
-        ticker.show(lambda width: textwrap.shorten(part, width, placeholder=" …"))
+        ticker.show(lambda width: textwrap.shorten(part, width, placeholder=" ..."))
 
     return watch
 

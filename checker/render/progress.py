@@ -33,7 +33,7 @@ def progress_text(progress: Progress, width: int | None = None, label: str = "")
     Numbers are rounded if they do not fit otherwise, and the least important ones are left out.
     """
     if width is not None and len(label) > width // 2:
-        label = f"…{label[len(label) - width // 2 :]}"
+        label = f"...{label[len(label) - width // 2 + 3 :]}"
     exact = _parts(progress, "{:,}".format, label)
     whole = "  ".join(text for _, text in exact if text)
     if width is None or len(whole) <= width:

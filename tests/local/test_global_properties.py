@@ -19,6 +19,7 @@ from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.registry import protocol_named
+from antecede.checker.report.progress import place_text
 from antecede.checker.search import global_properties
 from antecede.checker.search.global_properties import GlobalProperties, first_places
 from antecede.checker.search.loop import Stop, explore
@@ -163,6 +164,17 @@ def test_levels_by_weight_leave_the_shortest_run_to_a_search_by_depth() -> None:
     sought = seeking(lambda counts: sum(counts) == 4)
     assert_all_agree(asked(system, sought, respecting(lambda counts: counts != (2, 1))))
     assert Verdict.HOLDS is assert_all_agree(asked(system, sought)).verdict
+
+
+def test_progress_tells_sums_of_weights_from_levels() -> None:
+    winds = system_for(winding((3, 1)), 2, 2, properties=())
+    system = asked(winds, respecting(lambda counts: sum(counts) <= 4))
+    lines: list[str] = []
+    for options in ({}, {"forget_from": 0}):
+        search = search_on_threads(system, options=Options(threads=1, symmetry=False, **options))
+        explore(system, search, watch=lambda progress: lines.append(place_text(progress)))
+        assert ("forget_from" in options) is bool(search.state.weights)
+        assert lines[-1].startswith("greatest depth " if search.state.weights else "level ")
 
 
 def test_what_the_initial_state_shows_is_found_at_once() -> None:

@@ -132,7 +132,7 @@ def test_the_live_line_is_taken_away_before_the_report(monkeypatch: pytest.Monke
     ticker.clear()
     first, second, after = terminal.getvalue().split("\r\x1b[K")[1:]
     assert "3 of 32 obligations decided;" == first
-    assert "the conjunct tainted-waits-behind of …" == second
+    assert "the conjunct tainted-waits-behind ..." == second
     assert "" == after
 
 
