@@ -55,6 +55,7 @@ soak: $(VENV)/installed-dev ## kills, fuzz, interruptions, full disks, little me
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.prose
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy

@@ -319,6 +319,6 @@ def _check_parameters(function: Any, given: tuple[Any, ...], wanted: str) -> Non
     try:
         inspect.signature(function).bind(*given)
     except TypeError as error:
-        raise InputError(f"{wanted} is what the checker calls: {error}") from None
+        raise InputError(f"{wanted} cannot be called by the checker: {error}") from None
     except ValueError:
         return  # it is not written in Python

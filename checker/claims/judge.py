@@ -255,7 +255,7 @@ def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
     if result.verdict is Verdict.HOLDS:
         ruling = Ruling.CONFIRMED if relation is Relation.AT_MOST else Ruling.UNDECIDED
         states = counted(result.counts.unique_states, "state")
-        return Finding(ruling, command, f"nobody comes to {bound} ({states})")
+        return Finding(ruling, command, f"no actor reaches {bound} ({states})")
     reason = result.stopped_by or result.error or result.verdict
     return Finding(Ruling.UNDECIDED, command, f"{bound} was not seen: {reason}")
 

@@ -40,7 +40,7 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     "--mutants",
     "mutated",
     is_flag=True,
-    help="Show what the proof needs: it is tried without each conjunct and each guard.",
+    help="Show which parts the proof needs: try it without each conjunct and each guard.",
 )
 @click.option(
     "--suggest",

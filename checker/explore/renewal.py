@@ -58,7 +58,7 @@ class Renewed:
             self.tree, self._problem = tree, ""
             self._reached = self._from_tree()
             self._seen = self._digests()
-            return f"{_changed(files)}; this is what it says now.", False
+            return f"{_changed(files)}; this page shows the new version.", False
 
     @property
     def _file(self) -> Path | None:

@@ -155,14 +155,14 @@ class Handler(BaseHTTPRequestHandler):
     def _body(self) -> str:
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()) or "Transfer-Encoding" in self.headers:
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the length of what is sent must be given")
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the request must state its length")
         if len(length) > 12 or int(length) > LARGEST:
             said = f"more than {LARGEST // 2**20} MB are not read"
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
         try:
             return self.rfile.read(int(length)).decode()
         except UnicodeDecodeError:
-            raise Refused(HTTPStatus.BAD_REQUEST, "what is sent is no UTF-8 text") from None
+            raise Refused(HTTPStatus.BAD_REQUEST, "the request is not UTF-8 text") from None
 
     def _write(self, answer: Answer) -> None:
         body = answer.content.encode(errors="replace")

@@ -34,8 +34,8 @@ FACTOR = 8
 """How much larger each next part is."""
 
 FAIRNESS = {
-    False: "what can always be received is received, and a timer that stays enabled fires",
-    True: "what can be received again and again is received",
+    False: "a packet that can always be received is received, and a timer that stays enabled fires",
+    True: "a packet that can be received again and again is received",
 }
 """Strong or not -> what is assumed of the network and of timers; nothing of the application."""
 

@@ -44,7 +44,7 @@ def growth_of(system: System, limit: Limit, transitions: Iterable[Transition]) -
     Raises:
         ReplayError: no actor's state reaches the limit, so the search is wrong.
     """
-    name, summary = f"--bound {limit.text}", "nobody reaches the limit"
+    name, summary = f"--bound {limit.text}", "no actor reaches the limit"
     within = Property(name, summary, What.STATE, Where.EVERYWHERE, limit.spares)
     path = evolve(confirm(system, transitions, within), violates=None)
     states = (path.initial, *(step.state for step in path.steps))

@@ -149,7 +149,7 @@ def _tried(
 
 def text(found: Strength) -> str:
     """Return the results of the mutants as text."""
-    lines = [f"{found.model.protocol}: what the proof needs"]
+    lines = [f"{found.model.protocol}: the parts that the proof needs"]
     for mutant in found.mutants:
         lines.append(f"  {_said(mutant)}")
     if found.stopped_by is not None:

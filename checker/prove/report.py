@@ -101,9 +101,8 @@ def _not_proved(model: Model, one: Shown) -> list[str]:
     if one.example is None:
         return [*lines, f"  the solver's reason: {one.reason}"]
     lines += [
-        "  A state that satisfies the invariant, what happens, and what it changes (x true, + "
-        "becomes",
-        "  true, - becomes false); the state need not be reachable:",
+        "  A state that satisfies the invariant, a transition, and the relations that it changes",
+        "  (x true, + becomes true, - becomes false). The state need not be reachable:",
         f"  {happening(obligation, one.example)}",
         "",
         textwrap.indent(picture(model, one.example), "    "),

@@ -84,7 +84,7 @@ def needs(model: Model) -> Iterator[Need]:
         "the safety claim can be violated",
         axioms,
         z3.Not(model.safety.formula),
-        f"the safety claim {model.safety.name!r} is true whatever the protocol does, so a proof "
+        f"the safety claim {model.safety.name!r} is true for every protocol, so a proof "
         "would say nothing of the protocol; it follows from: {}. Weaken the axioms or the claim",
     )
     for action in model.actions:
@@ -112,7 +112,7 @@ def _rests(
         "something is left undone",
         axioms,
         claim.undone,
-        "nothing can be left undone, whatever the protocol does, so a proof of liveness at rest "
+        "no protocol can leave anything undone, so a proof of liveness at rest "
         "would say nothing of the protocol; that follows from: {}. Weaken the axioms or the claim",
     )
     yield Need(

@@ -147,7 +147,7 @@ def _class_fault(value: Any) -> str | None:
         decorator = "@attrs.frozen" if attrs.has(type(value)) else "@dataclass(frozen=True)"
         return f"class {cls} is not frozen, its fields can be set; declare it with {decorator}"
     if not _equal(twin, value):
-        return f"equality of class {cls} is that of objects, not of values; leave out eq=False"
+        return f"class {cls} compares objects, not values; leave out eq=False"
     for name in names:
         if _ignores(value, name):
             return (

@@ -61,8 +61,8 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
     if not path.repeats:
         return Explanation(f"{text}The run is over: nothing more can happen.")
     text += (
-        f"{loop_text(path)}: after them all is as it was before, but for other messages of the "
-        f"same kind. {_ENDINGS[loop.ending]}"
+        f"{loop_text(path)}: after them the state is the same as before, except for other "
+        f"messages of the same kind. {_ENDINGS[loop.ending]}"
     )
     strong = path.system.network.lose is not None
     fair = "again and again" if strong else "always"
@@ -72,7 +72,7 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
         (
             f"{name} waits in {place}." if place else f"{name} is on its way again and again.",
             why_again(path),
-            f"Nothing is treated unfairly: what can {fair} be received is received.",
+            f"The run is fair: every packet that can {fair} be received is received.",
         ),
     )
 

@@ -452,7 +452,7 @@ class TabulatedSearch(Explorer):
         for prop in shown:
             self.found.setdefault(prop.name, Found(()))
         if decided(self.system, self):
-            raise ByDepthError("what is shown has its shortest run by depth")
+            raise ByDepthError("a search by depth finds the shortest run to a witness")
 
     def _places_to(self, address: Address) -> list[int]:
         """Return the places of the transitions that lead from the initial state to another one."""

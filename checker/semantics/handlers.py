@@ -213,7 +213,7 @@ def _fault_of_contents(sends: Any) -> str | None:
     """Return a description of the first packet that cannot be in flight at the start, or None."""
     for _, packet in sends:
         if (message := message_in(packet)) is not None:
-            return f"{packet!r}, which holds {message!r}; nobody has causal-sent it at the start"
+            return f"{packet!r}, which holds {message!r}; no actor has causal-sent it at the start"
     return None
 
 

@@ -174,7 +174,7 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
     open_claims = [each for each in told if grid.quick and each.ruling is Ruling.UNDECIDED]
     told = [each for each in told if each not in open_claims]
     if right and told:
-        parts.append(f"What the paper says of it:\n{claims.lines(told)}")
+        parts.append(f"Claims of the paper:\n{claims.lines(told)}")
     if right and open_claims:
         parts.append(report.too_quick(len(open_claims)))
     # A figure's controls violate causality on purpose.

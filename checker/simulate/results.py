@@ -23,7 +23,7 @@ RESULTS: Mapping[str, str] = {
     "latency_p90_ns": "nine in ten",
     "latency_p99_ns": "99 in a hundred",
     "latency_max_ns": "all of them",
-    "idle_latency_ns": "what a message without control data takes on an idle network",
+    "idle_latency_ns": "time of a message without control data on an idle network",
     "sender_wait_ns": "from causal-send to network-send; mean",
     "receiver_wait_ns": "from receive to delivery; mean",
     "messages_sent": "causal-sends",

@@ -66,7 +66,7 @@ class Scenario:
     limits: str = _assumed(
         "uplink",
         "name",
-        "what the bandwidth is the bandwidth of",
+        "the part of the network that has the bandwidth",
         "a process has one interface; it is what makes control data cost time",
         {
             "uplink": "each process sends one packet after another",
@@ -157,7 +157,7 @@ class Scenario:
         "share",
         "share of the sends that wait for the latest message to their sender",
         "the Cykas paper's programs are partially ordered sends; for its random workloads it "
-        "names no order but that of time",
+        "names no order except time",
         None,
         (0.1, 0.5),
     )
@@ -188,7 +188,7 @@ class Scenario:
     busy: str = _assumed(
         "process",
         "name",
-        "what a job keeps from going on",
+        "the part of an actor that a job blocks",
         "a process with one thread; only so do jobs touch communication",
         {
             "process": "its process: nothing is received or sent meanwhile",

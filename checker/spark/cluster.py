@@ -145,7 +145,7 @@ def _check_master(master: str) -> None:
         except (OSError, OverflowError, UnicodeError) as error:
             problem = str(error)
     raise InputError(
-        f"Spark cannot be started with master {master!r}: nobody answers there ({problem})"
+        f"Spark cannot be started with master {master!r}: no master answers there ({problem})"
     )
 
 

@@ -186,14 +186,14 @@ def test_evidence_that_rows_decide_is_no_check() -> None:
                 "cykas", "3x1", kept="eager-sent", at_most=0, network="fifo", workload=ONE_RECEIVES
             ),
             Ruling.CONFIRMED,
-            "nobody comes to eager-sent=1 (",
+            "no actor reaches eager-sent=1 (",
         ),
         (
             evidence(
                 "cykas", "3x1", kept="eager-sent", at_least=1, network="fifo", workload=ONE_RECEIVES
             ),
             Ruling.UNDECIDED,
-            "nobody comes to eager-sent=1 (",
+            "no actor reaches eager-sent=1 (",
         ),
         (
             evidence("cykas", "3x1", kept="mode", at_most=0, workload="endless:1", max_states=9),

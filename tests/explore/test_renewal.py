@@ -25,7 +25,7 @@ def test_a_changed_protocol_is_shown_at_the_same_path_and_said_once(mine: Path) 
         assert "has changed" not in fetch(server, "/?path=0").body
         mine.write_text(SOURCE.replace('name="unordered"', 'name="renamed"'))
         page = fetch(server, "/?path=0")
-        assert "mine.py has changed; this is what it says now." in page.body
+        assert "mine.py has changed; this page shows the new version." in page.body
         assert "Exploring renamed" in page.body
         assert "has changed" not in fetch(server, "/?path=0").body
 
@@ -41,7 +41,7 @@ def test_a_protocol_that_is_broken_leaves_the_old_one_until_it_is_mended(mine: P
         mine.unlink()
         assert "there is no file" in fetch(server, "/").body
         mine.write_text(SOURCE)
-        assert "this is what it says now" in fetch(server, "/").body
+        assert "this page shows the new version" in fetch(server, "/").body
 
 
 def test_a_path_that_the_new_protocol_does_not_have_is_refused(mine: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_changed_file_that_the_protocol_imports_is_shown_too(mine: Path) -> No
         for name in ("second name", "the third name"):
             beside.write_text(f'NAME = "{name}"\n')
             page = fetch(server, "/").body
-            assert "names_of_mine.py has changed; this is what it says now." in page
+            assert "names_of_mine.py has changed; this page shows the new version." in page
             assert f"Exploring {name}" in page
         beside.write_text("NAME = \n")
         assert "Exploring the third name" in fetch(server, "/").body

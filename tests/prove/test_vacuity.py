@@ -64,7 +64,7 @@ VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "an axiom implies the claim": (
         lambda: mfss(axioms=(TO_OTHERS, ALONE)),
-        "the safety claim 'causal-delivery' is true whatever the protocol does, so a proof would "
+        "the safety claim 'causal-delivery' is true for every protocol, so a proof would "
         "say nothing of the protocol; it follows from: the axiom 'there is one message'.",
     ),
     "axioms together imply the claim": (
@@ -78,7 +78,7 @@ VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "nothing is claimed": (
         lambda: mfss(safety=Conjunct("nothing", "nothing", z3.BoolVal(True))),
-        "the safety claim 'nothing' is true whatever the protocol does, so a proof would say "
+        "the safety claim 'nothing' is true for every protocol, so a proof would say "
         "nothing of the protocol; it follows from: nothing.",
     ),
     "an action is never possible": (
@@ -99,7 +99,7 @@ VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "nothing can be undone": (
         lambda: mfss(at_rest=AtRest(z3.BoolVal(False), "nothing is wrong")),
-        "nothing can be left undone, whatever the protocol does",
+        "no protocol can leave anything undone",
     ),
     "the protocol never rests": (
         lambda: mfss(actions=(*mfss().actions, IDLE)),

@@ -523,7 +523,7 @@ def test_an_argument_that_cannot_be_hashed_is_named(tmp_path: Path) -> None:
         (
             "@frozen(eq=False)\nclass X: x: int = 0",
             "Step(X())",
-            "equality of class X is that of objects, not of values",
+            "class X compares objects, not values",
         ),
         (
             "@frozen\nclass X:\n    x: int = 0\n    y: int = field(default=0, eq=False)",

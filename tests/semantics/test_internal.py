@@ -223,7 +223,7 @@ def test_an_action_that_fails_is_a_finding(engine: str) -> None:
     [
         ((0, Hello()), "the send 0, which is no (destination, packet) pair"),
         (((5, Hello()),), "give (destination, packet) with a destination from 0 to 1"),
-        (((0, Data(Message(0, 1, (1,)))),), "nobody has causal-sent it at the start"),
+        (((0, Data(Message(0, 1, (1,)))),), "no actor has causal-sent it at the start"),
         (((0, []),), "is a list; use a tuple"),
         (None, "give a tuple"),
     ],

@@ -409,7 +409,7 @@ def test_a_master_that_does_not_answer_is_refused_at_the_start(tmp_path: Path) -
     asked = ("check", "mfss", "--actors", "2", "--messages", "1", "--engine", "spark")
     ran = in_a_process(*asked, "--master", "spark://127.0.0.1:9", cwd=tmp_path)
     assert 2 == ran.code
-    assert "cannot be started with master 'spark://127.0.0.1:9': nobody answers there" in ran.err
+    assert "cannot be started with master 'spark://127.0.0.1:9': no master answers there" in ran.err
 
 
 def with_a_favourite(protocol: Protocol) -> Protocol:
