@@ -82,7 +82,7 @@ def _end(progress: Progress) -> str:
     """Return how much of a bound is used up, or about when the search ends, if that is known."""
     if progress.nearest is not None:
         share, bound = progress.nearest
-        return f"{share:.0%} of {bound}"
+        return f"{100 * share:.0f} % of {bound}"
     left = seconds_left(progress.levels, progress.seconds)
     return "" if left is None else f"about {elapsed(left)} left"
 

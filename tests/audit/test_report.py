@@ -190,12 +190,13 @@ def test_a_long_log_has_a_live_line_on_a_terminal(monkeypatch: pytest.MonkeyPatc
 
     times = {"now": 0.0}
     monkeypatch.setenv("COLUMNS", "80")
-    ticker = Ticker(Terminal(), now=lambda: times["now"])
+    terminal = Terminal()
+    ticker = Ticker(terminal, now=lambda: times["now"])
     watch = watching(ticker, now=lambda: times["now"])
     for times["now"], events in ((0.1, 100), (2.0, 200), (2.1, 300), (4.0, 400)):
         watch(5_000_000, events)
     ticker.clear()
-    lines = ticker._stream.getvalue().split("\r\x1b[K")  # type: ignore[union-attr]
+    lines = terminal.getvalue().split("\r\x1b[K")
     assert ["", "200 events, 5 MB of this log, 100 events/s"] == lines[:2]
     assert ["400 events, 5 MB of this log, 100 events/s", ""] == lines[2:]
 

@@ -170,10 +170,11 @@ def test_progress_tells_sums_of_weights_from_levels() -> None:
     winds = system_for(winding((3, 1)), 2, 2, properties=())
     system = asked(winds, respecting(lambda counts: sum(counts) <= 4))
     lines: list[str] = []
-    for options in ({}, {"forget_from": 0}):
-        search = search_on_threads(system, options=Options(threads=1, symmetry=False, **options))
+    usual = Options(threads=1, symmetry=False)
+    for options in (usual, evolve(usual, forget_from=0)):
+        search = search_on_threads(system, options=options)
         explore(system, search, watch=lambda progress: lines.append(place_text(progress)))
-        assert ("forget_from" in options) is bool(search.state.weights)
+        assert (options is usual) is not bool(search.state.weights)
         assert lines[-1].startswith("greatest depth " if search.state.weights else "level ")
 
 

@@ -678,7 +678,7 @@ def test_no_width_cuts_a_part_of_the_progress_line(width: int) -> None:
     levels, nearest = (10_000_000, 18_100_000), (0.123, "--max-states")
     progress = Progress(counts, 18_100_000, 3_723.0, 12_300_000_000, "plain", levels, nearest)
     whole = "plain:  level 2 (×1.81)  unique 123M  total 457M  123K states/s  "
-    whole += "frontier 18.1M  12.3 GB  1:02:03  12% of --max-states"
+    whole += "frontier 18.1M  12.3 GB  1:02:03  12 % of --max-states"
     line = progress_text(progress, width)
     assert len(line) <= width
     assert set(line.split("  ")) - {""} <= set(whole.split("  "))
@@ -696,7 +696,7 @@ def test_progress_names_the_bound_of_which_most_is_used_up() -> None:
     assert (0.6, "--max-seconds") == bounds.nearest(500, 60.0, 0)
     assert None is Bounds().nearest(500, 60.0, 0)
     text = progress_text(evolve(PROGRESS, nearest=(0.5, "--max-states")))
-    assert text.endswith("  50% of --max-states")
+    assert text.endswith("  50 % of --max-states")
 
 
 def test_an_end_is_estimated_only_if_levels_shrink_faster_and_faster() -> None:
