@@ -33,10 +33,10 @@ COLUMNS = {
 
 @define(eq=False)
 class Live:
-    """Shows how far the runs are: a live line on a terminal, elsewhere a line every ten seconds.
+    """Shows the progress: a live line on a terminal, otherwise a line every ten seconds.
 
     Attributes:
-        runs: how many runs there are to do.
+        runs: the number of runs to do.
     """
 
     runs: int
@@ -51,7 +51,7 @@ class Live:
         self.began = self.last = self.now()
 
     def __call__(self, row: Row) -> None:
-        """Take a run that is done."""
+        """Count a run that is done."""
         self.done += 1
         self.wrong += row["error"] is not None
         now, live = self.now(), self.stream.isatty()
@@ -75,21 +75,21 @@ class Live:
         )
 
     def end(self) -> None:
-        """Take the live line away."""
+        """Erase the live line."""
         if self.stream.isatty():
             self.stream.write("\r\x1b[K")
             self.stream.flush()
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration as a short text."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
-    """Return the rows of a grid that came out right."""
+    """Return the rows of a grid that have no error."""
     cells = {cell_of(scenario) for scenario in grid.scenarios}
     return [
         row
@@ -140,7 +140,7 @@ def interval(found: Estimate | None, shown: Callable[[float], str]) -> str:
 
 
 def wrong(rows: Sequence[Row]) -> list[str]:
-    """Return, for each protocol and error, how many runs have it, and one of them."""
+    """Return a line per protocol and error: the number of runs with it, and one of them."""
     first: dict[tuple[str, str], Row] = {}
     counts: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -158,8 +158,8 @@ def violations(rows: Sequence[Row], *, figure: bool) -> list[str]:
     """Return a line for each protocol whose deliveries violate causality.
 
     Args:
-        rows: of runs that came to their end.
-        figure: they are of a paper's figure, where such a protocol is a control.
+        rows: the rows of completed runs.
+        figure: they belong to a paper's figure, where such a protocol is a control.
     """
     counts: dict[str, tuple[int, int]] = {}
     for row in rows:
