@@ -78,8 +78,8 @@ class Actor:
             message = _message(delivery)
             if message is None:
                 raise link.error(
-                    f"delivers {delivery!r}; give the message as it was handed over: sender, number, "
-                    "to",
+                    f"delivers {delivery!r}; give the message as it was handed over: sender, "
+                    "number, to",
                     question,
                 )
             out.deliver(message)

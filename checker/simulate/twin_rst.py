@@ -4,8 +4,8 @@ Only actor k increments row k of SENT for its own sends. Any other actor's copy 
 row after one of k's messages. The reason: when i delivers a message, it has already delivered all
 earlier messages from k to i. So counting that message (step 2) and taking the maximum (step 3)
 yield the row after it. Row k of any matrix is therefore identified by the number of k's messages
-that it counts. A matrix is a vector of such numbers, and all rows are in one table. A test replays runs of
-`rst` beside this twin and compares every matrix, entry by entry.
+that it counts. A matrix is a vector of such numbers, and all rows are in one table. A test replays
+runs of `rst` beside this twin and compares every matrix, entry by entry.
 
 For n actors and m messages of each, the table has n² (m + 1) numbers, and a state or packet has n.
 A message costs a handful of array operations of length n, where `rst` touches n² entries.
