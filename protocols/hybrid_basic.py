@@ -217,7 +217,7 @@ def timeout(state: Hybrid[Msg]) -> Step | None:
 
 
 def waits_for_permits(state: LocalState) -> bool:
-    """Section 5.2: the head of the send buffer waits for a missing permit, and so do all others."""
+    """Section 5.2: the head of the send buffer waits for a missing permit; all others wait, too."""
     indexes = [m.per for m in state.sb]
     return indexes == sorted(indexes) and all(state.p.first < i <= state.p.next for i in indexes)
 
