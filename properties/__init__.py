@@ -1,6 +1,6 @@
-"""Properties, one file each. The registry maps a name to where its record is defined.
+"""Properties, one file each. The registry maps a name to the module and name of its record.
 
-`witness:NAME` and `invariant:NAME` are made from what a protocol declares; see
+`witness:NAME` and `invariant:NAME` are built from the declarations of a protocol; see
 `properties.declared`.
 """
 
@@ -25,4 +25,4 @@ DECLARED = {
 DEFAULT = ("causal-delivery", "integrity", "all-delivered")
 
 ENDLESS = ("causal-delivery", "integrity", "no-starvation")
-"""The same where the application never stops, so that there are no final states."""
+"""The default for applications that never stop, because such runs have no final states."""

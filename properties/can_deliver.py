@@ -1,4 +1,4 @@
-"""Liveness for protocols that retransmit: everything can still be delivered, whatever happened."""
+"""Liveness for protocols that retransmit: from every state, everything can still be delivered."""
 
 from __future__ import annotations
 

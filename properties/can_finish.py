@@ -1,4 +1,4 @@
-"""Whether some run takes all the applications to the end of their workload."""
+"""Possibility: in some run, all applications reach the end of their workload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Causal delivery: a message is never delivered after one that it happened before."""
+"""Causal delivery: no message is delivered after a message that it happened before."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from antecede import Delivery, Property, What, Where
 
 
 def respects_causality(delivery: Delivery) -> bool:
-    """Return whether nothing delivered here before depends on the message.
+    """Return whether no message that depends on this one was delivered here before it.
 
-    The violation is the delivery of the overtaken message: both are delivered by then, in the wrong
-    order (Birman and Joseph 1987; Cykas paper, section 3.1).
+    A violation is the delivery of the overtaken message. By then both messages are delivered, in
+    the wrong order (Birman and Joseph 1987; Cykas paper, section 3.1).
     """
     return not delivery.known
 

@@ -1,7 +1,7 @@
-"""Properties made from what a protocol declares about one actor's state, or about all of them.
+"""Properties built from a protocol's declarations about one actor's state, or about all states.
 
-A witness is a reachability property: some reachable state shows it, so that a spec is not vacuous.
-An invariant is a safety property: every reachable state respects it.
+A witness is a reachability property: some reachable state satisfies it, so that a spec is not
+vacuous. An invariant is a safety property: every reachable state satisfies it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from antecede import Predicate, Property, What, Where
 
 
 def witness(name: str, predicate: Predicate) -> Property:
-    """Return the property that some actor's state shows `predicate`."""
+    """Return the property that some actor's state satisfies `predicate`, in some run."""
     return Property(
         name=f"witness:{name}",
         summary=f"reachability: some reachable state shows {name}",
@@ -21,7 +21,7 @@ def witness(name: str, predicate: Predicate) -> Property:
 
 
 def invariant(name: str, predicate: Predicate) -> Property:
-    """Return the property that every actor's state respects `predicate`."""
+    """Return the property that every actor's state always satisfies `predicate`."""
     return Property(
         name=f"invariant:{name}",
         summary=f"safety: every reachable state respects {name}",
@@ -32,7 +32,7 @@ def invariant(name: str, predicate: Predicate) -> Property:
 
 
 def joint_witness(name: str, predicate: Predicate) -> Property:
-    """Return the property that the states of all actors together show `predicate`."""
+    """Return the property that the states of all actors satisfy `predicate` in some run."""
     return Property(
         name=f"witness:{name}",
         summary=f"reachability: in some reachable state all actors together show {name}",
@@ -43,7 +43,7 @@ def joint_witness(name: str, predicate: Predicate) -> Property:
 
 
 def joint_invariant(name: str, predicate: Predicate) -> Property:
-    """Return the property that the states of all actors together respect `predicate`."""
+    """Return the property that the states of all actors always satisfy `predicate`."""
     return Property(
         name=f"invariant:{name}",
         summary=f"safety: in every reachable state all actors together respect {name}",

@@ -6,7 +6,7 @@ from antecede import Delivery, Property, What, Where
 
 
 def respects_channel_order(delivery: Delivery) -> bool:
-    """Return whether no later message of the same sender was delivered here before."""
+    """Return whether no later message of this sender was delivered here before."""
     return not delivery.overtaken
 
 

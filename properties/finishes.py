@@ -1,6 +1,6 @@
-"""Whether the applications get to the end of their workload, however the run goes: at final states.
+"""Termination, checked at final states: the applications reach the end of their workload.
 
-A program blocks at a receive for which its message never comes, or comes behind another one.
+A program blocks at a receive if its message never arrives, or arrives behind another one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from antecede import Property, What, Where
 
 
 def has_ended(ended: bool) -> bool:
-    """Return whether an application has come to its end."""
+    """Return whether an application has reached its end."""
     return ended
 
 

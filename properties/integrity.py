@@ -1,4 +1,4 @@
-"""Integrity: a message is delivered at most once per destination, and only where it was sent."""
+"""Integrity: each destination delivers a message at most once, and only destinations deliver it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Liveness for applications that never stop: nothing waits for ever."""
+"""Liveness for applications that never stop: no message stays undelivered for ever."""
 
 from __future__ import annotations
 

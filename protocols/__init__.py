@@ -1,4 +1,4 @@
-"""Protocols, one file each, and their proofs. A registry maps a name to where it is defined."""
+"""Protocols, one file each, and their proofs. A registry maps each name to its definition."""
 
 REGISTRY = {
     "unordered": "antecede.protocols.unordered:UNORDERED",
@@ -56,4 +56,4 @@ PROOFS = {
     "hybrid-sps": "antecede.protocols.hybrid_proof:HYBRID_SPS",
     "hybrid-multicast": "antecede.protocols.hybrid_proof:HYBRID_MULTICAST",
 }
-"""Protocol -> its abstract model. The files import z3, so nothing imports them before `prove`."""
+"""Protocol -> its abstract model. These files import z3, so only `prove` imports them."""

@@ -3,8 +3,9 @@
 K. Birman, A. Schiper, P. Stephenson: Lightweight causal and atomic group multicast. ACM
 Transactions on Computer Systems 9(3), 1991, section 5.1.
 
-Every message is meant for everybody else. Used for messages to a part of the group it is safe and
-not live (footnote 1 of the matrix source): a receiver waits for what was never sent to it.
+Every message is broadcast to all other actors. With messages to a part of the group, the protocol
+is safe but not live (footnote 1 of the matrix source): a receiver waits for messages that were
+never sent to it.
 
 Differences: the sender's own delivery of its broadcast is not modelled, and an actor does not send
 to itself. If one receive makes several messages deliverable, they are delivered in the order of
@@ -33,7 +34,7 @@ class Stamped:
 
 @frozen
 class Cbcast:
-    """VT(p_i), and the delay queue: received, not yet deliverable; by sender, then by time."""
+    """VT(p_i), and the delay queue of undeliverable messages, sorted by sender, then by time."""
 
     me: int
     VT: Time
@@ -61,7 +62,7 @@ def receive(state: Cbcast, src: int, packet: Stamped) -> Step:
 
 
 def deliverable(state: Cbcast, held: Held[Stamped]) -> bool:
-    """Rule 2: the next message of its sender, and nothing before it is missing here."""
+    """Rule 2: it is its sender's next message, and no message before it is missing here."""
     return all(
         wanted == now + 1 if k == held.src else wanted <= now
         for k, (wanted, now) in enumerate(zip(held.packet.VT, state.VT, strict=True))
@@ -77,7 +78,7 @@ def after_delivery(state: Cbcast, held: Held[Stamped]) -> Cbcast:
 
 
 def normal(states: tuple[Cbcast, ...], _flying: tuple[Envelope, ...]) -> Renaming:
-    """Count from what everybody has delivered: that much of a timestamp holds nothing back."""
+    """Subtract the messages that all actors have delivered, because they hold nothing back."""
     everywhere = tuple(map(min, *(state.VT for state in states)))
 
     def since(VT: Time) -> Time:

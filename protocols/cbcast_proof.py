@@ -1,8 +1,8 @@
 """CBCAST for every number of actors and messages, its vector times read as sets of messages.
 
 K. Birman, A. Schiper, P. Stephenson: Lightweight causal and atomic group multicast (as in
-`protocols.cbcast`), section 5.1. Every message is for everybody else. A vector time is the set of
-the broadcasts that it covers, of each sender the first ones.
+`protocols.cbcast`), section 5.1. Every message is broadcast to all other actors. A vector time is
+the set of the broadcasts that it covers, which is a prefix of each sender's broadcasts.
 """
 
 from __future__ import annotations
@@ -155,23 +155,23 @@ CBCAST = Model(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 def events_at(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
-    """As `events`, for messages with several destinations."""
+    """Like `events`, for messages with several destinations."""
     for event in events(view, transition, outcome):
         here = () if isinstance(transition, CausalSend) else (transition.dst,)  # type: ignore[union-attr]
         yield (*event, *here)
 
 
 def with_time(view: View, m: int) -> cbcast.Stamped:
-    """A message with VT(m)."""
+    """Return a message with VT(m)."""
     return cbcast.Stamped(view.message(m), vector(view, lambda x: view.has("stamp", m, x)))
 
 
 def rebuild_cbcast(view: View, actor: int) -> cbcast.Cbcast:
-    """VT(p_i) and the delay queue."""
+    """Return VT(p_i) and the delay queue."""
     waiting = (
         Held(view.src(m), with_time(view, m))
         for m in view.sent()
@@ -185,7 +185,7 @@ def rebuild_cbcast(view: View, actor: int) -> cbcast.Cbcast:
 
 
 def copies(view: View) -> Iterator[tuple[int, int, Packet]]:
-    """The copies that were not received yet."""
+    """Yield the copies that were not received yet."""
     for m in view.sent():
         for a in range(view.system.actors):
             if view.has("to", m, a) and not view.has("received", m, a):

@@ -5,7 +5,7 @@ enforcement of causal message delivery (the Cykas paper), section 2.2, Algorithm
 
 Repair: in Algorithm 4, TRY_SEND_MESSAGE (line 8) runs once after the loop over EAGER_SENT, not in
 it; see `cykas_as_printed`. Differences: EAGER_SENT is a row per receiver, in the order of the
-actors, instead of a map; an ACK carries no message, for Algorithm 4 reads its sender only.
+actors, instead of a map; an ACK carries no message, because Algorithm 4 reads only its sender.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ def receive_yct(state: Cykas) -> Step:
 def at_most_one_is_unacknowledged_per_receiver(state: Cykas) -> bool:
     """Proposition 3.1, second key aspect: nothing is sent to a receiver that has yet to ACK.
 
-    The first aspect and this one leave no other trace in a state: UNACK has one bit per receiver,
-    but an Eager Send to a receiver with its bit set would keep that bit in its own bit vector.
+    The two key aspects leave only this trace in a state. UNACK has one bit per receiver, but an
+    Eager Send to a receiver with its bit set would keep that bit in its own bit vector.
     """
     return not any(bits[j] for j, queue in enumerate(state.EAGER_SENT) for bits in queue)
 
@@ -166,7 +166,7 @@ def eager_sends_wait_for_unacknowledged(state: Cykas) -> bool:
 
 
 def eager_sends_are_told_at_once(state: Cykas) -> bool:
-    """Lemma 3.4: once the ACKs are there, nothing but them held the YCT back."""
+    """Lemma 3.4: a YCT is held back only by missing ACKs, and sent when they arrive."""
     return all(
         not queue or any(queue[0]) or state.UNACK[j] for j, queue in enumerate(state.EAGER_SENT)
     )

@@ -1,8 +1,8 @@
-"""Cykas with Algorithm 4 to the letter; all else as in `protocols.cykas`.
+"""Cykas with Algorithm 4 to the letter; everything else is as in `protocols.cykas`.
 
-In the printed Algorithm 4, line 8 (TRY_SEND_MESSAGE) stands inside the loop over EAGER_SENT. A
-process that never made an eager send has no entry there, so its ACKs never free the output buffer,
-and its messages stay in it for ever.
+In the printed Algorithm 4, line 8 (TRY_SEND_MESSAGE) is inside the loop over EAGER_SENT. A process
+that never made an eager send has no entry there. Its ACKs then never free the output buffer, and
+its messages stay in the buffer for ever.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from antecede.protocols.cykas import Ack, Bits, Cykas, Sends, try_send_message, 
 
 @frozen
 class CykasAsPrinted(Cykas):
-    """Section 2.2.1, and which receivers have an entry in the map EAGER_SENT.
+    """Section 2.2.1, with the set of receivers that have an entry in the map EAGER_SENT.
 
     An entry stays once an eager send was made (section 2.2.1), with an empty queue after its YCTs.
     """
@@ -43,7 +43,7 @@ def receive(state: CykasAsPrinted, src: int, packet: Packet) -> Step:
 
 
 def receive_ack(state: CykasAsPrinted, i: int) -> Step:
-    """Algorithm 4 as printed; the loop meets the entries in the order of the actors."""
+    """Algorithm 4 as printed; the loop visits the entries in the order of the actors."""
     after: Cykas = cykas.acknowledged(state, i)
     sends: Sends = ()
     for es_receiver, entry in enumerate(state.entries):

@@ -2,7 +2,7 @@
 
 Y. Tong, N. Liittschwager, L. Kuper: Can you keep a secret? A new protocol for sender-side
 enforcement of causal message delivery (as in `protocols.cykas`), section 3. Until R is
-acknowledged, whoever else knows of it was told by an Eager Send that waits for R, and keeps still.
+acknowledged, any other actor that knows of R got an Eager Send that waits for R, and sends nothing.
 """
 
 from __future__ import annotations
@@ -81,23 +81,23 @@ confidant = Relation("confidant", (ACTOR, ACTOR), "{0} may send to {1} in secret
 
 
 def keeps_secret(actor: Term) -> Formula:
-    """Algorithm 2, line 2: the actor has an Eager Send whose YCT is missing."""
+    """Return Algorithm 2, line 2: the actor has an Eager Send whose YCT is missing."""
     return Exists([e], And(eager(e), delivered(e), dst(e) == actor, Not(heard(e))))
 
 
 def unacknowledged_to_same(message: Term) -> Formula:
-    """Algorithm 2: UNACK has the bit of the message's receiver."""
+    """Return Algorithm 2: UNACK has the bit of the message's receiver."""
     same = And(src(x) == src(message), dst(x) == dst(message))
     return Exists([x], And(posted(x), same, Not(acknowledged(x))))
 
 
 def is_next(message: Term) -> Formula:
-    """The message is the head of OB."""
+    """Return that the message is the head of OB."""
     return ForAll([x], Implies(before(x, message), posted(x)))
 
 
 def could_be_posted(message: Term) -> Formula:
-    """Nothing but TRY_SEND_MESSAGE is missing."""
+    """Return that the message waits only for TRY_SEND_MESSAGE."""
     return And(
         sent(message),
         Not(posted(message)),
@@ -353,11 +353,11 @@ CYKAS_SECRET_MODE = evolve(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
-    """Algorithms 1, 3, 4 and 5."""
+    """Yield the events of Algorithms 1, 3, 4 and 5."""
     if isinstance(transition, CausalSend):
         actor = transition.actor
         yield "causal-send", causal_sent(view, transition, outcome)
@@ -379,7 +379,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
 
 
 def tells(view: View, actor: int, outcome: Any) -> Iterator[Event]:
-    """The YCTs of a step: to each receiver those of its oldest Eager Sends."""
+    """Yield the YCTs of a step: for each receiver, those of its oldest Eager Sends."""
     queues = {
         j: [m for m in view.sent(actor, j) if view.has("eager", m) and not view.has("told", m)]
         for j in range(view.system.actors)
@@ -391,12 +391,12 @@ def tells(view: View, actor: int, outcome: Any) -> Iterator[Event]:
 
 
 def unheard(view: View, src: int, dst: int) -> list[int]:
-    """Return the messages of which a YCT is in flight; they are alike."""
+    """Return the messages with a YCT in flight; these YCTs are interchangeable."""
     return [m for m in view.sent(src, dst) if view.has("told", m) and not view.has("heard", m)]
 
 
 def rebuild(view: View, actor: int) -> Cykas:
-    """UNACK, EAGER_SENT, OB and MODE."""
+    """Return UNACK, EAGER_SENT, OB and MODE."""
     actors = range(view.system.actors)
     receivers = {view.dst(m) for m in waiting(view, actor)}
     return Cykas(
@@ -411,7 +411,7 @@ def rebuild(view: View, actor: int) -> Cykas:
 
 
 def bit_vectors(view: View, actor: int, j: int) -> Iterator[tuple[bool, ...]]:
-    """The queue of EAGER_SENT for j: per Eager Send the receivers whose ACK it waits for."""
+    """Yield the queue of EAGER_SENT for j: per Eager Send, the receivers whose ACK it awaits."""
     for m in view.sent(actor, j):
         if view.has("eager", m) and not view.has("told", m):
             missing = {
@@ -423,7 +423,7 @@ def bit_vectors(view: View, actor: int, j: int) -> Iterator[tuple[bool, ...]]:
 
 
 def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
-    """Messages, ACKs and YCTs in flight."""
+    """Yield the messages, ACKs and YCTs in flight."""
     for m in view.sent():
         src, dst = view.src(m), view.dst(m)
         if view.has("posted", m) and not view.has("delivered", m):
@@ -436,7 +436,7 @@ def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
 
 
 def rebuild_secret_mode(view: View, actor: int) -> CykasSecretMode:
-    """The same, and who is confided in."""
+    """Return the state as `rebuild` does, with the confidant."""
     made = rebuild(view, actor)
     found = [j for j in range(view.system.actors) if view.has("confidant", actor, j)]
     return CykasSecretMode(

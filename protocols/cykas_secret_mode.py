@@ -1,7 +1,7 @@
-"""Cykas with secret-mode sends, the variant that section 2.3 of the Cykas paper warns of.
+"""Cykas with secret-mode sends, a variant against which section 2.3 of the Cykas paper warns.
 
-In secret mode a process may send to the sender of its most recently delivered Eager Send, and to
-nobody else. Violates causal delivery: Figure 3 and the second row of Table 1. All else as in
+In secret mode a process may send only to the sender of its most recently delivered Eager Send.
+Violates causal delivery: Figure 3 and the second row of Table 1. Everything else is as in
 `protocols.cykas`.
 """
 

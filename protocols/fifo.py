@@ -1,4 +1,4 @@
-"""Control: sequence numbers per channel. FIFO order per sender and receiver, and no more.
+"""Control: sequence numbers per channel give FIFO order per sender and receiver, but no more.
 
 The receiver holds back a message until its predecessors from the same sender were delivered, as
 Mattern and Fünfrocken describe the well-known scheme (section 2). Violates causal delivery: a chain

@@ -1,7 +1,7 @@
-"""Sequence numbers per channel, for every number of actors and messages: order per channel.
+"""Sequence numbers ensure FIFO order per channel for every number of actors and messages.
 
-That, and no more, is proved of `protocols.fifo`. The numbers of a channel are the order of its
-causal-sends: the next one is the first that was not delivered.
+Only FIFO order is proved for `protocols.fifo`. The numbers of a channel are the order of its
+causal-sends: the next message is the first that was not delivered.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ FIFO = Model(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
-# The proofs of the other receiver-side protocols use what is above `numbered`, too.
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
+# The proofs of the other receiver-side protocols also use the functions above `numbered`.
 
 
 def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
-    """A causal-send; or a reception, and what is delivered then."""
+    """Yield a causal-send; or a reception, and the deliveries that follow it."""
     if isinstance(transition, CausalSend):
         yield "causal-send", causal_sent(view, transition, outcome)
         return
@@ -107,18 +107,18 @@ def held(view: View, actor: int) -> list[int]:
 def channels_of(
     packet: Callable[[View, int], Packet],
 ) -> Callable[[View], Iterator[tuple[int, int, Packet]]]:
-    """Return the channels of a protocol whose messages travel as `packet`."""
+    """Return the `channels` of a link whose messages travel in the form of `packet`."""
     return lambda view: ((view.src(m), view.dst(m), packet(view, m)) for m in in_flight(view))
 
 
 def numbered(view: View, m: int) -> fifo.Numbered:
-    """A message with its place on its channel."""
+    """Return a message with its sequence number on its channel."""
     place = sum(view.has("before", x, m) for x in view.sent(view.src(m), view.dst(m)))
     return fifo.Numbered(view.message(m), place + 1)
 
 
 def rebuild_fifo(view: View, actor: int) -> fifo.Fifo:
-    """What was sent, delivered and held back, per other actor."""
+    """Return the counts of sent and delivered messages and the held messages, per other actor."""
     actors = range(view.system.actors)
     return fifo.Fifo(
         sent=tuple(len(view.sent(actor, j)) for j in actors),

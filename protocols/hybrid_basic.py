@@ -7,10 +7,10 @@ Repair: message ids start at 1. Line 21 starts them at 0, where a last-delivered
 that nothing was delivered; see `hybrid_basic_as_printed`.
 
 Differences: maps from actors are rows in the order of the actors; the receive buffer `rb` of a
-sender is a set of messages, for no two of them have the same predecessor. Line 46 acknowledges
-`b.mid`, which is not defined there: read as `m.mid`. The loop of line 64 stands inside the
-condition of line 62, as the text of section 5.4 has it. A message with several destinations is sent
-as so many messages, which section 5.7 warns of; `hybrid_multicast` does it right.
+sender is a set of messages, because no two of them have the same predecessor. Line 46 acknowledges
+`b.mid`, which is not defined there: read as `m.mid`. The loop of line 64 is inside the condition of
+line 62, as in the text of section 5.4. A message with several destinations is sent as several
+messages, against which section 5.7 warns; `hybrid_multicast` implements multicast correctly.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Ack:
 
 @frozen
 class Permit:
-    """All that its sender sent before message `mid` was delivered."""
+    """A permit for all messages that its sender sent before message `mid` was delivered."""
 
     mid: int
 
@@ -69,7 +69,7 @@ class Per:
 
 @frozen
 class Receiving:
-    """Lines 25 and 27: what a receiver keeps to deliver in FIFO order."""
+    """Lines 25 and 27: a receiver's data for delivery in FIFO order."""
 
     ld: Ids
     rb: tuple[frozenset[Msg], ...]
@@ -92,7 +92,7 @@ def initial(_actor: int, actors: int) -> Hybrid[Msg]:
 
 
 def start(actors: int, first: int) -> Hybrid[Any]:
-    """Lines 20-27 with message ids from `first`, where the unacked buffer must start too."""
+    """Lines 20-27 with message ids from `first`, which is also the start of the unacked buffer."""
     return Hybrid(
         ld=(0,) * actors,
         rb=(frozenset(),) * actors,
@@ -104,7 +104,7 @@ def start(actors: int, first: int) -> Hybrid[Any]:
 
 
 def try_send(state: Hybrid[Msg]) -> tuple[Hybrid[Msg], Sends]:
-    """Lines 28-36: send from the head of the send buffer while its permits are there."""
+    """Lines 28-36: send from the head of the send buffer while it has its permits."""
     sends: list[tuple[int, Packet]] = []
     while state.sb:
         m, *rest = state.sb
@@ -142,7 +142,7 @@ def receive(state: Hybrid[Msg], src: int, packet: Msg | Ack | Permit) -> Step:
 
 
 def receive_msg(state: Hybrid[M], j: int, m: Msg) -> Step:
-    """Lines 44-56: hold back until the predecessor was delivered; deliver what has become next."""
+    """Lines 44-56: hold back until the predecessor was delivered; deliver all successors held."""
     if m.mid <= state.ld[j]:
         return Step(state, sends=((j, Ack(m.mid)),))
     state = hold(state, j, m)
@@ -163,12 +163,12 @@ def hold(state: R, j: int, m: Msg) -> R:
 
 
 def next_held(state: Receiving, j: int) -> Msg | None:
-    """Lines 50-51: the held message whose predecessor is the last delivered one, if there is."""
+    """Lines 50-51: the held message whose predecessor is the last delivered one, or None."""
     return next((b for b in state.rb[j] if b.pid == state.ld[j]), None)
 
 
 def delivered(state: R, j: int, b: Msg) -> R:
-    """Lines 51-52: `b` leaves the receive buffer and is the last one delivered from `j`."""
+    """Lines 51-52: `b` leaves the receive buffer and becomes the last delivered from `j`."""
     return evolve(
         state,
         rb=with_item(state.rb, j, state.rb[j] - {b}),
@@ -177,7 +177,7 @@ def delivered(state: R, j: int, b: Msg) -> R:
 
 
 def payload(m: Msg) -> Message:
-    """Return what to deliver; a message in transit has its payload."""
+    """Return the message to deliver; a message in transit has its payload."""
     assert m.pl is not None
     return m.pl
 
@@ -217,13 +217,13 @@ def timeout(state: Hybrid[Msg]) -> Step | None:
 
 
 def waits_for_permits(state: LocalState) -> bool:
-    """Section 5.2: the head of the send buffer waits for a missing permit, and so do all behind."""
+    """Section 5.2: the head of the send buffer waits for a missing permit; all others wait, too."""
     indexes = [m.per for m in state.sb]
     return indexes == sorted(indexes) and all(state.p.first < i <= state.p.next for i in indexes)
 
 
 def permits_are_for_delivered(state: LocalState) -> bool:
-    """Lines 53-54: a permit is missing only for a message that was delivered."""
+    """Lines 53-54: a permit is missing only for a delivered message."""
     return all(p.mid <= state.ld[p.snd] for p in state.p)
 
 
@@ -266,11 +266,10 @@ MEASURES = {
 
 
 def normal(states: tuple[Hybrid[Msg], ...], flying: tuple[Envelope, ...]) -> Renaming:
-    """Write message ids by rank, and permit indexes from the first one that is missing.
+    """Replace message ids by ranks, and count permit indexes from the first missing permit.
 
-    The ids of one actor's messages are compared with each other, wherever they are kept; those of
-    the window from the oldest unacked message to the next one are all in use, so that their ranks
-    follow each other as they do.
+    Ids are compared only with ids of the same sender. The ids of the window from the oldest unacked
+    message to the next one are all in use, so their ranks are consecutive, like the ids.
     """
     ranks = [ranked(_ids_of(actor, states, flying)) for actor in range(len(states))]
 
@@ -303,14 +302,14 @@ def _by_rank(rank: Rank, m: Msg) -> Msg:
 
 
 def _owner_of(envelope: Envelope) -> int:
-    """Return whose message an ACK or a PERMIT is about."""
+    """Return the actor whose message an ACK or a PERMIT is about."""
     return envelope.dst if isinstance(envelope.packet, Ack) else envelope.src
 
 
 def _ids_of(
     actor: int, states: tuple[Hybrid[Msg], ...], flying: tuple[Envelope, ...]
 ) -> Iterator[int]:
-    """Yield the ids of one actor's messages that are kept anywhere."""
+    """Yield the ids of one actor's messages in all states and packets."""
     own = states[actor]
     yield from (*own.ls, own.ck, own.u.first)
     for m in (*own.u, *own.sb):

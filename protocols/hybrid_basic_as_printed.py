@@ -2,7 +2,7 @@
 
 Line 21 of Algorithm 1 starts the clock at 0, so that the first message has id 0. The receiver's
 last delivered id is 0 before anything was delivered (section 5.4: a key without a value maps to
-zero), so line 45 takes that message for a duplicate: it is acknowledged and never delivered.
+zero). Line 45 therefore takes this message for a duplicate: it is acknowledged and never delivered.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Hybrid buffering without its periodic part; all else as in `protocols.hybrid_basic`.
 
-The periodic part (lines 74-79 of Algorithm 1) is there against losses, but a network that only
-reorders needs it too: a PERMIT may overtake the message it is for (line 67 sends it while that
-message may still be in transit), finds no missing permit to remove, and is not sent again.
+The periodic part (lines 74-79 of Algorithm 1) is meant for losses, but a network that only reorders
+needs it too. A PERMIT may overtake its message, because line 67 sends it while the message may
+still be in transit. It then finds no missing permit to remove, and is not sent again.
 """
 
 from __future__ import annotations

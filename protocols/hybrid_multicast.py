@@ -1,16 +1,16 @@
 """Hybrid buffering for multicast: one message to a set of receivers.
 
 P. S. Almeida: Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal
-Delivery through Hybrid Buffering (the hybrid paper), section 5.7, Algorithm 3; what it does not
-print is Algorithm 1, as in `protocols.hybrid_basic`.
+Delivery through Hybrid Buffering (the hybrid paper), section 5.7, Algorithm 3. The parts that it
+does not print come from Algorithm 1, as in `protocols.hybrid_basic`.
 
 Repair: message ids start at 1, as in `hybrid_basic`.
 
-Differences: line 18 leaves out the predecessor id, of which a message to several receivers has one
-per receiver; `pid` is a row beside `rcv`, and what travels is the Msg of Algorithm 1 with the
-predecessor that concerns its receiver. Lines 21-23 stand after the loop of line 19, so that a
-message takes one id; line 39 stands in the loop of line 32, and that loop in the condition of line
-31. The sets `rcv` and `unack` are kept in the order of the actors.
+Differences: line 18 omits the predecessor id. A message to several receivers has one per receiver,
+so `pid` is a row beside `rcv`, and the Msg of Algorithm 1 travels with the predecessor for its
+receiver. Lines 21-23 come after the loop of line 19, so that a message takes one id. Line 39 is in
+the loop of line 32, and that loop is in the condition of line 31. The sets `rcv` and `unack` are
+kept in the order of the actors.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Multi:
     pl: Message | None
 
     def copy_for(self, j: int) -> Msg:
-        """What travels to receiver `j`."""
+        """Return the packet for receiver `j`."""
         return Msg(j, self.mid, self.pid[self.rcv.index(j)], self.per, self.pl)
 
 

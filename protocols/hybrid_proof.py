@@ -2,11 +2,11 @@
 
 P. S. Almeida: Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal
 Delivery through Hybrid Buffering (as in `protocols.hybrid_basic`, `hybrid_sps` and
-`hybrid_multicast`), section 5. The network may lose, repeat and reorder packets: what was sent once
-may be received at any time, and any number of times.
+`hybrid_multicast`), section 5. The network may lose, repeat and reorder packets: a packet that was
+sent once may be received at any time, and any number of times.
 
-Until R is acknowledged, whoever else knows of it was told by a flagged message whose permit cannot
-come before R's acknowledgement. The paper gives no proof of Algorithm 2.
+Until R is acknowledged, any other actor that knows of R got a flagged message, whose permit cannot
+arrive before R's acknowledgement. The paper gives no proof of Algorithm 2.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ FIRST_OF_CHANNEL = Conjunct(
 
 
 def told_by(e: Term, a: Term) -> Formula:
-    """e, a later message of R's sender, told a of R, and a misses its permit."""
+    """Return that e, a later message of R's sender, told a of R, and a misses e's permit."""
     return And(
         delivered(e), dst(e) == a, flagged(e), Not(permitted(e)), src(e) == src(R), before(R, e)
     )
@@ -319,17 +319,17 @@ heard_by = Relation("permitted", (MESSAGE, ACTOR), "the permit of {0} was receiv
 
 
 def has_all_acks(message: Term) -> Formula:
-    """Every destination has acknowledged the message."""
+    """Return that every destination has acknowledged the message."""
     return ForAll([b], Implies(to(message, b), acknowledged_by(message, b)))
 
 
 def is_for_several() -> Formula:
-    """C has several destinations."""
+    """Return that c has several destinations."""
     return Exists([a, b], And(a != b, to(c, a), to(c, b)))
 
 
 def told_by_copy(e: Term, a: Term) -> Formula:
-    """e, R itself or a later message of its sender, told a of R, and a misses its permit."""
+    """Return that e, R or a later message of its sender, told a of R, and a misses e's permit."""
     return And(
         delivered_at(e, a),
         flagged(e),
@@ -533,16 +533,16 @@ HYBRID_MULTICAST = Model(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 def message_of(view: View, sender: int, number: int) -> int:
-    """Return the message with an id: ids number a sender's messages."""
+    """Return the message with an id; ids number a sender's messages."""
     return view.number(Message(sender, number, ()))
 
 
 def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
-    """What a handler does; a repeated packet is nothing new to the model, nor is a timeout."""
+    """Yield the events of a handler; repeated packets and timeouts have no event in the model."""
     if isinstance(transition, Timeout):
         return
     if isinstance(transition, CausalSend):
@@ -561,12 +561,12 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
 
 
 def at(view: View, actor: int) -> tuple[int, ...]:
-    """The actor that an event is at, where messages have several destinations."""
+    """Return the actor of an event if messages have several destinations, otherwise nothing."""
     return (actor,) if "to" in view.sorts else ()
 
 
 def received(view: View, transition: Receive) -> Iterator[Event]:
-    """An ACK or a permit that is received for the first time."""
+    """Yield an ACK or a permit that is received for the first time."""
     packet, src, dst = transition.packet, transition.src, transition.dst
     if isinstance(packet, Ack):
         m = message_of(view, dst, packet.mid)
@@ -574,14 +574,14 @@ def received(view: View, transition: Receive) -> Iterator[Event]:
             yield "acknowledge", m, *at(view, src)
     elif isinstance(packet, Permit):
         m = message_of(view, src, packet.mid)
-        # A permit that overtakes its message is dropped; the ACK, repeated, asks for it again.
+        # A permit that overtakes its message is dropped; a repeated ACK asks for it again.
         news = view.has("flagged", m) and not view.has("permitted", m, *at(view, dst))
         if news and view.has("delivered", m, *at(view, dst)):
             yield "hear", m, *at(view, dst)
 
 
 def permits(view: View, actor: int, outcome: Any) -> Iterator[Event]:
-    """The permits that are sent for the first time; those of unflagged messages mean nothing."""
+    """Yield the permits that are sent for the first time, except permits of unflagged messages."""
     ids = {packet.mid for _, packet in outcome.step.sends if isinstance(packet, Permit)}
     for number in sorted(ids):
         m = message_of(view, actor, number)
@@ -590,7 +590,7 @@ def permits(view: View, actor: int, outcome: Any) -> Iterator[Event]:
 
 
 def local(state: Any) -> tuple[Any, ...]:
-    """Algorithm 1: ld, ls, ck, the missing permits, the unacked buffer and the send buffer."""
+    """Return ld, ls, ck, missing permits, unacked buffer and send buffer of Algorithm 1."""
     return (
         state.ld,
         state.ls,
@@ -609,7 +609,7 @@ def missing(state: Any, per: int) -> frozenset[Per]:
 
 
 def last(numbers: list[int]) -> int:
-    """Return the greatest of some ids, 0 if there is none."""
+    """Return the greatest of some ids, or 0 if there is none."""
     return max(numbers, default=0)
 
 
@@ -619,7 +619,7 @@ def number_of(view: View, m: int) -> int:
 
 
 def rebuild(view: View, actor: int) -> tuple[Any, ...]:
-    """The same from the relations."""
+    """Return `local` as computed from the model's relations."""
     own = view.sent(by=actor)
     posted = [m for m in own if view.has("posted", m)]
     first = next((k for k, m in enumerate(posted) if not acked(view, m)), len(posted))
@@ -634,7 +634,7 @@ def rebuild(view: View, actor: int) -> tuple[Any, ...]:
 
 
 def common(view: View, actor: int) -> tuple[Any, ...]:
-    """ld, ls, ck and the missing permits."""
+    """Return ld, ls, ck and the missing permits."""
     actors = range(view.system.actors)
     return (
         tuple(
@@ -685,7 +685,7 @@ def awaited(view: View, m: int, actor: int) -> frozenset[Per]:
 
 
 def local_sps(state: Any) -> tuple[Any, ...]:
-    """Algorithm 2: the same with the unified buffer."""
+    """Return `local` for Algorithm 2, with the unified buffer."""
     return (
         state.ld,
         state.ls,
@@ -700,14 +700,14 @@ def local_sps(state: Any) -> tuple[Any, ...]:
 
 
 def rebuild_sps(view: View, actor: int) -> tuple[Any, ...]:
-    """The same from the relations."""
+    """Return `local_sps` as computed from the model's relations."""
     own = view.sent(by=actor)
     first = next((k for k, m in enumerate(own) if not acked(view, m)), len(own))
     return (*common(view, actor), first + 1, tuple(entry(view, m, actor) for m in own[first:]))
 
 
 def entry(view: View, m: int, actor: int) -> tuple[Any, ...]:
-    """One message of the unified buffer."""
+    """Return one message of the unified buffer."""
     sent = view.has("posted", m)
     per = view.has("flagged", m) if sent else awaited(view, m, actor)
     return number_of(view, m), sent, per, acked(view, m)

@@ -1,20 +1,20 @@
-"""Hybrid buffering, SPS-optimal: permits only where another receiver's messages are concerned.
+"""Hybrid buffering, SPS-optimal: permits only for messages to another receiver.
 
 P. S. Almeida: Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal
 Delivery through Hybrid Buffering (the hybrid paper), section 5.6, Algorithm 2 and Figure 4.
 
 Repairs: message ids, and with them the indexes into the unified buffer, start at 1, as in
-`hybrid_basic`; and a causal-send advances `m2` and `u2` past the new message where they would
-otherwise point at it without meaning it. Lines 84-85 do so for `p2` when a permit is added; nothing
-printed does it for a message. Without it the two stay where they start and soon lie below the
-window: line 98 then takes an index outside the buffer for line 29 to read, and line 33 flags every
-message after the first. See HYBRID_SPS_AS_PRINTED below.
+`hybrid_basic`. A causal-send advances `m2` and `u2` past the new message if they would otherwise
+point at it by accident. Lines 84-85 do so for `p2` when a permit is added, but no printed line does
+it for a message. Without this repair, the two stay where they start and soon lie below the window.
+Then line 98 passes an index outside the buffer to line 29, and line 33 flags every message after
+the first. See HYBRID_SPS_AS_PRINTED below.
 
-Differences, beside those of `hybrid_basic`: the fields `per` and `perm` are one. Lines 29 and 46
-compare the permit index of a message with `p`; a sent message has none any more (line 33 makes
-`per` a flag) and passes, as its index did when it was sent. Line 74 acknowledges `b.mid`, read as
-`m.mid`. Lines 86-87 stand in the loop, not in the condition of line 84, as in Algorithm 1; lines
-55-62 stand in the condition of line 53. A message has one destination.
+Differences, besides those of `hybrid_basic`: the fields `per` and `perm` are one. Lines 29 and 46
+compare the permit index of a message with `p`. A sent message no longer has an index, because line
+33 makes `per` a flag; it passes, as its index did when it was sent. Line 74 acknowledges `b.mid`,
+read as `m.mid`. Lines 86-87 are in the loop, not in the condition of line 84, as in Algorithm 1.
+Lines 55-62 are in the condition of line 53. A message has one destination.
 """
 
 from __future__ import annotations
@@ -56,24 +56,24 @@ class Entry:
 
     @property
     def in_transit(self) -> Msg:
-        """What travels."""
+        """The packet for this message."""
         return Msg(self.rcv, self.mid, self.pid, self.per, self.pl)
 
 
 @frozen
 class HybridSps(Receiving):
-    """Lines 1-11, under the paper's names; the indexes as Figure 4 draws them.
+    """Lines 1-11, under the paper's names, with the indexes of Figure 4.
 
     Attributes:
-        ls: the last message sent to each receiver, by number.
+        ls: the number of the last message sent to each receiver.
         ck: the number of the next message.
-        u: the unified buffer: messages unacknowledged or not yet network-sent, by number.
-        p: the permits that are missing.
-        p2: in `p`, the first permit from another sender than that of the first permit.
+        u: the unified buffer of unacknowledged or not yet network-sent messages, by number.
+        p: the missing permits.
+        p2: in `p`, the first permit from another sender than the first permit's sender.
         m1: in `u`, the first message that is not yet network-sent.
         m2: in `u`, the first message that depends on the permit at `p2`; none from there on has
             been network-sent.
-        u2: in `u`, the first unacknowledged message to another receiver than that of the first one.
+        u2: in `u`, the first unacknowledged message to another receiver than the first message's.
     """
 
     ls: Ids
@@ -111,7 +111,7 @@ def causal_send(state: HybridSps, message: Message) -> Step:
 
 
 def causal_send_as_printed(state: HybridSps, message: Message) -> Step:
-    """Lines 12-18 as printed: `m2` and `u2` stay behind."""
+    """Lines 12-18 as printed: `m2` and `u2` are not advanced."""
     state = buffered(state, message)
     state, sends = send_interval(state, state.u.next - 1, state.p2)
     return Step(state, sends)
@@ -125,7 +125,7 @@ def buffered(state: HybridSps, message: Message) -> HybridSps:
 
 
 def with_new_last(state: HybridSps) -> HybridSps:
-    """Repair: keep what lines 10 and 11 say of `m2` and `u2` true of the last message."""
+    """Repair: keep lines 10 and 11 true for `m2` and `u2` when the last message is new."""
     k = state.u.next - 1
     m = state.u[k]
     if state.m2 == k and m.per <= state.p2:
@@ -136,7 +136,7 @@ def with_new_last(state: HybridSps) -> HybridSps:
 
 
 def send_interval(state: HybridSps, k: int, p: int) -> tuple[HybridSps, Sends]:
-    """Lines 25-37: send what may be sent from `k` up to a message that depends on permit `p`."""
+    """Lines 25-37: send messages from `k` up to a message that depends on permit `p`."""
     p1, s = state.p.first, first_sender(state)
     sends: list[tuple[int, Packet]] = []
     while k < state.u.next and depends_on_none_from(state.u[k], p):
@@ -153,7 +153,7 @@ def send_interval(state: HybridSps, k: int, p: int) -> tuple[HybridSps, Sends]:
 
 
 def first_sender(state: HybridSps) -> int | None:
-    """Lines 27 and 42: whose permit is the first missing one; None if none is missing."""
+    """Lines 27 and 42: the sender of the first missing permit; None if no permit is missing."""
     return state.p.peek.snd if state.p.first < state.p.next else None
 
 
@@ -204,7 +204,7 @@ def receive_ack(state: HybridSps, j: int, n: int) -> Step:
 
 
 def acked_first(state: HybridSps, j: int) -> tuple[HybridSps, Sends]:
-    """Lines 54-61: drop what is acknowledged; permits to receivers other than `j`."""
+    """Lines 54-61: drop acknowledged messages; send permits to receivers other than `j`."""
     u, sends = state.u.remove(), list[tuple[int, Packet]]()
     while u.size > 0:
         m = u.peek
@@ -217,7 +217,7 @@ def acked_first(state: HybridSps, j: int) -> tuple[HybridSps, Sends]:
 
 
 def acked_u2(state: HybridSps) -> tuple[HybridSps, Sends]:
-    """Lines 64-71: advance `u2`; permits to the receiver of the first message."""
+    """Lines 64-71: advance `u2`; send permits to the receiver of the first message."""
     r = state.u.peek.rcv
     sends: list[tuple[int, Packet]] = []
     while state.u2 < state.u.next:
@@ -314,12 +314,12 @@ def u2_is_first_of_another_receiver(state: HybridSps) -> bool:
 
 
 def indexes_lie_in_window(state: HybridSps) -> bool:
-    """Figure 4: no index into the unified buffer is left behind by what the buffer dropped."""
+    """Figure 4: every index into the unified buffer is inside the buffer's window."""
     return all(state.u.first <= index <= state.u.next for index in (state.m1, state.m2, state.u2))
 
 
 def sends_what_sps_allows(state: HybridSps) -> bool:
-    """Definition 4.1: exactly the messages that miss another sender's permit are not sent."""
+    """Definition 4.1: the unsent messages are exactly those that miss another sender's permit."""
     missing = [(index, p.snd) for p in state.p if (index := state.p.index(p)) is not None]
     return all(
         m.sent or any(index < m.per and snd != m.rcv for index, snd in missing) for m in state.u

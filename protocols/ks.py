@@ -3,8 +3,8 @@
 A. D. Kshemkalyani, M. Singhal: Necessary and sufficient conditions on information for causal
 message ordering and their optimal implementation. Distributed Computing 11(2), 1998.
 
-The hybrid paper's Table 1 lists it for FIFO networks. The rules enforce the order of a channel by
-themselves, for the copy for a destination still names the earlier messages sent there; so it is
+The hybrid paper's Table 1 lists it for FIFO networks. The rules also enforce the order of a
+channel, because the copy for a destination still names the earlier messages sent there. So it is
 checked on networks of any order, too.
 
 If one receive makes several messages deliverable, they are delivered in the order of
@@ -26,7 +26,7 @@ from antecede.protocols.ranks import ranked
 
 @frozen
 class Entry:
-    """What is known of an earlier message: its sender, clock and remaining destinations."""
+    """The knowledge of an earlier message: its sender, clock and remaining destinations."""
 
     sender: int
     clock: int
@@ -49,7 +49,7 @@ class Stamped:
 class Ks:
     """clock_j; SR_j[i], the clock of the last message from i delivered; LOG_j.
 
-    `held_back` holds what was received and not delivered; by sender, then by clock.
+    `held_back` holds received, undelivered packets, sorted by sender, then by clock.
     """
 
     me: int
@@ -77,7 +77,7 @@ def causal_send(state: Ks, message: Message) -> Step:
 
 
 def receive(state: Ks, src: int, packet: Stamped) -> Step:
-    """RCV: hold the message back; deliver what has become deliverable."""
+    """RCV: hold the message back; deliver all messages that have become deliverable."""
     arrived = (*state.held_back, Held(src, packet))
     waiting = tuple(sorted(arrived, key=lambda held: (held.src, held.packet.clock)))
     state, waiting, deliveries = released(state, waiting, src, deliverable, after_delivery)
@@ -85,12 +85,12 @@ def receive(state: Ks, src: int, packet: Stamped) -> Step:
 
 
 def deliverable(state: Ks, held: Held[Stamped]) -> bool:
-    """RCV, the wait: what O_M says was sent here has been delivered."""
+    """RCV, the wait: all messages that O_M lists as sent here have been delivered."""
     return all(o.clock <= state.SR[o.sender] for o in held.packet.O if state.me in o.Dests)
 
 
 def after_delivery(state: Ks, held: Held[Stamped]) -> Ks:
-    """RCV, after the delivery: SR_j, then O_M with the message itself joins the log."""
+    """RCV, after the delivery: SR_j is updated; O_M and the message itself join the log."""
     k, packet = held.src, held.packet
     SR = with_item(state.SR, k, packet.clock)
     news = packet.O | {Entry(k, packet.clock, frozenset(packet.message.destinations))}
@@ -105,14 +105,14 @@ def without(log: Log, destinations: frozenset[int]) -> Log:
 
 
 def purge(log: Log) -> Log:
-    """PURGE_NULL_ENTRIES: drop those without destinations that have a newer one of their sender."""
+    """PURGE_NULL_ENTRIES: drop entries without destinations if their sender has a newer entry."""
     return frozenset(entry for entry in log if entry.Dests or not has_newer(entry, log))
 
 
 def merge(log: Log, news: Log) -> Log:
-    """Join two logs: a message that the better informed side has forgotten is forgotten.
+    """Join two logs: a message is forgotten if the better informed side has forgotten it.
 
-    A message that both know keeps the destinations that remain on both sides.
+    A message in both logs keeps the destinations that remain in both.
     """
     remaining: dict[tuple[int, int], frozenset[int]] = {}
     for entry in (*still_known(log, news), *still_known(news, log)):
@@ -122,7 +122,7 @@ def merge(log: Log, news: Log) -> Log:
 
 
 def still_known(log: Log, other: Log) -> Log:
-    """Return the entries of `log` that `other` has too, or has nothing newer of their sender."""
+    """Return the entries that `other` also has, or whose sender has no newer entry in `other`."""
     known = {(entry.sender, entry.clock) for entry in other}
     return frozenset(
         entry
@@ -140,7 +140,7 @@ def has_newer(entry: Entry, log: Iterable[Entry]) -> bool:
 
 
 def normal(states: tuple[Ks, ...], flying: tuple[Envelope, ...]) -> Renaming:
-    """Write the clocks of each actor by rank: they are only compared."""
+    """Replace the clocks of each actor by ranks, because they are only compared."""
     sent = [(envelope.src, envelope.packet) for envelope in flying]
     sent += [(held.src, held.packet) for state in states for held in state.held_back]
     clocks = [{state.clock, *(other.SR[state.me] for other in states)} for state in states]

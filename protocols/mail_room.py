@@ -1,7 +1,7 @@
-"""The mail room of protocols that deliver at the receiver: what arrived too early waits there.
+"""The mail room of receiver-side protocols, where packets wait that arrived too early.
 
-If one receive makes several messages deliverable, they are concurrent; those of the sender just
-received from come first, then the others in the order of the room.
+If one receive makes several messages deliverable, they are concurrent. Messages from the sender of
+the received packet come first, then the others in the order of the room.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Carrier(Protocol):
 
     @property
     def message(self) -> Message:
-        """What the application sent."""
+        """The application's message."""
 
 
 P = TypeVar("P", bound=Carrier)
@@ -41,17 +41,17 @@ def released(
     deliverable: Callable[[S, Held[P]], bool],
     after_delivery: Callable[[S, Held[P]], S],
 ) -> tuple[S, tuple[Held[P], ...], tuple[Message, ...]]:
-    """Deliver what waits, for as long as something is deliverable.
+    """Deliver waiting packets for as long as one is deliverable.
 
     Args:
-        state: of the receiver.
-        waiting: the mail room, with what was just received.
-        src: from whom.
-        deliverable: (state, what waits) -> may it be delivered now?
-        after_delivery: (state, what was delivered) -> state.
+        state: the receiver's state.
+        waiting: the mail room, including the packet just received.
+        src: the sender of this packet.
+        deliverable: (state, waiting packet) -> whether it may be delivered now.
+        after_delivery: (state, delivered packet) -> next state.
 
     Returns:
-        The state, what still waits, and the deliveries in their order.
+        The state, the packets that still wait, and the deliveries in their order.
     """
     deliveries: list[Message] = []
     while ready := [held for held in waiting if deliverable(state, held)]:

@@ -21,7 +21,7 @@ from antecede import Message, Protocol, Step
 
 @frozen
 class Mfss:
-    """The output buffer OB, and how many messages that it posted are still unacknowledged."""
+    """The output buffer OB, and the number of posted messages without an acknowledgement."""
 
     OB: tuple[Message, ...] = ()
     unacknowledged: int = 0
@@ -69,12 +69,12 @@ def _post(state: Mfss) -> Step:
 
 
 def at_most_one_is_unacknowledged(state: Mfss) -> bool:
-    """Lemma 2: the next message is posted when the one before it was acknowledged."""
+    """Lemma 2: the next message is posted only after the previous one was acknowledged."""
     return state.unacknowledged <= 1
 
 
 def buffer_waits_for_an_ack(state: Mfss) -> bool:
-    """Section 3.3, liveness: nothing but a missing acknowledgement keeps a message from posting."""
+    """Section 3.3, liveness: a message waits only for a missing acknowledgement."""
     return not state.OB or state.unacknowledged > 0
 
 

@@ -1,11 +1,11 @@
 """MFSS on a network that does not reorder: messages to the same receiver need not wait.
 
-Footnote 4 of Mattern and Fünfrocken 1995 (see `protocols.mfss`, whose packets it uses): where the
+Footnote 4 of Mattern and Fünfrocken 1995 (see `protocols.mfss`, whose packets it uses): if the
 transport layer keeps the order, the output buffer waits for acknowledgements only between two
 messages to different receivers.
 
-Differences: as in `protocols.mfss`; of the unacknowledged messages only the receiver and the number
-are kept, for all of them have the same receiver.
+Differences: as in `protocols.mfss`. For unacknowledged messages, only their number and their
+receiver are kept, because all of them have the same receiver.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from antecede.protocols.mfss import Ack, Data
 
 @frozen
 class MfssFifo:
-    """The output buffer OB; how many posted messages are unacknowledged, and by whom."""
+    """The output buffer OB, and the number and the receiver of the unacknowledged messages."""
 
     OB: tuple[Message, ...] = ()
     unacknowledged: int = 0
@@ -36,7 +36,7 @@ def causal_send(state: MfssFifo, message: Message) -> Step:
 
 
 def receive(state: MfssFifo, src: int, packet: Data | Ack) -> Step:
-    """Section 3.2: acknowledge and deliver a message; on an acknowledgement post what may be."""
+    """Section 3.2: acknowledge and deliver a message; on an acknowledgement, try to post."""
     if isinstance(packet, Data):
         return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
     left = state.unacknowledged - 1
@@ -44,7 +44,7 @@ def receive(state: MfssFifo, src: int, packet: Data | Ack) -> Step:
 
 
 def _post(state: MfssFifo) -> Step:
-    """Section 3.2, posting messages: as long as all unacknowledged ones have the same receiver."""
+    """Section 3.2, posting messages: post while all unacknowledged ones have the same receiver."""
     sends: list[tuple[int, Packet]] = []
     while state.OB and state.receiver in (None, state.OB[0].receiver):  # the variant: footnote 4
         head, *rest = state.OB
@@ -57,12 +57,12 @@ def _post(state: MfssFifo) -> Step:
 
 
 def buffer_waits_for_another_receiver(state: MfssFifo) -> bool:
-    """Footnote 4: a message waits only for acknowledgements of messages to somebody else."""
+    """Footnote 4: a message waits only for acknowledgements from another receiver."""
     return not state.OB or state.receiver not in (None, state.OB[0].receiver)
 
 
 def receiver_is_of_the_unacknowledged(state: MfssFifo) -> bool:
-    """Footnote 4: there is a receiver if, and only if, something is unacknowledged."""
+    """Footnote 4: there is a receiver if and only if some message is unacknowledged."""
     return (state.receiver is not None) == (state.unacknowledged > 0)
 
 

@@ -1,8 +1,8 @@
 """MFSS for every number of actors and messages: the invariant behind the proof of its safety.
 
 F. Mattern, S. Fünfrocken: A Non-Blocking Lightweight Implementation of Causal Order Message
-Delivery (as in `protocols.mfss`), section 3.3. As long as R is unacknowledged nothing that was sent
-after it leaves its sender, so nobody else can know of it.
+Delivery (as in `protocols.mfss`), section 3.3. As long as R is unacknowledged, no later message
+leaves its sender. So before R is delivered, only its sender knows of it.
 """
 
 from __future__ import annotations
@@ -176,11 +176,11 @@ UNORDERED = Model(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
-    """A causal-send or an acknowledgement, and what is posted then; or a delivery."""
+    """Yield a causal-send or an acknowledgement, and the posts that follow; or a delivery."""
     if isinstance(transition, CausalSend):
         actor = transition.actor
         yield "causal-send", causal_sent(view, transition, outcome)
@@ -196,7 +196,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
 
 
 def unacknowledged(view: View, transition: Any) -> list[int]:
-    """Return the delivered messages whose acknowledgement this may be; they are alike."""
+    """Return the delivered messages that this may acknowledge; they are interchangeable."""
     return [
         m
         for m in view.sent(by=transition.dst, to=transition.src)
@@ -217,19 +217,19 @@ def waiting(view: View, actor: int) -> list[int]:
 
 
 def rebuild(view: View, actor: int) -> Mfss:
-    """The output buffer, and how many messages are unacknowledged."""
+    """Return the output buffer, and the number of unacknowledged messages."""
     return Mfss(buffered(view, actor), len(waiting(view, actor)))
 
 
 def rebuild_fifo(view: View, actor: int) -> MfssFifo:
-    """The same, and their receiver."""
+    """Return the state as `rebuild` does, with the receiver of the unacknowledged messages."""
     found = waiting(view, actor)
     receiver = view.dst(found[0]) if found else None
     return MfssFifo(buffered(view, actor), len(found), receiver)
 
 
 def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
-    """Messages that were posted and not delivered; acknowledgements of those delivered."""
+    """Yield posted, undelivered messages, and acknowledgements of delivered messages."""
     for m in view.sent():
         src, dst = view.src(m), view.dst(m)
         if view.has("posted", m) and not view.has("delivered", m):
@@ -243,7 +243,7 @@ FIFO_LINK = Link(events=events, rebuild=rebuild_fifo, channels=channels, network
 
 
 def unordered_channels(view: View) -> Iterator[tuple[int, int, Packet]]:
-    """Messages that were posted and not delivered."""
+    """Yield posted, undelivered messages."""
     for m in view.sent():
         if view.has("posted", m) and not view.has("delivered", m):
             yield view.src(m), view.dst(m), unordered.Data(view.message(m))

@@ -1,26 +1,26 @@
-"""Newtop: Lamport clocks, delivery in clock order once every actor was heard with that clock.
+"""Newtop: Lamport clocks, and delivery in clock order once all actors have sent that clock.
 
 P. Ezhilchelvan, R. Macêdo, S. Shrivastava: Newtop: a fault-tolerant group communication protocol.
 ICDCS 1995; as section 3.1 of the hybrid paper describes it (P. S. Almeida: Space-Optimal,
 Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal Delivery through Hybrid
-Buffering). Assumes a FIFO network: a clock that was received vouches for everything before it.
+Buffering). Assumes a FIFO network: a received clock implies that everything before it arrived.
 
-`newtop` sends messages only: one waits until every other actor has sent something later, which may
-never happen. `newtop-null` sends null packets (footnote 2 of the hybrid paper's Table 1). Where
-Newtop sends one after a time without messages, here it is sent at once and where it is needed:
+`newtop` sends messages only. A message waits until every other actor has sent something later,
+which may never happen. `newtop-null` sends null packets (footnote 2 of the hybrid paper's Table 1).
+The original sends one after a time without messages. Here it is sent at once when it is needed:
 
 * a message to some of the actors goes to the others as a null packet with the same clock, so that
-  every actor hears of every causal-send;
-* an actor that receives a clock greater than its own adopts it and tells it everybody else in a
-  null packet.
+  every actor learns of every causal-send;
+* an actor that receives a clock greater than its own adopts it and sends it to all other actors in
+  a null packet.
 
-So the clock of the last packet that an actor sent to everybody is its own clock; every message is
-followed by its clock from everybody; and since only causal-sends make new clocks, an actor sends
-null packets at most once per clock and a bounded workload comes to rest.
+So an actor's own clock equals the clock of the last packet that it sent to all other actors, and
+all actors eventually send the clock of every message. Only causal-sends make new clocks, so an
+actor sends null packets at most once per clock, and a bounded workload comes to rest.
 
-Differences: an actor counts as heard by itself, for its clock is never less than one it received;
-no membership, no failures; an actor does not send to itself. Ties are broken by sender, as the
-hybrid paper proposes, so actors are not interchangeable.
+Differences: an actor counts as heard by itself, because its clock is never less than a clock it
+received. There are no membership changes and no failures. An actor does not send to itself. Ties
+are broken by sender, as the hybrid paper proposes, so actors are not interchangeable.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Held:
 class Newtop:
     """The Lamport clock, and per other actor the clock of the last packet received from it.
 
-    `held_back` holds what was received and not delivered, by clock; ties by sender.
+    `held_back` holds received, undelivered packets, sorted by clock; ties by sender.
     """
 
     me: int
@@ -68,7 +68,7 @@ class Newtop:
 
 
 def initial(actor: int, actors: int) -> Newtop:
-    """Return the clock at zero, with nobody heard."""
+    """Return the clock at zero, with no packet received."""
     return Newtop(actor, clock=0, last_received=(0,) * actors)
 
 
@@ -81,7 +81,7 @@ def causal_send(state: Newtop, message: Message) -> Step:
 
 
 def receive(state: Newtop, src: int, packet: Timestamped | Null) -> Step:
-    """Advance the clock, note the sender's, and deliver what is safe."""
+    """Advance the clock, record the sender's clock, and deliver all safe messages."""
     heard = state.last_received
     state = evolve(
         state,
@@ -99,8 +99,8 @@ def receive(state: Newtop, src: int, packet: Timestamped | Null) -> Step:
 def deliver_safe(state: Newtop) -> Step:
     """Deliver, in clock order, the messages up to the least clock received from the others.
 
-    Messages of equal clock are concurrent and become safe at the same receive, so the state after
-    them does not depend on how ties are broken.
+    Messages of equal clock are concurrent and become safe at the same receive. The resulting state
+    therefore does not depend on how ties are broken.
     """
     safe = min(clock for j, clock in enumerate(state.last_received) if j != state.me)
     ready = [held for held in state.held_back if held.packet.clock <= safe]
@@ -110,14 +110,14 @@ def deliver_safe(state: Newtop) -> Step:
 
 
 def causal_send_to_all(state: Newtop, message: Message) -> Step:
-    """As `causal_send`; those who are no destination receive a null packet instead."""
+    """Like `causal_send`; actors that are not destinations receive a null packet instead."""
     step = causal_send(state, message)
     others = nulls(step.state, besides=message.destinations)
     return evolve(step, sends=step.sends + others)
 
 
 def receive_and_tell(state: Newtop, src: int, packet: Timestamped | Null) -> Step:
-    """As `receive`; a clock greater than one's own is told everybody else."""
+    """Like `receive`; a clock greater than the actor's own is sent on to all other actors."""
     step = receive(state, src, packet)
     return evolve(step, sends=nulls(step.state)) if packet.clock > state.clock else step
 

@@ -1,8 +1,8 @@
 """Newtop's safety for every number of actors, messages and clock values.
 
 P. Ezhilchelvan, R. Macêdo, S. Shrivastava: Newtop (as in `protocols.newtop`). A Lamport clock is
-the set of the values that it has reached: `clock(a, t)`, the clock of a is t or more. Liveness is
-not claimed: `protocols.newtop` waits for what may never be sent.
+the set of the values that it has reached: `clock(a, t)` means that the clock of a is t or more.
+Liveness is not claimed, because `protocols.newtop` waits for messages that may never be sent.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ LINEAR = (
 
 
 def is_less(one: Term, other: Term) -> Formula:
-    """The clock on one message is less than that on another."""
+    """Return that one message's clock is less than the other message's clock."""
     return And(
         ForAll([t], Implies(stamp(one, t), stamp(other, t))),
         Exists([t], And(stamp(other, t), Not(stamp(one, t)))),
@@ -215,31 +215,31 @@ NEWTOP = Model(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 # Element t of the sort Time is the clock value t + 1.
 
 
 def events_of_newtop(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
-    """As `events`; a causal-send says to which value the clock ticks."""
+    """Like `events`; a causal-send also names the new value of the clock."""
     for event in events(view, transition, outcome):
         ticks = () if event[0] != "causal-send" else (outcome.step.state.clock - 1,)
         yield (*event, *ticks)
 
 
 def value(view: View, relation: str, *elements: int) -> int:
-    """The greatest clock value that the relation says was reached."""
+    """Return the greatest clock value in the relation."""
     return sum(view.has(relation, *elements, t) for t in range(view.sizes["Time"]))
 
 
 def with_clock(view: View, m: int) -> newtop.Timestamped:
-    """A message with its clock."""
+    """Return a message with its clock."""
     return newtop.Timestamped(view.message(m), value(view, "stamp", m))
 
 
 def rebuild_newtop(view: View, actor: int) -> newtop.Newtop:
-    """The clock, what was received last from each, and what is held back."""
+    """Return the clock, the last clock received from each actor, and the held messages."""
     waiting = (newtop.Held(view.src(m), with_clock(view, m)) for m in held(view, actor))
     return newtop.Newtop(
         actor,
@@ -250,7 +250,7 @@ def rebuild_newtop(view: View, actor: int) -> newtop.Newtop:
 
 
 def order_of_values(system: Any, _name: str) -> Iterator[tuple[int, ...]]:
-    """Clock values are numbers."""
+    """Yield the order of clock values, which are numbers."""
     count = system.actors * system.messages
     return ((t, s) for t in range(count) for s in range(count) if t <= s)
 

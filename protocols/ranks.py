@@ -1,8 +1,9 @@
-"""Counters that are only compared: written as their ranks among those in use.
+"""Ranks for counters that are only compared.
 
-Whoever compares counters with each other, and makes a new one greater than all others, does the
-same if each is replaced by its rank. So a global state can be written without the past, and runs
-without end may have finitely many states (`Protocol.normal`).
+If a protocol only compares counters with each other, and makes each new one greater than all
+others, its behaviour stays the same when each counter is replaced by its rank. A global state can
+then be written without its past, so that infinite runs may have finitely many states
+(`Protocol.normal`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,6 @@ Rank: TypeAlias = Callable[[int], int]
 
 
 def ranked(values: Iterable[int]) -> Rank:
-    """Return what gives each of `values` its rank, from 0."""
+    """Return a function that maps each of `values` to its rank, from 0."""
     ranks = {value: rank for rank, value in enumerate(sorted(set(values)))}
     return ranks.__getitem__

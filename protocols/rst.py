@@ -4,14 +4,14 @@ M. Raynal, A. Schiper, S. Toueg: The causal ordering abstraction and a simple wa
 Information Processing Letters 39(6), 1991; as explained in the matrix source (L. Kuper: An example
 run of a matrix-based causal unicast protocol), whose headings the functions below name.
 
-A message carries what its sender knew before it was sent, so the receiver has to count the message
-itself (step 2).
+A message carries its sender's knowledge from before the send, so the receiver has to count the
+message itself (step 2).
 
-Differences: a message may have several destinations; the copy for one of them counts the other
-copies as sent before it. With one destination that is the published rule. If one receive makes
-several messages deliverable, they are delivered in the order of `protocols.mail_room`. The state
-after them does not depend on that order, nor, with up to three actors, the order on what the actors
-are called.
+Differences: a message may have several destinations; the copy for each of them counts the other
+copies as sent before it. With one destination this is the published rule. If one receive makes
+several messages deliverable, they are delivered in the order of `protocols.mail_room`. The
+resulting state does not depend on that order. With up to three actors, the order does not depend on
+the actors' names.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Mail: TypeAlias = Held[Stamped]
 class Rst:
     """Getting started: SENT_i[j][k], messages from j to k; DELIV_i[j], those delivered from j.
 
-    `held_back` is the mail room: received, not yet deliverable; by sender, then by number sent.
+    `held_back` is the mail room of undeliverable packets, sorted by sender, then by number sent.
     """
 
     me: int
@@ -123,7 +123,7 @@ def receive(
 
 
 def column(matrix: Matrix, k: int) -> Vector:
-    """Return column `k`: how many messages each actor sent to k."""
+    """Return column `k`: the number of messages that each actor sent to k."""
     return tuple(row[k] for row in matrix)
 
 
@@ -138,7 +138,7 @@ def with_entry(matrix: Matrix, row: int, at: int, value: int) -> Matrix:
 
 
 def _sending_order(held: Mail) -> tuple[int, Matrix]:
-    """By sender; a sender's matrix grows with each message, so the rest is the sending order."""
+    """Sort by sender, then in sending order, because a sender's matrix grows with each message."""
     return held.src, held.packet.SENT
 
 
@@ -146,15 +146,15 @@ def _sending_order(held: Mail) -> tuple[int, Matrix]:
 
 
 def deliv_is_column_of_sent(state: Rst) -> bool:
-    """Is DELIV redundant: does DELIV_i equal column i of SENT_i?"""
+    """Return whether DELIV_i equals column i of SENT_i, so that DELIV is redundant."""
     return column(state.SENT, state.me) == state.DELIV
 
 
 def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
     """Subtract delivered messages: those from k that j has delivered hold nothing back at j.
 
-    So an entry SENT[k][j] up to DELIV_j[k] is as good as DELIV_j[k]. What j itself knows is left as
-    it is, for DELIV_j is claimed to be its column.
+    So an entry SENT[k][j] up to DELIV_j[k] is equivalent to DELIV_j[k]. Column j of j's own matrix
+    also keeps smaller entries, because an invariant compares it with DELIV_j.
     """
     delivered = [state.DELIV for state in states]
 

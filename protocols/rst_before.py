@@ -1,8 +1,8 @@
 """RST that increments before sending: the hunch in the discussion of the matrix source.
 
-The matrix of a message counts the message itself, so the receiver need not (step 2 is dropped), and
-the deliverability condition asks for one more than was delivered from the sender. All else as in
-`protocols.rst`.
+The matrix of a message counts the message itself, so the receiver need not count it (step 2 is
+dropped). The deliverability condition asks for one more than was delivered from the sender.
+Everything else is as in `protocols.rst`.
 """
 
 from __future__ import annotations

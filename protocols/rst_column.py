@@ -1,7 +1,7 @@
-"""RST that attaches only the receiver's column of the matrix: the matrix source asks why not.
+"""RST that attaches only the receiver's column of the matrix, a question of the matrix source.
 
-The condition of `protocols.rst` reads nothing else, but the receiver has to pass the rest on.
-Violates causal delivery: Bob never tells Carol of Alice's message to her. All else as in
+The condition of `protocols.rst` reads only this column, but the receiver must pass the rest on.
+Violates causal delivery: Bob never tells Carol of Alice's message to her. Everything else is as in
 `protocols.rst`.
 """
 
@@ -15,7 +15,7 @@ from antecede.protocols.rst import Matrix, Rst
 
 
 def column_only(matrix: Matrix, k: int) -> Matrix:
-    """Return `matrix` with nothing in the columns other than `k`."""
+    """Return `matrix` with zeros in all columns except `k`."""
     return tuple(tuple(n if j == k else 0 for j, n in enumerate(row)) for row in matrix)
 
 

@@ -1,9 +1,9 @@
 """RST without DELIV: the matrix source's question whether DELIV is redundant.
 
-Column i of SENT_i stands for DELIV_i, which stays empty. `rst-ghost-deliv` keeps DELIV_i beside it
-and never looks at it: that the two agree at every state is its invariant, and that of `rst`,
-`deliv-is-column-of-sent`. They do not agree where an actor sends to itself: it counts such a
-message at the send, before it is delivered. All else as in `protocols.rst`.
+Column i of SENT_i replaces DELIV_i, which stays empty. `rst-ghost-deliv` maintains DELIV_i without
+reading it. Its invariant `deliv-is-column-of-sent`, which `rst` also has, says that the two agree
+in every state. They do not agree if an actor sends to itself, because it counts such a message at
+the send, before the delivery. Everything else is as in `protocols.rst`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def receive(state: Rst, src: int, packet: Stamped) -> Step:
 
 
 def receive_with_ghost(state: Rst, src: int, packet: Stamped) -> Step:
-    """As `receive`; DELIV is kept up (step 1) and not looked at."""
+    """Like `receive`; DELIV is updated (step 1) but not read."""
     return rst.receive(state, src, packet, deliverable, rst.after_delivery)
 
 

@@ -1,9 +1,9 @@
 """RST without step 2 of the matrix source: the receiver does not count the message itself.
 
-The source says that the receiver must count it, for its matrix was attached before the sender did.
-With DELIV kept that makes no difference here: what i tells others of messages to i was delivered at
-i. Column i of SENT_i is then no DELIV_i, and a message to oneself is counted once, at the send. All
-else as in `protocols.rst`.
+The source says that the receiver must count it, because its matrix was attached before the sender
+counted it. With DELIV this makes no difference here: when i tells others of messages to i, these
+were delivered at i. However, column i of SENT_i no longer equals DELIV_i, and a message to oneself
+is counted once, at the send. Everything else is as in `protocols.rst`.
 """
 
 from __future__ import annotations

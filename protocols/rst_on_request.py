@@ -1,14 +1,14 @@
-"""RST that delivers a message only when the application asks for one, and only one it asks for.
+"""RST that delivers a message only when the application asks for one that it accepts.
 
-This is how F. Mattern, S. Fünfrocken: A Non-Blocking Lightweight Implementation of Causal Order
-Message Delivery (1995), section 4.2, use the matrix protocol: what arrived stays in the mail room
-until a receive statement of the application is reached that accepts it; of these, a message that is
-deliverable is handed over, whatever else arrived before it.
+F. Mattern, S. Fünfrocken: A Non-Blocking Lightweight Implementation of Causal Order Message
+Delivery (1995), section 4.2, use the matrix protocol in this way. Messages stay in the mail room
+until the application reaches a receive statement that accepts them. Of these, a deliverable message
+is handed over, regardless of earlier arrivals.
 
-The requests are those of a `program` workload. Without one the application always asks for any
-message, so this is `protocols.rst`.
+A `program` workload defines the requests. Without one, the application always asks for any message,
+so the protocol equals `protocols.rst`.
 
-Differences: if several messages could be handed over, it is the first by sender.
+Differences: if several messages could be handed over, the first by sender is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Requests: TypeAlias = tuple[tuple[Request, ...], ...]
 
 @frozen
 class OnRequest:
-    """The state of RST, how many messages the application sent, and how many it received."""
+    """The state of RST, and the numbers of messages that the application sent and received."""
 
     rst: Rst
     sent: int = 0
@@ -34,10 +34,10 @@ class OnRequest:
 
 
 def on_request(requests: Requests) -> Protocol:
-    """Return the protocol for applications that ask for messages as `requests` says."""
+    """Return the protocol for applications that make the given requests."""
 
     def hand_over(state: OnRequest) -> Step:
-        """Deliver as long as the application asks for a message that is deliverable."""
+        """Deliver as long as the application asks for a deliverable message."""
         deliveries: tuple[Message, ...] = ()
         while held := _asked_for(state, requests[state.rst.me]):
             rest = tuple(other for other in state.rst.held_back if other != held)
@@ -66,7 +66,7 @@ def on_request(requests: Requests) -> Protocol:
 
 
 def _asked_for(state: OnRequest, requests: tuple[Request, ...]) -> Mail | None:
-    """Return what the application's next receive can have, if the application is there yet."""
+    """Return a message for the application's next receive, if the application has reached it."""
     for request in requests[state.received : state.received + 1]:
         for held in state.rst.held_back if request.after <= state.sent else ():
             message = held.packet.message

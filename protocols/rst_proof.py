@@ -2,8 +2,8 @@
 
 M. Raynal, A. Schiper, S. Toueg: The causal ordering abstraction and a simple way to implement it
 (as in `protocols.rst`). Row j, column k of a matrix counts messages from j to k; here it is the set
-of the messages that are counted. Of one channel these are always the first ones (`counts-…`), so
-that comparing counts and comparing sets are the same.
+of the counted messages. These are always a prefix of the channel (`counts-…`), so comparing counts
+is equivalent to comparing sets.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ CARRIES_ARE_SENT = Conjunct(
 
 
 def first_of_channel(x: Term, y: Term) -> Formula:
-    """X is before y on the same channel."""
+    """Return that x is before y on the same channel."""
     return And(before(x, y), dst(x) == dst(y))
 
 
@@ -201,22 +201,22 @@ RST_COLUMN = evolve(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 def matrix(view: View, counted: Callable[[int], bool]) -> Matrix:
-    """How many messages are counted, by sender and destination."""
+    """Return the numbers of counted messages, by sender and destination."""
     actors = range(view.system.actors)
     return tuple(tuple(sum(map(counted, view.sent(j, k))) for k in actors) for j in actors)
 
 
 def with_matrix(view: View, m: int) -> rst.Stamped:
-    """A message with SENT_m."""
+    """Return a message with SENT_m."""
     return rst.Stamped(view.message(m), matrix(view, lambda x: view.has("carries", m, x)))
 
 
 def rebuild_rst(view: View, actor: int) -> rst.Rst:
-    """SENT_i, DELIV_i and the mail room."""
+    """Return SENT_i, DELIV_i and the mail room."""
     waiting = (Held(view.src(m), with_matrix(view, m)) for m in held(view, actor))
     return rst.Rst(
         actor,
@@ -227,7 +227,7 @@ def rebuild_rst(view: View, actor: int) -> rst.Rst:
 
 
 def rebuild_no_deliv(view: View, actor: int) -> rst.Rst:
-    """The same without DELIV_i."""
+    """Return the state as `rebuild_rst` does, without DELIV_i."""
     made = rebuild_rst(view, actor)
     return rst.Rst(actor, made.SENT, (), made.held_back)
 

@@ -1,12 +1,12 @@
 """RST repaired for self-addressed messages.
 
-The sender counts a message in SENT_i[i, j] when it sends it, and the receiver in SENT_i[j, i] when
-it delivers it (step 2). For a message to oneself that is the same entry of the same matrix, counted
-twice: what is sent afterwards waits for a message that does not exist. All else as in
+The sender counts a message in SENT_i[i, j] when it sends it, and the receiver in SENT_j[i, j] when
+it delivers it (step 2). A message to oneself has one entry in one matrix, which is counted twice.
+Later messages then wait for a message that does not exist. Everything else is as in
 `protocols.rst`.
 
-Step 2 left out altogether would repair it as well: whatever i tells others about messages to i has
-been delivered at i. Then column i of SENT_i is no DELIV_i.
+Without step 2 the protocol would be repaired as well: messages to i that i tells others about have
+been delivered at i. However, column i of SENT_i then no longer equals DELIV_i.
 """
 
 from __future__ import annotations

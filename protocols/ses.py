@@ -3,14 +3,15 @@
 A. Schiper, J. Eggli, A. Sandoz: A new algorithm to implement causal ordering. Distributed
 Algorithms (WDAG), LNCS 392, 1989.
 
-A message carries the pairs (destination, time) that its sender knows; the receiver looks for its
-own, and holds the message back until its clock has reached that time.
+A message carries the pairs (destination, time) that its sender knows. The receiver looks up its own
+pair, and holds the message back until its clock has reached that time.
 
-Differences: only causal-sends tick the clock, so the pair is compared with <= instead of <; a
-message may have several destinations, and the copy for one of them carries the pairs of the others.
-With one destination that is the published rule: the pair of this very send stays behind. An actor
-does not send to itself: its clock passes the time of such a message at the send. If one receive
-makes several messages deliverable, they are delivered in the order of `protocols.mail_room`.
+Differences: only causal-sends tick the clock, so the pair is compared with <= instead of <. A
+message may have several destinations; the copy for each of them carries the pairs of the others.
+With one destination this is the published rule: the pair of the send itself stays behind. An actor
+does not send to itself, because its clock passes the time of such a message at the send. If one
+receive makes several messages deliverable, they are delivered in the order of
+`protocols.mail_room`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Stamped:
 class Ses:
     """T_P, the vector clock; V_P, per destination the time of the latest send known, or None.
 
-    `held_back` holds what was received and not delivered; by sender, then by time.
+    `held_back` holds received, undelivered packets, sorted by sender, then by time.
     """
 
     me: int
@@ -66,7 +67,7 @@ def causal_send(state: Ses, message: Message) -> Step:
 
 
 def receive(state: Ses, src: int, packet: Stamped) -> Step:
-    """Arrival of a message: hold it back; deliver what has become deliverable."""
+    """Arrival of a message: hold it back; deliver all messages that have become deliverable."""
     arrived = (*state.held_back, Held(src, packet))
     waiting = tuple(sorted(arrived, key=lambda held: (held.src, held.packet.t)))
     state, waiting, deliveries = released(state, waiting, src, deliverable, after_delivery)
@@ -90,7 +91,7 @@ def after_delivery(state: Ses, held: Held[Stamped]) -> Ses:
 
 
 def latest(one: Time | None, other: Time | None) -> Time | None:
-    """Return the least time that is not before either; None is before everything."""
+    """Return the least time that is at or after both; None is before everything."""
     if one is None or other is None:
         return other if one is None else one
     return tuple(map(max, one, other))
@@ -100,7 +101,7 @@ def latest(one: Time | None, other: Time | None) -> Time | None:
 
 
 def normal(states: tuple[Ses, ...], flying: tuple[Envelope, ...]) -> Renaming:
-    """Write the clock entries of each actor by rank: times are only compared and merged."""
+    """Replace each actor's clock entries by ranks, because times are only compared and merged."""
     sent = [envelope.packet for envelope in flying]
     sent += [held.packet for state in states for held in state.held_back]
     times = [state.T for state in states] + [stamped.t for stamped in sent]

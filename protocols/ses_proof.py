@@ -1,9 +1,9 @@
 """SES for every number of actors and messages, its times read as sets of messages.
 
 A. Schiper, J. Eggli, A. Sandoz: A new algorithm to implement causal ordering (as in
-`protocols.ses`). A vector time is the set of the causal-sends that it covers; of each sender these
-are the first ones (`times-are-prefixes`), so that comparing vectors and comparing sets are the
-same. A pair that is missing is the empty set.
+`protocols.ses`). A vector time is the set of the causal-sends that it covers. For each sender this
+is a prefix of its causal-sends (`times-are-prefixes`), so comparing vectors is equivalent to
+comparing sets. A missing pair is the empty set.
 """
 
 from __future__ import annotations
@@ -160,21 +160,21 @@ SES = Model(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 def vector(view: View, covered: Callable[[int], bool]) -> tuple[int, ...]:
-    """How many messages of each sender are covered."""
+    """Return the number of covered messages, per sender."""
     return tuple(sum(map(covered, view.sent(j))) for j in range(view.system.actors))
 
 
 def timestamp(time: tuple[int, ...]) -> tuple[int, ...] | None:
-    """A pair's time; None where nothing is covered."""
+    """Return a pair's time; None if nothing is covered."""
     return time if any(time) else None
 
 
 def with_pairs(view: View, m: int) -> ses.Stamped:
-    """A message with t_m and V_M."""
+    """Return a message with t_m and V_M."""
     return ses.Stamped(
         view.message(m),
         t=vector(view, lambda x: view.has("stamp", m, x)),
@@ -186,7 +186,7 @@ def with_pairs(view: View, m: int) -> ses.Stamped:
 
 
 def rebuild_ses(view: View, actor: int) -> ses.Ses:
-    """T_P, V_P and what is held back."""
+    """Return T_P, V_P and the held messages."""
     waiting = (Held(view.src(m), with_pairs(view, m)) for m in held(view, actor))
     return ses.Ses(
         actor,

@@ -3,10 +3,10 @@
 P. S. Almeida: Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal
 Delivery through Hybrid Buffering (the hybrid paper), section 5.3 and Figure 3.
 
-Differences: these are values, so an update returns the structure after it; and equal contents are
-equal values. Figure 3 is about amortised cost (arrays of arrays, a bit-array beside a map), which a
-value that is looked up rather than computed has no use for: here a window is one tuple, and an
-index is found by looking through it.
+Differences: these are immutable values, so an update returns a new structure, and equal contents
+are equal values. Figure 3 optimises amortised cost (arrays of arrays, a bit-array beside a map).
+The checker looks states up in tables instead of computing them again, so this is unnecessary here:
+a window is one tuple, and an index is found by a linear search.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SlidingArray(Generic[E]):
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return len(self.elements)
 
     @property
@@ -84,10 +84,10 @@ class SlidingArray(Generic[E]):
 
 @frozen
 class SlidingMap(Generic[E]):
-    """A window of indexes from `first` to `next`, some of which have an element.
+    """A window of indexes from `first` to `next`; some indexes have an element.
 
-    `first` is the index of the oldest element, or `next` when there is none; `slots` holds None
-    where an element was removed, so the first slot is never None.
+    `first` is the index of the oldest element, or `next` if there is none. `slots` has None for a
+    removed element, so the first slot is never None.
     """
 
     first: int = 0
@@ -102,14 +102,14 @@ class SlidingMap(Generic[E]):
         """Return the map with `element` at `next`.
 
         Raises:
-            ValueError: it is in the map already.
+            ValueError: the map already has this element.
         """
         if element in self.slots:
             raise ValueError(f"{element!r} is in the map already")
         return evolve(self, slots=(*self.slots, element))
 
     def remove(self, element: E) -> SlidingMap[E]:
-        """Return the map without `element`; the same map if it was not there."""
+        """Return the map without `element`; unchanged if it was not there."""
         if element not in self.slots:
             return self
         left = [None if slot == element else slot for slot in self.slots]
@@ -134,7 +134,7 @@ class IndexableSlidingMap(SlidingMap[E]):
         return IndexableSlidingMap(self.first, super().add(element).slots)
 
     def remove(self, element: E) -> IndexableSlidingMap[E]:
-        """Return the map without `element`; the same map if it was not there."""
+        """Return the map without `element`; unchanged if it was not there."""
         left = super().remove(element)
         return IndexableSlidingMap(left.first, left.slots)
 
@@ -156,7 +156,7 @@ class IndexableSlidingMap(SlidingMap[E]):
         return oldest
 
     def __getitem__(self, index: int) -> E | None:
-        """Return the element at `index` of the window, None where it was removed.
+        """Return the element at `index` of the window, or None if it was removed.
 
         Raises:
             IndexError: `index` is outside the window.

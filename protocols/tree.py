@@ -4,14 +4,14 @@ S. Blessing, S. Clebsch, S. Drossopoulou: Tree Topologies for Causal Message Del
 of AGERE 2017, section 3: Figures 3 to 5, rules M-Send, M-Route, M-Forward and M-Receive.
 
 The actors are the nodes. A node's out-queue towards a neighbour, followed by that neighbour's
-in-queue from it, is the channel between the two on a `fifo` network: M-Forward moves a message from
-the one to the other without changing their order, so it is no transition here, and a node keeps no
-state but its place in the tree. M-Route and M-Receive take the head of an in-queue: they are the
-two cases of a receive.
+in-queue from it, is the channel between the two on a `fifo` network. M-Forward moves a message from
+the out-queue to the in-queue without changing their order, so it is no transition here. A node's
+only state is its place in the tree. M-Route and M-Receive take the head of an in-queue: they are
+the two cases of a receive.
 
 Differences: Figure 3 as printed makes M-Route push to an out-queue of the neighbour (read: of the
 node itself) and M-Forward push to an in-queue of the node (read: of its neighbour), against its
-text. A message has one destination, and that is another node than its sender's.
+text. A message has one destination, which is not its sender.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def children(node: int, tree: Tree) -> frozenset[int]:
 
 
 def next_hop(node: int, destination: int, tree: Tree) -> int:
-    """Figure 4, `next`: down to the child that `destination` is below, otherwise to the parent."""
+    """Figure 4, `next`: a child if `destination` is below it, otherwise the parent."""
     if destination in children(node, tree):
         return destination
     if destination == tree[destination]:
@@ -86,7 +86,7 @@ def check_well_formed(tree: Tree) -> None:
     """Definition 3.2: every parent is a node, there is one root, and no cycle.
 
     Raises:
-        ValueError: something of that does not hold.
+        ValueError: the tree is not well-formed.
     """
     nodes = range(len(tree))
     strangers = [parent for parent in tree if parent not in nodes]
@@ -104,10 +104,10 @@ def check_well_formed(tree: Tree) -> None:
 
 
 def tree(parents: Tree, name: str = "tree", summary: str = "") -> Protocol:
-    """Return the protocol for nodes arranged as `parents` says.
+    """Return the protocol for nodes with these parents.
 
     Raises:
-        ValueError: it is not a well-formed tree.
+        ValueError: the parents do not form a well-formed tree.
     """
     routes = routes_in(parents)
 
@@ -125,7 +125,7 @@ def routed(
     summary: str,
     source: str = "Blessing, Clebsch and Drossopoulou 2017, Figures 3-5",
 ) -> Protocol:
-    """Return the protocol whose nodes route by `routes_of(actors)`, be it a tree or not."""
+    """Return the protocol whose nodes route by `routes_of(actors)`; they need not form a tree."""
 
     def initial(actor: int, actors: int) -> Node:
         return Node(actor, routes_of(actors)[actor])
@@ -142,17 +142,17 @@ def routed(
 
 
 def line(actors: int) -> tuple[Routes, ...]:
-    """Return the routes of the tree in which each node's parent is the one before it."""
+    """Return the routes of the tree where each node's parent is the previous node."""
     return routes_in([max(node - 1, 0) for node in range(actors)])
 
 
 def star(actors: int) -> tuple[Routes, ...]:
-    """Return the routes of the tree in which node 0 is everyone's parent."""
+    """Return the routes of the tree where node 0 is the parent of all nodes."""
     return routes_in([0] * actors)
 
 
 def shortest_way_round(actors: int) -> tuple[Routes, ...]:
-    """Return routes in a ring of nodes, each message the shorter way round; no tree."""
+    """Return routes in a ring, where each message takes the shorter way; a ring is no tree."""
 
     def hop(i: int, j: int) -> int:
         ahead = (j - i) % actors
@@ -162,7 +162,7 @@ def shortest_way_round(actors: int) -> tuple[Routes, ...]:
 
 
 def one_way_round(actors: int) -> tuple[Routes, ...]:
-    """Return what Figure 4 makes of parents in a cycle: all messages go one way round; no tree."""
+    """Return routes that Figure 4 yields for a cycle of parents: all messages go one way round."""
     cycle = [(node + 1) % actors for node in range(actors)]
     nodes = range(actors)
     return tuple(tuple(next_hop(i, j, cycle) if i != j else i for j in nodes) for i in nodes)
@@ -171,11 +171,11 @@ def one_way_round(actors: int) -> tuple[Routes, ...]:
 TREE = routed(line, "tree", "FIFO links along a tree, without control data; nodes in a line")
 TREE_STAR = routed(star, "tree-star", "tree with node 0 in the middle of a star")
 
-# Section 2, its four nodes numbered from 0. The trees follow from what the text says of the routes.
+# Section 2, its four nodes numbered from 0. The trees follow from the text's routes.
 # Figure 1: section 3.1 gives the parents; Customer 0, Bank 2, Shop 3 (section 2 swaps the last two,
 # against the routes it describes). Figure 2 left: the route of "credit" is the end of the route of
-# "debit"; the same actors. Figure 2 right: "credit" and "buy" both pass the last node, from which
-# "credit" and "debit" go on to the first; Customer 1, Shop 2, Bank 0.
+# "debit"; the same actors. Figure 2 right: "credit" and "buy" both pass the last node. From there,
+# "credit" and "debit" go on to the first node; Customer 1, Shop 2, Bank 0.
 TREE_FIGURE_1 = tree((1, 2, 2, 2), "tree-figure-1", "tree of Figure 1: nodes 0-1-2-3 in a line")
 TREE_FIGURE_2_LEFT = tree(
     (1, 2, 2, 0), "tree-figure-2-left", "tree of Figure 2, left: nodes 3-0-1-2 in a line"

@@ -1,12 +1,12 @@
 """Tree topologies for every tree, every number of nodes and messages.
 
 S. Blessing, S. Clebsch, S. Drossopoulou: Tree Topologies for Causal Message Delivery (as in
-`protocols.tree`), section 4. Taking away the link that R is on cuts the tree in two: until R has
-passed, nobody on the far side knows of it, and what is causally after it is on the near side or
-behind it on that very link.
+`protocols.tree`), section 4. Removing the link that R is on cuts the tree in two. Until R has
+passed, no actor on the far side knows of R. Messages that are causally after R are on the near
+side, or behind R on this very link.
 
-Trees are given by what is true of all of them: `near(u, v, a)`, a is on the side of u when the link
-between u and v is taken away.
+Trees are described by axioms that all trees satisfy: `near(u, v, a)` means that a is on the side of
+u when the link between u and v is removed.
 """
 
 from __future__ import annotations
@@ -104,12 +104,12 @@ TREE_AXIOMS = (
 
 
 def leads(u: Term, v: Term, destination: Term) -> Formula:
-    """Figure 4, `next`: v is the neighbour of u on the way to the destination."""
+    """Return Figure 4, `next`: v is the neighbour of u on the way to the destination."""
     return And(link(u, v), Not(near(u, v, destination)))
 
 
 def is_head(u: Term, v: Term) -> tuple[Guard, Guard]:
-    """C is on the link, and nothing is ahead of it."""
+    """Return the guards that c is on the link, and that no message is ahead of it."""
     return (
         Guard("is on the link", at(c, u, v), needed=True),
         Guard("is the head of its link", ForAll([x], Not(ahead(x, c))), needed=True),
@@ -228,11 +228,11 @@ TREE_RING = evolve(
 )
 
 
-# Below this line: how the model is linked to the Python of the protocol (`prove --link`)
+# Below this line: the model's link to the Python of the protocol (`prove --link`)
 
 
 def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
-    """M-Send, M-Route and M-Receive."""
+    """Yield the events of M-Send, M-Route and M-Receive."""
     if isinstance(transition, CausalSend):
         ((hop, _),) = outcome.step.sends
         yield "causal-send", causal_sent(view, transition, outcome), hop
@@ -246,7 +246,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
 
 
 def rebuild(view: View, actor: int) -> Node:
-    """A node keeps nothing but its place: the way to each node is the near side of a link."""
+    """Return a node's place, its only state: the way to each node is the near side of a link."""
     actors = range(view.system.actors)
     return Node(actor, tuple(_hop(view, actor, j) for j in actors))
 
@@ -261,7 +261,7 @@ def _hop(view: View, i: int, j: int) -> int:
 
 
 def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
-    """What is on the links."""
+    """Yield the messages on the links."""
     actors = range(view.system.actors)
     for m in view.sent():
         for u in actors:
@@ -272,7 +272,7 @@ def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
 
 @cache
 def cuts(actors: int) -> frozenset[tuple[int, int, int]]:
-    """(u, v, a) where a is on the side of u when the link between u and v is cut, of a line."""
+    """Return all (u, v, a) with a on the side of u when a line is cut between u and v."""
     routes, nodes = line(actors), range(actors)
     return frozenset(
         (u, v, a)
@@ -285,7 +285,7 @@ def cuts(actors: int) -> frozenset[tuple[int, int, int]]:
 
 
 def rigid(system: Any, name: str) -> Iterator[tuple[int, ...]]:
-    """The links of a line of nodes, and their sides."""
+    """Yield the links of a line of nodes, and their sides."""
     if name == "link":
         return iter({(u, v) for u, v, _ in cuts(system.actors)})
     return iter(cuts(system.actors))

@@ -1,7 +1,7 @@
 """Control: no protocol at all. A message is network-sent at once and delivered on arrival.
 
-Violates causal delivery and FIFO delivery on a network that reorders; what every protocol must
-improve on.
+Violates causal delivery and FIFO delivery on a network that reorders. Every protocol must improve
+on it.
 """
 
 from __future__ import annotations

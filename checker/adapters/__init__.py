@@ -1,1 +1,1 @@
-"""Real code under the checker: Python objects, and programs that are spoken to over a pipe."""
+"""Real code under the checker: Python objects, and programs that communicate over a pipe."""

@@ -1,4 +1,4 @@
-"""One call of real code: its `out`, and the work that it may not leave behind.
+"""One call of real code: its `out`, and the work that it must not leave behind.
 
 The checker takes an object's state, sends and deliveries when its method returns. A later delivery
 (through an old `out`, by a background task, a timer or a thread) is in no state, so a verdict
@@ -6,7 +6,7 @@ without it would be about other code. `watched` refuses such calls, even if the 
 error.
 
 asyncio and threading do not record which call started a task or thread. Their functions are
-replaced during a call.
+therefore replaced during a call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from antecede.checker.errors import HandlerError, ProtocolError
 from antecede.checker.model import Message, Packet
 
 ENDING = 0.1
-"""Seconds for which a thread may still be ending when its call returns."""
+"""Seconds that a thread may take to end after its call returns."""
 
 WORK_LEFT = (
     "left work behind that the checker cannot follow: {what}. Wait for it before the method "
@@ -87,7 +87,7 @@ class Out:
         raise ProtocolError(fault)
 
     def __reduce__(self) -> tuple[Callable[[], Out], tuple[()]]:
-        """Copy and pickle it closed and empty: no call is under way that it belongs to."""
+        """Copy and pickle it as closed and empty, because it belongs to no call then."""
         return _closed, ()
 
 
@@ -118,10 +118,10 @@ class _Watch:
     """Records the misuses and the work of one call.
 
     Attributes:
-        thread: makes the call.
+        thread: the thread that makes the call.
         misuses: uses of a closed `out`, in words.
-        tasks, timers, threads: started during the call.
-        cancelled: tasks that were not done when asyncio.run came to its end.
+        tasks, timers, threads: the work started during the call.
+        cancelled: tasks that were not done when asyncio.run ended.
     """
 
     thread: threading.Thread = field(factory=threading.current_thread)
@@ -132,11 +132,11 @@ class _Watch:
     cancelled: list[asyncio.Task[Any]] = field(factory=list)
 
     def is_its_own(self) -> bool:
-        """Return whether the call itself, or a thread that it started, runs here."""
+        """Return whether this code runs in the call itself, or in a thread of the call."""
         return threading.current_thread() in (self.thread, *self.threads)
 
     def replacements(self) -> tuple[tuple[Any, str, Callable[..., Any]], ...]:
-        """Return the functions that start something: owner, name, and a function that records."""
+        """Return the functions that start work: owner, name, and a function that records."""
         create_task, call_at = BaseEventLoop.create_task, BaseEventLoop.call_at
         start, close = threading.Thread.start, asyncio.Runner.close
 
@@ -188,7 +188,7 @@ class _Watch:
         return list(dict.fromkeys([*tasks, *timers, *threads]))
 
     def silence(self) -> None:
-        """End the tasks that were left, so that asyncio does not warn of each of them."""
+        """Close the remaining tasks' coroutines, and prevent asyncio's warnings about them."""
         for task in self.tasks:
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
@@ -201,7 +201,7 @@ def _name(thing: Any) -> str:
 
 
 _under_way: list[_Watch] = []
-"""The calls under way, the innermost last."""
+"""The current calls, the innermost last."""
 
 
 @contextmanager
@@ -212,7 +212,7 @@ def watched(call: str) -> Iterator[None]:
         call: the call's name for errors.
 
     Raises:
-        HandlerError: it did so.
+        HandlerError: the call did so.
     """
     watch = _Watch()
     replacements = watch.replacements()
@@ -222,9 +222,9 @@ def watched(call: str) -> Iterator[None]:
         for owner, name, recording in replacements:
             setattr(owner, name, recording)
         yield
-        left = watch.left()
+        unfinished = watch.left()
     except Exception:
-        left = []
+        unfinished = []
         if not watch.misuses:
             raise
     finally:
@@ -234,5 +234,5 @@ def watched(call: str) -> Iterator[None]:
         watch.silence()
     if watch.misuses:
         raise HandlerError(f"{call} {watch.misuses[0]}")
-    if left:
-        raise HandlerError(f"{call} {WORK_LEFT.format(what=', '.join(left))}")
+    if unfinished:
+        raise HandlerError(f"{call} {WORK_LEFT.format(what=', '.join(unfinished))}")

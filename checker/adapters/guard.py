@@ -1,15 +1,15 @@
-"""Runs a program, and ends it with all that it started when the checker is gone.
+"""Runs a program, and ends it with all processes that it started when the checker is gone.
 
     python -I -S guard.py CONTROL MARK PROGRAM ARGUMENT...
 
 CONTROL is the descriptor of a socket to the checker. The guard writes a line to it: `started`, or
-why the program cannot be started. It ends the program when the other end of the socket is closed,
-which the system does however the checker ends. The program may first end by itself, because its
-standard input is closed, too. A byte on the socket ends the program at once. The guard ends after
-the program, with its exit code, or 128 plus the number of its signal.
+the reason why the program cannot be started. The guard ends the program when the other end of the
+socket is closed. The system closes it however the checker ends. The program may end by itself
+first, because its standard input is closed, too. A byte on the socket ends the program at once. The
+guard ends after the program, with its exit code, or 128 plus the number of its signal.
 
-What belongs to the program is its process group, and every process with MARK in its environment
-where the system tells that (Linux). This file needs nothing but Python, so that it starts quickly.
+The program's processes are its process group and, on Linux, every process with MARK in its
+environment. This file uses only the standard library, so that it starts quickly.
 """
 
 import contextlib
@@ -28,11 +28,11 @@ GRACE = 1.0
 """Seconds that a program may take to end by itself when its standard input is closed."""
 
 ROUNDS = 200
-"""How often it is looked whether a process is left, which may start others meanwhile."""
+"""The most searches for remaining processes, because these may start others meanwhile."""
 
 
 def main(control: int, mark: str, command: list[str]) -> int:
-    """Run the program until it ends or is to end; return its exit code."""
+    """Run the program until it ends or must end; return its exit code."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # unlike SIG_IGN, the program does not inherit it
     checker = socket.socket(fileno=control)
@@ -43,7 +43,7 @@ def main(control: int, mark: str, command: list[str]) -> int:
         return 1
     tell(checker, "started")
     null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1):  # the checker is to notice that the program closes them
+    for descriptor in (0, 1):  # so that the checker notices when the program closes them
         os.dup2(null, descriptor)
     watch = threading.Thread(target=wake_at_end, args=(program.pid, checker), daemon=True)
     watch.start()
@@ -55,7 +55,7 @@ def main(control: int, mark: str, command: list[str]) -> int:
 
 
 def tell(checker: socket.socket, line: str) -> None:
-    """Write a line to the checker, if it is still there."""
+    """Write a line to the checker, if it still exists."""
     with contextlib.suppress(OSError):
         checker.sendall(f"{line}\n".encode())
 
@@ -89,15 +89,15 @@ def end(group: int, mark: bytes) -> None:
 
 
 def processes(mark: bytes) -> list[int]:
-    """Return the processes whose environment has a mark, where the system tells."""
-    found = []
+    """Return the processes with a mark in their environment; empty if the system hides it."""
+    pids = []
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         with contextlib.suppress(OSError):
             if name.isdigit():
                 with open(f"/proc/{name}/environ", "rb") as file:
                     if mark in file.read().split(b"\0"):
-                        found.append(int(name))
-    return found
+                        pids.append(int(name))
+    return pids
 
 
 if __name__ == "__main__":

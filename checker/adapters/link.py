@@ -1,8 +1,8 @@
-"""The link to a program that answers questions, and may hang, end or talk nonsense.
+"""The link to a program that answers questions, and may hang, end or answer nonsense.
 
-The program starts with the first question. After a fault or an interruption the next question
-starts it anew, because a late answer would be taken for the answer to another question. `guard.py`
-ends the program, with all that it started, however the checker ends.
+The program starts with the first question. After a fault or an interruption, the next question
+restarts it, because a late answer would be mistaken for the answer to another question. `guard.py`
+ends the program, with all processes that it started, however the checker ends.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from antecede.checker import interrupts, streams
 from antecede.checker.errors import AdapterError, InputError
 
 PATIENCE = 10.0
-"""Seconds that a program may take for an answer."""
+"""The most seconds that a program may take for an answer."""
 
 LOOK = 1.0
-"""Seconds of silence after which it is looked whether the end is wanted. The replay of a run that
-was found goes on as long as the program answers sooner."""
+"""Seconds of silence before the checker looks for a request to end. The replay of a run that
+was found continues as long as the program answers sooner."""
 
 LONGEST = 1 << 24
-"""Bytes of an answer."""
+"""The most bytes of an answer."""
 
 CLOSING = 1.0
-"""Seconds that a program may take to end after it closed its standard output."""
+"""The most seconds that a program may take to end after it closed its standard output."""
 
 ENDING = 10.0
-"""Seconds that a guard may take to end a program."""
+"""The most seconds that a guard may take to end a program."""
 
 GUARD = str(Path(__file__).with_name("guard.py"))
 
 
 class Fault(Exception):
-    """A fault of a program, in words that go after its name."""
+    """A fault of a program; its text is a phrase that follows the program's name."""
 
 
 @define(eq=False)
 class Link:
-    """A program that is asked questions.
+    """A program that answers questions.
 
     Attributes:
         command: the program and its arguments.
-        program: it, while it runs.
+        program: the running program, or None.
     """
 
     command: tuple[str, ...]
@@ -67,8 +67,8 @@ class Link:
 
         Raises:
             InputError: the program cannot be started.
-            AdapterError: there is no answer, or it is no object.
-            KeyboardInterrupt: the end is wanted.
+            AdapterError: there is no answer, or it is not an object.
+            KeyboardInterrupt: the user asked for the end.
         """
         try:
             self.program = self.program or started(self.command)
@@ -83,12 +83,12 @@ class Link:
         return answer
 
     def error(self, fault: str, question: dict[str, Any]) -> AdapterError:
-        """Return a fault of the program as an error that has the question, too."""
-        asked = _line(question).decode().strip()
-        return AdapterError(f"{shlex.join(self.command)} {fault}; it was asked {asked[:500]}")
+        """Return the error for a fault of the program, with the question."""
+        text = _line(question).decode().strip()
+        return AdapterError(f"{shlex.join(self.command)} {fault}; it was asked {text[:500]}")
 
     def close(self) -> None:
-        """End the program at once; the next question starts it anew."""
+        """End the program at once; the next question restarts it."""
         program, self.program = self.program, None
         if program is not None:
             program.kill()
@@ -99,10 +99,10 @@ def _line(question: dict[str, Any]) -> bytes:
 
 
 def _object_in(line: bytes) -> dict[str, Any]:
-    """Return the JSON object that a line has.
+    """Return the JSON object on a line.
 
     Raises:
-        Fault: there is none.
+        Fault: the line is not a JSON object.
     """
     try:
         answer = json.loads(line, parse_constant=_no_number, parse_float=_number)
@@ -124,17 +124,17 @@ def _number(text: str) -> float:
 
 @define(eq=False, weakref_slot=True)
 class Program:
-    """A program that runs; it ends when its last reference is gone.
+    """A running program; it ends when its last reference is gone.
 
     Attributes:
         guard: the process that runs it.
         control: the socket to the guard.
-        relay: what the program writes its errors to.
+        relay: the relay of the program's standard error.
         read: the program's output after its last answer.
         told: the guard's output.
         asked: a question was asked.
-        silent_since: when the program closed its standard output.
-        ended: how it ended, in words.
+        silent_since: the time when the program closed its standard output, or None.
+        ended: a description of its end, or None.
         end: ends it.
     """
 
@@ -149,24 +149,24 @@ class Program:
     end: weakref.finalize[Any, Any] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Read and write without waiting; see to it that the program ends."""
+        """Make reads and writes non-blocking, and register the end of the program."""
         self.end = weakref.finalize(self, _end, self.guard, self.control, self.relay)
         for file in (self.guard.stdin, self.guard.stdout, self.control):
             assert file is not None
             os.set_blocking(file.fileno(), False)
 
     def kill(self) -> None:
-        """End the program, without waiting until it ends by itself."""
+        """End the program at once, without waiting until it ends by itself."""
         with suppress(OSError):
             self.control.send(b"!")
         self.end()
 
     def wait_for_guard(self) -> str:
-        """Return the guard's first line: `started`, or why the program cannot be started.
+        """Return the guard's first line: `started`, or the reason why the program cannot start.
 
         Raises:
-            Fault: it does not.
-            Ended: the end is wanted.
+            Fault: the guard does not answer.
+            Ended: the user asked for the end.
         """
         until = time.monotonic() + PATIENCE
         while b"\n" not in self.told:
@@ -177,8 +177,8 @@ class Program:
         """Write a line, and return the line that the program writes.
 
         Raises:
-            Fault: it writes none, or wrote something before.
-            Ended: the end is wanted.
+            Fault: the program writes no line, or wrote something before the question.
+            Ended: the user asked for the end.
         """
         if self.asked:
             self._look(0.0)
@@ -186,14 +186,14 @@ class Program:
                 raise Fault(f"wrote {bytes(self.read[:200])!r} without being asked")
         self.asked = True
         until, searched = time.monotonic() + PATIENCE, 0
-        while (at := self.read.find(b"\n", searched)) < 0:
+        while (line_end := self.read.find(b"\n", searched)) < 0:
             if len(self.read) > LONGEST:
                 raise Fault(f"answered more than {LONGEST >> 20} MiB")
             searched = len(self.read)
             question = question[self._written(question) :]
             self._wait(until, writes=bool(question))
-        answer = bytes(self.read[:at])
-        del self.read[: at + 1]
+        answer = bytes(self.read[:line_end])
+        del self.read[: line_end + 1]
         return answer
 
     def _written(self, question: bytes) -> int:
@@ -207,11 +207,11 @@ class Program:
             return len(question)
 
     def _wait(self, until: float, *, writes: bool = False) -> None:
-        """Wait a little for the next event.
+        """Wait a short time for the next event.
 
         Raises:
-            Fault: nothing comes any more, or not in time.
-            Ended: the end is wanted.
+            Fault: no further event can come, or none came in time.
+            Ended: the user asked for the end.
         """
         if self.ended is not None:
             raise Fault(self.ended)
@@ -270,7 +270,7 @@ def started(command: tuple[str, ...]) -> Program:
 
     Raises:
         InputError: it cannot be started.
-        Ended: the end is wanted.
+        Ended: the user asked for the end.
     """
     (mine, theirs), relay = socket.socketpair(), streams.Relay()
     mark = secrets.token_hex(8)
@@ -292,14 +292,14 @@ def started(command: tuple[str, ...]) -> Program:
         relay.started()
     program = Program(guard, mine, relay)
     try:
-        told = program.wait_for_guard()
+        answer = program.wait_for_guard()
     except BaseException as error:
         program.kill()
         if isinstance(error, Fault):
             raise _not_started(command, f"its guard {error}") from None
         raise
-    if told != "started":
-        raise _not_started(command, told)
+    if answer != "started":
+        raise _not_started(command, answer)
     return program
 
 
@@ -308,12 +308,12 @@ def _not_started(command: tuple[str, ...], reason: str) -> InputError:
 
 
 def _end(guard: subprocess.Popen[bytes], control: socket.socket, relay: streams.Relay) -> None:
-    """Close everything to a program, and wait until its guard has ended it."""
+    """Close all connections to a program, and wait until its guard has ended it."""
     for file in (guard.stdin, guard.stdout, control):
         assert file is not None
         with suppress(OSError):
             file.close()
-    # Who presses Ctrl-C again need not wait; the guard goes on by itself.
+    # After a second Ctrl-C, do not wait: the guard ends the program without the checker.
     with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
         guard.wait(ENDING)
         relay.wait()

@@ -5,11 +5,11 @@
         def causal_send(self, out, message): out.send(message.receiver, ("data", message))
         def receive(self, out, src, packet): out.deliver(packet[1])
 
-`antecede test FILE.py:Node` then explores what can happen to such objects under the network that
-the checker controls, with the same oracle, counterexamples and shrinking as for protocols written
-as pure functions. Every call works on a copy of the object, so its code may change it as it likes.
-Clocks, random numbers, threads and sockets must be replaced by the adapter: the checker runs calls
-twice, and says where they differ.
+`antecede test FILE.py:Node` then explores the behaviour of such objects under the network that the
+checker controls. It uses the oracle, counterexamples and shrinking of protocols that are written as
+pure functions. Every call works on a copy of the object, so its code may change it freely. The
+adapter must replace clocks, random numbers, threads and sockets: the checker repeats calls, and
+reports differences.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ COPIES = {
     "deepcopy": "by copy.deepcopy; needs a key",
     "replay": "by all calls once more, from the start",
 }
-"""How an object is made anew before a call."""
+"""The ways to recreate an object before a call."""
 
 METHODS = {"causal_send": "(out, message)", "receive": "(out, src, packet)"}
 
 MOST_LIVE = 64
-"""Replayed objects that are kept for their next call."""
+"""The most replayed objects that are kept for their next call."""
 
 Calls: TypeAlias = tuple[tuple[Any, ...], ...]
-"""What happened to an object: what it was made with, and each call with its arguments."""
+"""The history of an object: its constructor's arguments, and each call with its arguments."""
 
 
 @frozen(repr=False)
@@ -62,18 +62,18 @@ class Running:
 
     @property
     def object(self) -> Any:
-        """The object itself, made anew; for invariants and witnesses."""
+        """A new copy of the object, for invariants and witnesses."""
         return pickle.loads(self.pickled)
 
 
 @frozen(repr=False)
 class Kept:
-    """An object between two calls, known by its key.
+    """An object between two calls, identified by its key.
 
     Attributes:
-        adapter: the number of what keeps it.
-        actor, actors: what it was made with.
-        key: states of an actor with equal keys are one.
+        adapter: the number of its keeper.
+        actor, actors: the constructor's arguments.
+        key: states of an actor with equal keys are equal.
     """
 
     adapter: int
@@ -91,7 +91,7 @@ class Kept:
 
     @property
     def object(self) -> Any:
-        """The object itself, made anew; for invariants and witnesses."""
+        """A new copy of the object, for invariants and witnesses."""
         return _keepers[self.adapter].opened(self)[0]
 
 
@@ -107,10 +107,10 @@ class _Keeper:
         name: the objects' name in errors.
         make: (actor, actors) -> an object.
         copies: one of COPIES.
-        key: object -> what tells an actor's states apart; None: all that it is made anew from.
-        kept: state -> what the first object in that state is made anew from.
-        reused: objects at the end of a replay may be used without another one.
-        live: those of the latest replays.
+        key: object -> a value that identifies the actor's state; None: the object's whole source.
+        kept: state -> the source of the first object in that state.
+        reused: an object at the end of a replay may be used after another object was made.
+        live: the objects of the latest replays.
     """
 
     name: str
@@ -139,7 +139,7 @@ class _Keeper:
         return self.step(state, "receive", src, packet)
 
     def timeout(self, state: LocalState) -> Step | None:
-        """Call the object's method; None if that changes nothing."""
+        """Call the object's method; return None if that changes nothing."""
         step = self.step(state, "timeout")
         return None if step == Step(state) else step
 
@@ -152,16 +152,16 @@ class _Keeper:
         return Step(after, out.sends, out.deliveries)
 
     def opened(self, state: LocalState) -> tuple[Any, Calls]:
-        """Return a copy of the object that a state stands for, and how it came about.
+        """Return a copy of a state's object, and its history.
 
-        Where objects are not replayed, that is only what it was made with.
+        If objects are not replayed, the history has only the constructor's arguments.
         """
         if isinstance(state, Running):
             return state.object, ()
-        source, made = self.kept[state], ((state.actor, state.actors),)
+        source, history = self.kept[state], ((state.actor, state.actors),)
         if self.copies == "replay":
             return self._replayed(source), source
-        return (pickle.loads if self.copies == "pickle" else copy.deepcopy)(source), made
+        return (pickle.loads if self.copies == "pickle" else copy.deepcopy)(source), history
 
     def _replayed(self, calls: Calls) -> Any:
         if calls in self.live:
@@ -172,7 +172,7 @@ class _Keeper:
         return node
 
     def closed(self, node: Any, calls: Calls) -> LocalState:
-        """Return the state that an object is in."""
+        """Return the state of an object."""
         if self.copies == "pickle" and self.key is None:
             return Running(_pickled(node))
         (actor, actors), *since = calls
@@ -195,13 +195,13 @@ class _Keeper:
 def _call(node: Any, method: str, arguments: Any) -> Out:
     """Call a method on copies of the arguments, and return its closed `out`.
 
-    Copies share no parts. Equal packets may, and an object that keeps them would be pickled
-    differently.
+    Copies share no parts. Equal packets may share parts, and an object that keeps them would be
+    pickled differently.
     """
     out = Out()
-    given = (pickle.loads(a.pickled) if isinstance(a, Parcel) else copied(a) for a in arguments)
+    copies = (pickle.loads(a.pickled) if isinstance(a, Parcel) else copied(a) for a in arguments)
     try:
-        result = getattr(node, method)(out, *given)
+        result = getattr(node, method)(out, *copies)
     finally:
         out.close()
     if inspect.iscoroutine(result):
@@ -219,7 +219,7 @@ def _call(node: Any, method: str, arguments: Any) -> Out:
 
 def _pickled(node: Any) -> bytes:
     try:
-        # Twice: the first pickle may share parts where one of what was read does not.
+        # Pickle it twice, because an original may share parts that its unpickled copy does not.
         return pickle.dumps(pickle.loads(pickle.dumps(node)))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise ProtocolError(
@@ -243,19 +243,19 @@ def protocol(
     Args:
         make: (actor, actors) -> an object with the methods `causal_send(out, message)` and
             `receive(out, src, packet)`, and perhaps `timeout(out)`.
-        name: of the protocol; None: that of `make`.
-        summary: one line.
-        copies: one of COPIES; None: what `make` has as `copies`, or pickle.
-        key: object -> a value; objects with equal ones are one state, and the first that was met
-            stands for all. None: the method `key` of `make`; without it, the whole object, or with
-            `replay` all that happened to it.
-        reused: with `replay`: objects share nothing, so that one may wait for its next call while
-            another is made.
+        name: the protocol's name; None: the name of `make`.
+        summary: a one-line description.
+        copies: one of COPIES; None: the attribute `copies` of `make`, or pickle.
+        key: object -> a value; objects with equal values are one state, represented by the first
+            of them. None: the method `key` of `make`; without it, the whole object, or with
+            `replay` its whole history.
+        reused: with `replay`: objects share nothing, so one object may wait for its next call
+            while another is made.
         more: `invariants` and `witnesses` of `Protocol`; their predicates take a state, whose
             `object` is the object.
 
     Raises:
-        InputError: `make` lacks something, or `copies` is no such way.
+            InputError: `make` lacks something, or `copies` is no such way.
 
     Examples:
         Nodes that deliver on arrival. They have no state, so all of them are equal:
@@ -297,7 +297,7 @@ def protocol(
 
 
 def _check_methods(make: Any, name: str) -> None:
-    """Refuse what cannot be an adapter, before anything is called."""
+    """Refuse an unsuitable `make` before anything is called."""
     if not callable(make):
         raise InputError(f"{name!r} is a {type(make).__name__}; give a class, or a function of "
                          "(actor, actors) that makes an object")  # fmt: skip
@@ -305,14 +305,14 @@ def _check_methods(make: Any, name: str) -> None:
     if not inspect.isclass(make):
         return
     for method, parameters in METHODS.items():
-        found = getattr(make, method, None)
-        if found is None:
+        function = getattr(make, method, None)
+        if function is None:
             raise InputError(
                 f"{name} has no method {method}{parameters}; an adapter has causal_send(out, "
                 "message) and receive(out, src, packet)"
             )
-        given = (None,) * (parameters.count(",") + 2)
-        _check_parameters(found, given, f"{name}.{method}{parameters}")
+        placeholders = (None,) * (parameters.count(",") + 2)
+        _check_parameters(function, placeholders, f"{name}.{method}{parameters}")
 
 
 def _check_parameters(function: Any, given: tuple[Any, ...], wanted: str) -> None:

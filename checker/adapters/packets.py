@@ -1,4 +1,4 @@
-"""Packets of real code as values: each stays as it was when it was sent."""
+"""Packets of real code as values: each is a snapshot from the time when it was sent."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Fields(Mapping[Any, Any]):
     """A dictionary that cannot change."""
 
     def __init__(self, items: Mapping[Any, Any]) -> None:
-        """Take what is in a dictionary."""
+        """Copy the items of a dictionary."""
         self._items = dict(items)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return what is there."""
+        """Return the value of a key."""
         return self._items[key]
 
     def __iter__(self) -> Iterator[Any]:
@@ -31,24 +31,24 @@ class Fields(Mapping[Any, Any]):
         return iter(self._items)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of items."""
         return len(self._items)
 
     def __hash__(self) -> int:
-        """Return a hash of all that is in it."""
+        """Return a hash of all items."""
         return hash(frozenset(self._items.items()))
 
     def __repr__(self) -> str:
-        """Show it as the dictionary."""
+        """Return the text of an equal dictionary."""
         return repr(self._items)
 
 
 @frozen(repr=False)
 class Parcel:
-    """A packet that is no value, such as a dictionary.
+    """A packet that is not a value, such as a dictionary.
 
     Attributes:
-        holds: what is in it, as values; for people, and for its messages.
+        holds: its content as values, for reports and for finding its messages.
         pickled: the packet.
     """
 
@@ -65,10 +65,10 @@ class Parcel:
 
 
 def as_value(packet: Any) -> Packet:
-    """Return a packet if it is a value, or else a parcel with it, as it is now.
+    """Return a packet if it is a value, otherwise a parcel with a snapshot of it.
 
     Raises:
-        ProtocolError: it is no value, and cannot be pickled.
+        ProtocolError: the packet is not a value and cannot be pickled.
     """
     return packet if unusable(packet, "the packet") is None else _parcel(packet)
 
@@ -78,7 +78,7 @@ def _parcel(packet: Any) -> Parcel:
     pickler = _Pickler(file)
     try:
         pickler.dump(packet)
-        # Twice: the first pickle may share parts where one of what was read does not.
+        # Pickle it twice, because an original may share parts that its unpickled copy does not.
         pickled = pickle.dumps(pickle.loads(file.getvalue()))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise ProtocolError(f"the packet {packet!r} cannot be sent: {error}") from None
@@ -94,20 +94,20 @@ def view(node: Any) -> Hashable:
 
 
 class _Pickler(pickle.Pickler):
-    """Finds the messages in a packet, whatever objects they are in."""
+    """Finds the messages in a packet, inside any objects."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
         self.messages: list[Message] = []
 
     def persistent_id(self, value: Any) -> None:
-        """Remember a message; it is pickled like anything else."""
+        """Record a message; it is pickled like anything else."""
         if type(value) is Message:
             self.messages.append(value)
 
 
 def _view(packet: Any) -> Hashable:
-    """Return what a packet holds, as values; of an object without a dictionary, only its class."""
+    """Return the content of a packet as values; for an object without a dictionary, its class."""
     if unusable(packet, "packet") is None:
         return packet  # type: ignore[no-any-return]
     if isinstance(packet, Mapping):

@@ -1,9 +1,9 @@
-"""Programs in other languages under the checker: they are asked in JSON lines over a pipe.
+"""Programs in other languages under the checker, with questions in JSON lines over a pipe.
 
-The checker starts the program once, writes a question a line to its standard input, and reads an
-answer a line from its standard output; `docs/testing.md` has the questions and answers. A program
-that says its state in every answer is handed it with the next question; for one that does not, all
-calls of an actor are made once more from the start.
+The checker starts the program once. It writes one question per line to the program's standard
+input, and reads one answer per line from its standard output; `docs/testing.md` lists questions and
+answers. If a program includes its state in every answer, it gets the state back with the next
+question. Otherwise, all calls of an actor are repeated from the start.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Message, Packet, Protocol
 
 ANSWER = ("sends", "deliveries", "state", "key", "timeout", "error")
-"""What an answer may have."""
+"""The keys that an answer may have."""
 
 TOLD = ("state", "key")
-"""What tells an actor's states apart. A program that has it in its first answer, always has it."""
+"""The keys that identify an actor's state. If the first answer has one, all must have it."""
 
 _links: weakref.WeakValueDictionary[int, Link] = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
@@ -42,9 +42,9 @@ class Actor:
 
     Attributes:
         link: the number of the program's link.
-        actor: which it is.
-        tells: which of TOLD the program's answers have.
-        told: the latest one, as JSON.
+        actor: the number of the actor.
+        tells: the key in TOLD that the program's answers have, or None.
+        told: its latest value, as JSON.
     """
 
     link: int
@@ -53,40 +53,40 @@ class Actor:
     told: str | None
 
     def causal_send(self, out: Out, message: Message) -> None:
-        """Hand a message over."""
+        """Ask the program to causal-send a message."""
         self._ask(out, "causal-send", message=_object(message))
 
     def receive(self, out: Out, src: int, packet: Packet) -> None:
-        """Let a packet reach the actor."""
+        """Ask the program to receive a packet."""
         self._ask(out, "receive", src=src, packet=json.loads(packet))
 
     def timeout(self, out: Out) -> None:
-        """Let the periodic part run."""
+        """Ask the program to run its periodic part."""
         self._ask(out, "timeout")
 
     def _ask(self, out: Out, what: str, **more: Any) -> None:
         link = _links[self.link]
-        known = {"state": json.loads(self.told)} if self.tells == "state" and self.told else {}
-        question = {"do": what, "actor": self.actor, **known, **more}
+        state = {"state": json.loads(self.told)} if self.tells == "state" and self.told else {}
+        question = {"do": what, "actor": self.actor, **state, **more}
         answer = _answer(link, question)
         self.told = _told(link, question, answer, self.tells)
         for send in answer.get("sends", ()):
             if not isinstance(send, dict) or send.keys() != {"to", "packet"}:
                 raise link.error(f"sends {send!r}; give {{to, packet}}", question)
             out.send(send["to"], _parcel(send["packet"]))
-        for given in answer.get("deliveries", ()):
-            found = _message(given)
-            if found is None:
+        for delivery in answer.get("deliveries", ()):
+            message = _message(delivery)
+            if message is None:
                 raise link.error(
-                    f"delivers {given!r}; give the message as it was handed over: sender, number, "
-                    "to",
+                    f"delivers {delivery!r}; give the message as it was handed over: sender, "
+                    "number, to",
                     question,
                 )
-            out.deliver(found)
+            out.deliver(message)
 
 
 def _answer(link: Link, question: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer to a question, if it has what an answer may have."""
+    """Return the answer to a question, after checking its keys and types."""
     answer = link.ask(question)
     for name in answer:
         if name not in ANSWER:
@@ -102,7 +102,7 @@ def _answer(link: Link, question: dict[str, Any]) -> dict[str, Any]:
 def _told(
     link: Link, question: dict[str, Any], answer: dict[str, Any], tells: str | None
 ) -> str | None:
-    """Return the state or key in an answer; the first answer decides which of them it must have."""
+    """Return the state or key in an answer; all answers must have what the first one had."""
     now = _tells(answer)
     if now != tells:
         raise link.error(
@@ -118,7 +118,7 @@ def _words_for(told: str | None) -> str:
 
 
 def _tells(answer: Iterable[str]) -> str | None:
-    """Return which of TOLD an answer has."""
+    """Return the key in TOLD that an answer has, or None."""
     return next((name for name in TOLD if name in answer), None)
 
 
@@ -135,7 +135,7 @@ def _object(message: Message) -> dict[str, Any]:
 
 
 def _message(value: Any) -> Message | None:
-    """Return the message that an object says, or None."""
+    """Return the message that a JSON object encodes, or None."""
     if not isinstance(value, dict) or not {"sender", "number", "to"} <= value.keys():
         return None
     sender, number, to = value["sender"], value["number"], value["to"]
@@ -144,9 +144,9 @@ def _message(value: Any) -> Message | None:
 
 
 def _view(packet: Any) -> Any:
-    """Return what a packet holds, with messages as such."""
-    if (found := _message(packet)) is not None:
-        return found
+    """Return the content of a packet, with messages as `Message` objects."""
+    if (message := _message(packet)) is not None:
+        return message
     if isinstance(packet, dict):
         return Fields({name: _view(value) for name, value in packet.items()})
     return tuple(map(_view, packet)) if isinstance(packet, list) else packet
@@ -157,14 +157,14 @@ def _parcel(packet: Any) -> Parcel:
 
 
 def program(command: Sequence[str] | str, **more: Any) -> Protocol:
-    """Return a protocol whose actors are in a program that is asked over a pipe.
+    """Return a protocol whose actors are in a program at the other end of a pipe.
 
     Args:
         command: the program and its arguments.
-        more: what `checker.adapters.objects.protocol` takes.
+        more: further arguments of `checker.adapters.objects.protocol`.
 
     Raises:
-        InputError: it cannot be started.
+        InputError: the program cannot be started.
         AdapterError: it does not answer.
     """
     link, number = Link(_words(command)), next(_numbers)
@@ -173,30 +173,32 @@ def program(command: Sequence[str] | str, **more: Any) -> Protocol:
     tells = _tells(first)
 
     def make(actor: int, actors: int) -> Actor:
-        asked = _question(actor, actors)
-        return Actor(number, actor, tells, _told(link, asked, _start(link, actor, actors), tells))
+        question = _question(actor, actors)
+        return Actor(
+            number, actor, tells, _told(link, question, _start(link, actor, actors), tells)
+        )
 
     def told_of(actor: Actor) -> Hashable:
         return actor.told
 
-    # A program has one object per actor, so that what a replay leaves there is soon another's.
-    found: dict[str, Any] = {"copies": "replay", "reused": False}
+    # A program has one object per actor, so another replay soon overwrites the result of a replay.
+    options: dict[str, Any] = {"copies": "replay", "reused": False}
     if tells == "state":
-        found = {"copies": "pickle"}
+        options = {"copies": "pickle"}
     if tells is not None:
-        found["key"] = told_of
+        options["key"] = told_of
     if first.get("timeout"):
         make.timeout = True  # type: ignore[attr-defined]
     make.files = tuple(filter(os.path.isfile, link.command))  # type: ignore[attr-defined]
     named = {"name": link.command[-1].rpartition("/")[2], **more}
-    return protocol(make, **found, **named)
+    return protocol(make, **options, **named)
 
 
 def _words(command: Sequence[str] | str) -> tuple[str, ...]:
-    """Return a command's words.
+    """Return the words of a command.
 
     Raises:
-        InputError: there are none, or a quotation has no end.
+        InputError: there are no words, or a quotation has no end.
     """
     try:
         words = tuple(shlex.split(command) if isinstance(command, str) else command)

@@ -1,4 +1,4 @@
-"""Real code under test: everything that can happen up to bounds, random walks beyond."""
+"""Real code under test: an exhaustive search up to bounds, then random walks."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import EndlessSystem
 
 MOST_STATES = 20_000
-"""States that are looked at breadth-first where no bound is given."""
+"""The default bound of the breadth-first search, in states."""
 
 
 def bounded(bounds: Bounds) -> Bounds:
-    """Return the bounds, or a bound where there is none: real code is slow."""
-    given = (bounds.max_states, bounds.max_depth, bounds.max_seconds, bounds.max_memory)
-    return bounds if any(given) else evolve(bounds, max_states=MOST_STATES)
+    """Return the bounds, with a default bound if there is none, because real code is slow."""
+    limits = (bounds.max_states, bounds.max_depth, bounds.max_seconds, bounds.max_memory)
+    return bounds if any(limits) else evolve(bounds, max_states=MOST_STATES)
 
 
 @contextmanager
 def starting(bounds: Bounds) -> Iterator[None]:
-    """Heed --max-seconds while a file is imported, or a program started.
+    """Apply --max-seconds while a file is imported or a program is started.
 
     Raises:
         CapacityError: that takes too long.
@@ -57,21 +57,21 @@ def run(
     walks: bool = True,
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> tuple[CheckReport, ...]:
-    """Check an adapter breadth-first and, where that ends at a bound, by random walks.
+    """Check an adapter breadth-first and, if a bound ends this search, by random walks.
 
     Args:
-        spec: what to check.
-        options: how to explore, and how many walks.
-        bounds: of both; half of the time is for the breadth-first search, if walks come after it.
-        selfcheck: which calls to check for determinism.
+        spec: the check.
+        options: options of the search, and the number of walks.
+        bounds: bounds of both; if walks follow, the breadth-first search gets half of the time.
+        selfcheck: the calls to check for determinism.
         walks: whether to walk at all.
         watch: called now and then with the progress.
 
     Returns:
-        A report, or two; the counterexample of a walk is shortened.
+        One report or two; the counterexample of a walk is shortened.
 
     Raises:
-        InputError: something asked for cannot be used, or the adapter lacks something.
+        InputError: an argument cannot be used, or the adapter lacks a method.
     """
     walks = walks and not isinstance(spec.system, EndlessSystem)
     bounds = bounds.over(spec.bounds)
@@ -86,34 +86,34 @@ def run(
     )
     if first.result.verdict is not Verdict.INCOMPLETE or first.interrupted or not walks:
         return (first,)
-    left = seconds and seconds - (time.monotonic() - began)
-    given = f"--max-seconds {seconds or 0:g}"
-    if left is not None and left <= 0:  # the search noticed its end late
-        return (_told(first, given),)
+    seconds_left = seconds and seconds - (time.monotonic() - began)
+    limit = f"--max-seconds {seconds or 0:g}"
+    if seconds_left is not None and seconds_left <= 0:  # the search noticed its end late
+        return (_told(first, limit),)
     second = check(
         evolve(spec, search="random"),
         options,
-        evolve(bounds, max_states=None, max_depth=None, max_seconds=left),
+        evolve(bounds, max_states=None, max_depth=None, max_seconds=seconds_left),
         selfcheck=selfcheck,
         extras=Extras(minimised=True),
         watch=watch,
     )
-    return _told(first, f"half of {given}"), _told(second, given)
+    return _told(first, f"half of {limit}"), _told(second, limit)
 
 
 def _told(report: CheckReport, bound: str) -> CheckReport:
-    """Return a report that names the bound that was given where a part of the time ran out."""
+    """Return a report that names the given time limit if a share of the time ran out."""
     stopped_by = re.sub(r"^--max-seconds \S+", bound, report.result.stopped_by or "")
     return evolve(report, result=evolve(report.result, stopped_by=stopped_by or None))
 
 
 def text(reports: tuple[CheckReport, ...]) -> str:
-    """Return what was found, for people."""
+    """Return the reports as text."""
     if len(reports) == 1:
         return check_text(reports[0])
     states, depth = reports[0].result.counts.unique_states, reports[0].result.counts.depth
-    found = (
+    sentence = (
         f"Breadth-first, nothing is violated in the {states:,} states up to depth {depth:,} that "
         f"were looked at ({reports[0].result.stopped_by}). Random walks beyond:"
     )
-    return f"{wrapped(found)}\n\n{check_text(reports[1])}"
+    return f"{wrapped(sentence)}\n\n{check_text(reports[1])}"

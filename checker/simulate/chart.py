@@ -1,7 +1,7 @@
-"""Charts drawn by Matplotlib, as SVG that follows the reader's light or dark scheme.
+"""Charts drawn by Matplotlib, as SVG with colours for light and dark schemes.
 
-Series differ in colour, marker and dashes, so that a reader can tell them apart in grey. Matplotlib
-comes with the extra `plot`; it is imported when something is drawn.
+Series differ in colour, marker and dashes, so that a reader can distinguish them in grey.
+Matplotlib comes with the extra `plot`; it is imported only when a chart is drawn.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DARK_OF: Mapping[str, str] = {
     "#bf3989": "#ff8ac7",
     "#0b7285": "#4fd0e0",
 }
-"""Every colour of a chart -> its colour for readers whose scheme is dark."""
+"""Every colour of a chart -> its colour in a dark scheme."""
 
 INKS = (LIGHT["chain"], LIGHT["late"], LIGHT["mode"], "#1a7f37", LIGHT["shade"], LIGHT["ink"])
 LOOKS = [
@@ -35,10 +35,10 @@ LOOKS = [
         cycle(("-", (0, (6, 2)), (0, (2, 2)), (0, (7, 2, 1, 2)))),
     )
 ]
-"""How the series of a chart look, in the order in which they first appear."""
+"""The looks of a chart's series, in the order in which they first appear."""
 
 STYLE: Any = {
-    "svg.fonttype": "none",  # texts stay texts
+    "svg.fonttype": "none",  # keeps texts as text
     "svg.hashsalt": "antecede",  # equal data gives equal files
     "font.size": 10,
     "figure.titlesize": 13,
@@ -61,12 +61,12 @@ STYLE: Any = {
 }
 
 TITLE_CHARACTERS_PER_INCH = 9.0
-"""How many characters of a title fit into an inch, at most."""
+"""The most characters of a title that fit into an inch."""
 
 
 @frozen
 class Point:
-    """A value, its interval if there is one, and words beside it."""
+    """A value, its interval if there is one, and a label beside it."""
 
     x: float
     y: float
@@ -77,15 +77,15 @@ class Point:
 
 @frozen
 class Panel:
-    """A chart with axes of its own.
+    """A chart with its own axes.
 
     Attributes:
-        title: what stands above it.
-        x, y: what its axes measure, with units.
-        series: name -> points; series of one name look the same in every panel.
+        title: the text above it.
+        x, y: the labels of its axes, with units.
+        series: name -> points; series with the same name look the same in every panel.
         log: the logarithmic axes: some of the letters x and y.
-        ticks: where the horizontal axis has numbers; empty: Matplotlib chooses.
-        level: a height that is drawn across.
+        ticks: the values of the horizontal axis' ticks; empty: Matplotlib chooses.
+        level: the height of a horizontal line, or None.
         joined: whether lines join the points.
         from_zero: whether the vertical axis starts at 0.
     """
@@ -112,11 +112,11 @@ def chart(
     """Return panels under a title, with one legend, as SVG.
 
     Args:
-        title: what stands above them.
+        title: the text above them.
         panels: at least one.
-        note: what stands below them.
-        across: how many panels stand in a row.
-        alike: whether all vertical axes are the same.
+        note: the text below them.
+        across: the number of panels in a row.
+        alike: whether all vertical axes are equal.
         inches: width and height; None: by the number of panels.
     """
     columns = min(across, len(panels))
@@ -149,10 +149,10 @@ def chart(
 
 
 def picture(title: str, inches: tuple[float, float], fill: Callable[[Any], None]) -> str:
-    """Return what `fill` draws into a figure of Matplotlib's, as SVG.
+    """Return the drawing that `fill` makes in a Matplotlib figure, as SVG.
 
     Args:
-        title: what stands above it.
+        title: the text above it.
         inches: width and height.
         fill: draws into the figure, with the colours of `DARK_OF`.
     """
@@ -193,7 +193,7 @@ def _drawn(axes: Any, panel: Panel, looks: Mapping[str, Mapping[str, Any]]) -> d
 
 
 def _number(axis: Any) -> None:
-    """Put plain numbers at a logarithmic axis: 1,000 instead of a power."""
+    """Use plain numbers on a logarithmic axis: 1,000 instead of a power."""
     from matplotlib.ticker import LogLocator
 
     low, high = axis.get_view_interval()
@@ -223,6 +223,6 @@ def _series(axes: Any, name: str, points: Sequence[Point], look: Mapping[str, An
 
 
 def _following_the_scheme(drawing: str) -> str:
-    """Return a picture of Matplotlib's with a style sheet for readers whose scheme is dark."""
+    """Return a Matplotlib picture with an added style sheet for dark schemes."""
     start = drawing.index(">", drawing.index("<svg ")) + 1
     return f"{drawing[:start]}\n <style>{darkening(DARK_OF)}</style>{drawing[start:]}"

@@ -1,8 +1,8 @@
-"""Rules on the papers' claims about time: CONFIRMED, REFUTED or DEPENDS ON an assumption.
+"""Rulings on the papers' claims about time: CONFIRMED, REFUTED or DEPENDS ON an assumption.
 
 A claim is a rule on medians at some points of its figure. It is decided under the default
-assumptions, and again under each alternative that there are rows of for all its points; where one
-of them turns the ruling, the claim DEPENDS ON that assumption.
+assumptions, and again under each alternative that has rows for all its points. If an alternative
+changes the ruling, the claim DEPENDS ON that assumption.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from antecede.checker.sweep.kept import Row
 
 
 def timed_claims(figure: str | None = None) -> list[Claim]:
-    """Return the claims about time and sizes, of one figure if it is named."""
+    """Return the claims about time and sizes; only those about one figure, if it is named."""
     claims = (*source_named("cykas").times, *source_named("hybrid").times)
     return [claim for claim in claims if figure in (None, runs_of(claim).figure)]
 
 
 def runs_of(claim: Claim) -> Runs:
-    """Return what decides a claim about time."""
+    """Return the rules and runs that decide a claim about time."""
     (evidence,) = claim.evidence
     assert isinstance(evidence, Runs)
     return evidence
@@ -44,8 +44,8 @@ class Decided:
     Attributes:
         usual: the ruling under the defaults alone.
         found: the numbers under the defaults.
-        turned: the alternatives that turn the ruling, each with its numbers.
-        tried: how many alternatives there were rows of.
+        turned: the alternatives that change the ruling, each with its numbers.
+        tried: the number of alternatives with rows.
     """
 
     claim: Claim
@@ -57,10 +57,10 @@ class Decided:
 
 
 def decide(claim: Claim, rows: Sequence[Row]) -> Decided:
-    """Decide a claim by rows; UNDECIDED if there are none of some point under the defaults."""
+    """Decide a claim by rows; UNDECIDED if some point has no rows under the defaults."""
     about = runs_of(claim)
     try:
-        holds, found = RULES[about.rule](Numbers(rows))
+        holds, summary = RULES[about.rule](Numbers(rows))
     except MissingError:
         text = "there are no runs of some of its points"
         return Decided(claim, Ruling.UNDECIDED, Ruling.UNDECIDED, text)
@@ -78,19 +78,19 @@ def decide(claim: Claim, rows: Sequence[Row]) -> Decided:
         if other != usually:
             turned.append(f"{name.replace('_', ' ')} {written(name, value)}: {numbers}")
     usual = Ruling.CONFIRMED if holds else Ruling.REFUTED
-    return Decided(claim, Ruling.DEPENDS if turned else usual, usual, found, tuple(turned), tried)
+    return Decided(claim, Ruling.DEPENDS if turned else usual, usual, summary, tuple(turned), tried)
 
 
 def alternatives() -> Iterable[tuple[str, Any]]:
-    """Return each assumption with each of its other values."""
+    """Return each assumption with each of its alternative values."""
     return ((name, value) for name, about in FIELDS.items() for value in about.metadata["others"])
 
 
 def decided_by(files: Sequence[str]) -> list[Decided]:
-    """Decide all claims by the rows of files; a run that several have counts once.
+    """Decide all claims by the rows of files; a run in several files counts once.
 
     Raises:
-        InputError: a file cannot be read, or holds something else.
+        InputError: a file cannot be read, or does not contain rows.
     """
     rows: dict[tuple[Any, ...], Row] = {}
     for name in files:
@@ -98,14 +98,14 @@ def decided_by(files: Sequence[str]) -> list[Decided]:
             raise InputError(
                 f"there is no file {name!r}; make rows with antecede simulate --figure"
             )
-        kept = kept_in(Path(name))
-        rows |= {kept.key(row): row for row in kept.rows() if row["error"] is None}
+        file_rows = kept_in(Path(name))
+        rows |= {file_rows.key(row): row for row in file_rows.rows() if row["error"] is None}
     _check_one_code(rows.values())
     return [decide(claim, list(rows.values())) for claim in timed_claims()]
 
 
 def _check_one_code(rows: Iterable[Row]) -> None:
-    """Refuse rows from different versions of a protocol's code: they are not comparable."""
+    """Refuse rows from different versions of a protocol's code, because they are not comparable."""
     codes: dict[str, set[str]] = {}
     for row in rows:
         codes.setdefault(row["protocol"], set()).add(row["sources"])
@@ -117,34 +117,34 @@ def _check_one_code(rows: Iterable[Row]) -> None:
 
 
 def lines(decided: Sequence[Decided]) -> str:
-    """Return the lines about claims on a terminal."""
+    """Return the rulings as lines of text."""
     return "\n".join(
-        f"{found.ruling:<10}  {found.claim.place}: {found.claim.text} {found.found}"
-        + "".join(f"\n{'':<12}turned by {turn}" for turn in found.turned)
-        for found in decided
+        f"{one.ruling:<10}  {one.claim.place}: {one.claim.text} {one.found}"
+        + "".join(f"\n{'':<12}turned by {turn}" for turn in one.turned)
+        for one in decided
     )
 
 
 def markdown(decided: Sequence[Decided]) -> str:
     """Return a table of claims, as Markdown."""
     lines = ["| Place | Claim | Ruling | What came out |", "| --- | --- | --- | --- |"]
-    for found in decided:
-        claim = found.claim
+    for one in decided:
+        claim = one.claim
         note = f"<br>*{claim.note}*" if claim.note else ""
-        ruling = str(found.ruling)
-        if found.ruling is Ruling.DEPENDS:
-            names = dict.fromkeys(turn.partition(":")[0] for turn in found.turned)
-            ruling = f"{found.usual}, but DEPENDS ON {', '.join(names)}"
-        turned = "".join(f"<br>With {turn}" for turn in found.turned)
-        tried = f" ({found.tried} alternatives tried)" if found.tried else ""
+        ruling = str(one.ruling)
+        if one.ruling is Ruling.DEPENDS:
+            names = dict.fromkeys(turn.partition(":")[0] for turn in one.turned)
+            ruling = f"{one.usual}, but DEPENDS ON {', '.join(names)}"
+        turned = "".join(f"<br>With {turn}" for turn in one.turned)
+        tried = f" ({one.tried} alternatives tried)" if one.tried else ""
         lines.append(
-            f"| {claim.place} | {claim.text}{note} | {ruling} | {found.found}{tried}{turned} |"
+            f"| {claim.place} | {claim.text}{note} | {ruling} | {one.found}{tried}{turned} |"
         )
     return "\n".join(lines) + "\n"
 
 
 def section(decided: Sequence[Decided]) -> str:
-    """Return the claims as a section of a page; nothing if there are none."""
+    """Return the claims as a section of a page; empty without claims."""
     if not decided:
         return ""
     return f"\n## Times and sizes, by `antecede simulate`\n\n{markdown(decided)}"

@@ -35,23 +35,23 @@ from antecede.checker.sweep.kept import Row
 __all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grids_of", "run", "runner_of"]
 
 ASKED = "asked"
-"""The name of the grid of protocols that the user named, without a figure."""
+"""The name of the grid for protocols on the command line, without a figure."""
 
 NEVER_NULL = len(KEYS)
-"""Every row has this many of the columns of PARQUET, the first ones."""
+"""The number of columns of PARQUET that every row has; they come first."""
 
 WRONG, CLUSTER_FAILED = 1, 3
-"""Exit codes: some run violates causality or never ends; a cluster gave up on some run."""
+"""Exit codes: a run violates causality or never ends; a cluster gave up on a run."""
 
 
 @frozen
 class Found:
-    """What came out.
+    """The result of the command.
 
     Attributes:
-        rows: of the runs that were asked for, new or from earlier.
-        text: the report for people.
-        exit_code: of the command.
+        rows: the rows of the requested runs, new or from earlier.
+        text: the report.
+        exit_code: the exit code.
     """
 
     rows: list[Row]
@@ -68,18 +68,18 @@ def grids_of(
     quick: bool,
     drawn: bool,
 ) -> list[Grid]:
-    """Return what is to be run, one grid after the other.
+    """Return the grids to run, in order.
 
     Args:
-        protocols: the names of protocols; they take the place of a figure's own.
+        protocols: names of protocols; they replace a figure's own protocols.
         figures: names of figures, `cykas` for all of its paper; empty: one grid of the values.
-        values: of each parameter a list such as `25,50`, or None.
-        seeds: how many seeds, or None for the figures' own numbers.
-        quick: smaller grids of the figures.
-        drawn: pictures of the figures are wanted.
+        values: for each parameter a list such as `25,50`, or None.
+        seeds: the number of seeds, or None for the figures' own numbers.
+        quick: use the figures' smaller grids.
+        drawn: the figures will be drawn.
 
     Raises:
-        InputError: a value cannot be read, nothing is asked for, or Matplotlib is missing.
+        InputError: a value cannot be read, there is nothing to run, or Matplotlib is missing.
     """
     axes = _axes(values)
     if drawn:
@@ -96,7 +96,7 @@ def grids_of(
         )
     fixed = {name: listed[0] for name, listed in axes.items()}
     names = dict.fromkeys(
-        name for given in figures for name in (CYKAS if given == "cykas" else (given,))
+        name for figure in figures for name in (CYKAS if figure == "cykas" else (figure,))
     )
     grids = [figure_named(name).grid(name, seeds, quick=quick) for name in names]
     return [
@@ -114,7 +114,7 @@ CYKAS = ("cykas-4", "cykas-5", "cykas-6")
 
 
 def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
-    """Return the values of the parameters that are given, read."""
+    """Return the parsed values of the given parameters."""
     axes = {
         name: [parsed(name, part) for part in text.split(",") if part.strip()]
         for name, text in values.items()
@@ -127,10 +127,10 @@ def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
 
 
 def runner_of(name: str, workers: int | None, master: str | None, *, log: bool) -> Runner:
-    """Return what does runs, at the place that options describe.
+    """Return the function that does runs in the place that the options choose.
 
     Raises:
-        InputError: options that do not fit together.
+        InputError: the options contradict each other.
     """
     if name == "spark":
         if workers is not None:
@@ -142,10 +142,10 @@ def runner_of(name: str, workers: int | None, master: str | None, *, log: bool) 
 
 
 def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> Found:
-    """Do what is missing of a grid, and report all of it.
+    """Do the missing runs of a grid, and report all of its runs.
 
     Raises:
-        InputError: a scenario cannot be, or the file of rows is none.
+        InputError: a scenario is impossible, or the file does not contain rows.
     """
     runs = runs_of(grid, twins=twins)
     left = missing(runs, file)
@@ -184,10 +184,10 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
 
 
 def draw(grid: Grid, rows: Sequence[Row], folder: str) -> None:
-    """Draw a figure into a folder, which is made if need be.
+    """Draw a figure into a folder, which is created if necessary.
 
     Raises:
-        InputError: there is nothing to draw, or no folder.
+        InputError: there is nothing to draw, or the folder cannot be created.
     """
     from antecede.checker.render.files import make_folder, write_whole
     from antecede.checker.simulate.plots import drawn

@@ -1,8 +1,8 @@
 """The sizes of packets: a declared number of bytes for each field.
 
-`check --measures` counts in the same way (`checker.search.measures`), except that booleans are
-counted separately: a packet consists of its headers, its messages' payload and its control data,
-integer by integer.
+A packet consists of its headers, its messages' payload and its control data, which is counted
+integer by integer. `check --measures` counts in the same way (`checker.search.measures`), except
+that booleans are counted separately here.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class Encoding:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Encoding:
-        """Return what a scenario declares."""
+        """Return the sizes that a scenario declares."""
         return cls(scenario.header, scenario.payload, scenario.integer, scenario.flag)
 
     def control_bytes(self, contents: Contents) -> int:
-        """Return the bytes of a packet that are not payload."""
+        """Return the number of bytes of a packet that are not payload."""
         return self.header + self.integer * contents.integers + self.flag * contents.flags
 
     def bytes(self, contents: Contents) -> int:
-        """Return the bytes of a packet."""
+        """Return the size of a packet in bytes."""
         return self.control_bytes(contents) + self.payload * len(contents.messages)
 
 
 def contents_of(packet: Packet) -> Contents:
-    """Count what is in a packet, however deep; None and empty containers are nothing."""
+    """Count the contents of a packet at any depth; None and empty containers count nothing."""
     count = _Count()
     count.add(packet)
     return Contents(tuple(count.messages), count.integers, count.flags)
@@ -89,4 +89,4 @@ class _Count:
             for name in _FIELDS[kind]:
                 self.add(getattr(value, name))
         else:
-            self.integers += 1  # another scalar counts as one, as it does in `--measures`
+            self.integers += 1  # any other scalar counts as an integer, as in `--measures`

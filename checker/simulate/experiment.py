@@ -1,4 +1,4 @@
-"""Runs a grid, keeping each row as soon as it is there."""
+"""Runs a grid; each row is saved as soon as its run ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from antecede.checker.sweep.processes import spread
 Runner: TypeAlias = Callable[[Sequence[Asked]], Iterator[Row]]
 
 GAVE_UP = "GAVE UP: "
-"""How the error begins where the cluster failed; such a row is shown, not kept."""
+"""The prefix of an error that a cluster's failure caused; such a row is shown, not saved."""
 
 _TYPES = {"name": "string", "share": "float64"}
 
@@ -39,7 +39,7 @@ def kept_in(file: Path) -> Kept:
 
 
 def _is_whole(row: Row) -> bool:
-    """Return whether a row has an error, or the results that no run lacks."""
+    """Return whether a row has an error, or all results that every run has."""
     if not row.keys() >= PARQUET.keys():
         return False
     return row["error"] is not None or None not in (row["violations"], row["deliveries"])
@@ -49,16 +49,16 @@ def runs_of(grid: Grid, *, twins: bool) -> list[Asked]:
     """Return the runs of a grid.
 
     Raises:
-        InputError: a protocol is unknown, or a scenario cannot be.
+        InputError: a protocol is unknown, or a scenario is impossible.
     """
     return asked(grid.protocols, grid.scenarios, range(1, grid.seeds + 1), twins=twins)
 
 
 def missing(runs: Sequence[Asked], file: Path) -> int:
-    """Return how many of the runs have no row in a file."""
-    kept = kept_in(file)
-    done = {kept.key(row) for row in kept.rows()}
-    return sum(kept.key(run.columns) not in done for run in runs)
+    """Return the number of runs without a row in a file."""
+    store = kept_in(file)
+    done = {store.key(row) for row in store.rows()}
+    return sum(store.key(run.columns) not in done for run in runs)
 
 
 def experiment(runs: Sequence[Asked], run: Runner, file: Path) -> Iterator[Row]:
@@ -67,10 +67,10 @@ def experiment(runs: Sequence[Asked], run: Runner, file: Path) -> Iterator[Row]:
 
 
 def rows_of(runs: Sequence[Asked], file: Path) -> list[Row]:
-    """Return the rows of these runs, in their order, as far as they are in a file."""
-    kept = kept_in(file)
-    found = {kept.key(row): row for row in kept.rows()}
-    keys = [kept.key(run.columns) for run in runs]
+    """Return the rows of these runs that are in a file, in the order of the runs."""
+    store = kept_in(file)
+    found = {store.key(row): row for row in store.rows()}
+    keys = [store.key(run.columns) for run in runs]
     return [found[key] for key in keys if key in found]
 
 
@@ -80,7 +80,7 @@ def gave_up(row: Row) -> bool:
 
 
 def here(runs: Sequence[Asked], workers: int) -> Iterator[Row]:
-    """Do runs in this process, or in several of this machine, in their order.
+    """Do runs in this process, or in several processes of this machine, in their order.
 
     Raises:
         CapacityError: a process was killed.

@@ -1,4 +1,4 @@
-"""What to run: a grid that was asked for, or that of a paper's figure."""
+"""The grids to run: a grid from the command line, or the grid of a paper's figure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from antecede.checker.simulate.scenario import MS, Scenario
 K = 1_000
 
 CYKAS_BASE = Scenario(actors=100, messages=100, bandwidth=50 * K, delay=5 * MS)
-"""What sections 5.3 and 5.4 of the Cykas paper keep fixed."""
+"""The fixed parameters in sections 5.3 and 5.4 of the Cykas paper."""
 
 HYBRID_BASE = Scenario(
     actors=16,
@@ -26,7 +26,7 @@ HYBRID_BASE = Scenario(
     order="fifo",
     interval=10 * MS,
 )
-"""A small cluster: enough bandwidth, some jitter, and order, which Newtop and trees need."""
+"""A small cluster: enough bandwidth, some jitter, and FIFO order, as Newtop and trees need."""
 
 
 @frozen
@@ -34,8 +34,8 @@ class Grid:
     """Protocols on every combination of values.
 
     Attributes:
-        name: of the figure, or `asked`.
-        title: what it is about.
+        name: the name of the figure, or `asked`.
+        title: the title of the figure.
         protocols: the protocols that run; all of them get the same programs.
         scenarios: what they run on, in the order in which results are shown.
         seeds: how many programs are drawn; their seeds are 1, 2, ….
@@ -51,7 +51,7 @@ class Grid:
 
 
 def combined(base: Scenario, axes: Mapping[str, Sequence[Any]]) -> tuple[Scenario, ...]:
-    """Return every combination of the values of axes; the last axis changes fastest."""
+    """Return every combination of the axes' values; the last axis changes fastest."""
     return tuple(
         evolve(base, **dict(zip(axes, values, strict=True))) for values in product(*axes.values())
     )
@@ -59,7 +59,7 @@ def combined(base: Scenario, axes: Mapping[str, Sequence[Any]]) -> tuple[Scenari
 
 @frozen
 class Part:
-    """Every combination of some values, and how `--quick` makes it smaller."""
+    """Every combination of some values, and fewer combinations for `--quick`."""
 
     base: Scenario
     axes: Mapping[str, Sequence[Any]]
@@ -79,14 +79,14 @@ class Part:
 
 @frozen
 class Figure:
-    """A figure of a paper, or one that it owes.
+    """A figure of a paper, or a figure for a question that a paper leaves open.
 
     Attributes:
-        title: what it is about.
-        protocols: who runs.
+        title: the title of the figure.
+        protocols: the protocols that run.
         parts: the grids of scenarios.
         points: further scenarios.
-        seeds: how many programs, unless somebody says otherwise.
+        seeds: the default number of programs.
     """
 
     title: str
@@ -96,17 +96,17 @@ class Figure:
     seeds: int = 30
 
     def grid(self, name: str, seeds: int | None, *, quick: bool) -> Grid:
-        """Return what to run; a scenario that several parts have is run once."""
-        found = dict.fromkeys(s for part in self.parts for s in part.scenarios(quick=quick))
+        """Return the grid of the figure; a scenario in several parts is run once."""
+        scenarios = dict.fromkeys(s for part in self.parts for s in part.scenarios(quick=quick))
         for point in self.points:
             small: dict[str, Any] = {"actors": 30, "messages": 20}
-            found[evolve(point, **small) if quick else point] = None
+            scenarios[evolve(point, **small) if quick else point] = None
         default = 3 if quick else self.seeds
-        return Grid(name, self.title, self.protocols, tuple(found), seeds or default, quick)
+        return Grid(name, self.title, self.protocols, tuple(scenarios), seeds or default, quick)
 
 
 def _points(of: str) -> tuple[Scenario, ...]:
-    """Return the scenarios of the key numbers that are about a protocol."""
+    """Return the scenarios of the key numbers about a protocol."""
     return tuple(s for key in KEY_NUMBERS.values() if key.of == of for s in key.scenarios())
 
 
@@ -139,7 +139,7 @@ HYBRID: Mapping[str, Part] = {
         {"delay": (1 * MS, 5 * MS, 20 * MS)},
     ),
 }
-"""What the hybrid paper's section 6 asks for: how protocols bear load, handling, size, distance."""
+"""The questions of the hybrid paper's section 6: effects of load, handling, size and distance."""
 
 FIGURES: Mapping[str, Figure] = {
     "cykas-4": Figure(
@@ -228,10 +228,10 @@ FIGURES: Mapping[str, Figure] = {
 
 
 def figure_named(name: str) -> Figure:
-    """Return a figure.
+    """Return the figure with this name.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is no such figure.
     """
     if name not in FIGURES:
         raise InputError(f"there is no figure {name!r}; available: {', '.join(FIGURES)}")

@@ -20,7 +20,7 @@ from antecede.checker.sources import digest_of, sources_of
 HERE = Path(__file__).resolve().parent
 
 DECIDES = ("encoding", "network", "oracle", "results", "run", "workload")
-"""Modules of this room that a run's row depends on, beside what its columns say."""
+"""The modules of this room that a run's row depends on, besides the values of its columns."""
 
 
 @frozen(eq=False)
@@ -37,10 +37,10 @@ class Handlers:
     twin: Twin | None = None
 
     def explained(self, actors: int, handler: Any, arguments: tuple[Any, ...]) -> Step | None:
-        """Call a handler that went wrong by way of the checker.
+        """Repeat a failed call of a handler with the checker's checks, which explain the failure.
 
         Raises:
-            ProtocolError: says what it raised or returned, and how it was called.
+            ProtocolError: the handler raised an exception or returned an unusable value.
         """
         checked = CheckedHandlers(self.protocol, actors)
         if handler == self.causal_send:
@@ -51,11 +51,11 @@ class Handlers:
 
 
 def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
-    """Return what to call for a protocol.
+    """Return the handlers of a protocol.
 
     Args:
         reference: a registered name, or FILE.py:OBJECT.
-        twins: call its twin, if there is one, rather than the handlers that are checked.
+        twins: use the protocol's twin, if there is one, instead of the checked handlers.
 
     Raises:
         InputError: there is no such protocol.
@@ -90,20 +90,20 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
 
 
 def digest(reference: str, *, twins: bool = True) -> str:
-    """Return 12 hexadecimal digits that change with all that a protocol's runs depend on.
+    """Return 12 hexadecimal digits that change with the sources that a protocol's runs depend on.
 
-    That is the protocol with its twin, see `checker.sources`, and the modules of this room that run
-    them, all without comments and docstrings.
+    These are the sources of the protocol and of its twin, see `checker.sources`, and the modules of
+    this room that run them, all without comments and docstrings.
     """
     handlers = handlers_of(reference, twins=twins)
-    found = sources_of(handlers.protocol, handlers.twin)
+    sources = sources_of(handlers.protocol, handlers.twin)
     room = {f"simulate.{name}": HERE / f"{name}.py" for name in DECIDES}
-    parts = evolve(found, files={**found.files, **room}).digests(_code)
+    parts = evolve(sources, files={**sources.files, **room}).digests(_code)
     return digest_of(repr(sorted(parts.items())).encode())[:12]
 
 
 def _code(file: Path) -> bytes:
-    """Return the source of a module without comments and docstrings; what is compiled, as it is."""
+    """Return a module's source without comments and docstrings; a compiled module unchanged."""
     try:
         source = file.read_bytes()
     except OSError as error:

@@ -1,6 +1,6 @@
-"""The key numbers of the Cykas paper's figures: speedups that stand for what the paper says.
+"""The key numbers of the Cykas paper's figures: speedups that represent the paper's statements.
 
-Each is looked at under every assumption changed alone; `checker.simulate.tornado` draws that.
+Each one is also computed with every assumption changed alone; see `checker.simulate.tornado`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class KeyNumber:
 
     Attributes:
         name: a short name.
-        says: what it measures.
+        says: a description of the measurement.
         scenario: the point of the figure.
-        of, over: how many times less time the first takes than the second.
+        of, over: the protocols; the speedup is the time of `over` divided by the time of `of`.
     """
 
     name: str
@@ -33,7 +33,7 @@ class KeyNumber:
     over: str = "mfss"
 
     def alternatives(self) -> Iterator[tuple[str, Any, Scenario]]:
-        """Yield each assumption with another value, and the scenario under it."""
+        """Yield each assumption with each alternative value, and the scenario under it."""
         for name, about in FIELDS.items():
             if name in ABOUT_JOBS and not self.scenario.job_share:
                 continue

@@ -1,4 +1,4 @@
-"""The simulated network: when a packet that is network-sent now reaches its actor."""
+"""The simulated network: computes when a packet reaches its receiver."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SECOND = 10**9
 
 @define(eq=False)
 class Network:
-    """Senders' queues, propagation and, where receivers have queues, those, too.
+    """Senders' queues, propagation and, in some scenarios, receivers' queues.
 
     Attributes:
-        busy_until: per queue when it has sent all that it was given.
-        arrived: per ordered pair when its latest packet arrives, for `fifo`.
+        busy_until: per queue, the time when it has sent all its packets.
+        arrived: per ordered pair, the time when its latest packet arrives, for `fifo`.
     """
 
     actors: int
@@ -35,7 +35,7 @@ class Network:
 
     @classmethod
     def of(cls, scenario: Scenario, seed: int) -> Network:
-        """Return the network of a scenario, idle."""
+        """Return the idle network of a scenario."""
         n = scenario.actors
         queues: dict[str, Callable[[int, int], int]] = {
             "uplink": lambda src, _dst: src,
@@ -55,11 +55,11 @@ class Network:
         )
 
     def transmission(self, size: int) -> int:
-        """Return how long `size` bytes take at the bandwidth, in nanoseconds rounded up."""
+        """Return the transmission time of `size` bytes, in nanoseconds rounded up."""
         return 0 if self.bandwidth == UNLIMITED else -(-size * SECOND // self.bandwidth)
 
     def send(self, now: int, src: int, dst: int, size: int) -> int:
-        """Queue a packet of `size` bytes; return when it reaches `dst`."""
+        """Queue a packet of `size` bytes; return the time when it reaches `dst`."""
         there = now
         if size:
             queue = self.queue_of(src, dst)
@@ -74,7 +74,7 @@ class Network:
         return there
 
     def admit(self, now: int, dst: int, size: int) -> int:
-        """Return when a packet that has reached `dst` is in, behind those that came before."""
+        """Return the time when a packet leaves the queue of `dst`, after earlier packets."""
         there = max(now, self.receivers.get(dst, 0)) + self.transmission(size)
         self.receivers[dst] = there
         return there

@@ -1,4 +1,4 @@
-"""Medians at the points of a figure, under one assumption changed or none, for rules to judge."""
+"""Medians at the points of a figure, which rules judge; at most one assumption is changed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from antecede.checker.sweep.kept import Row
 
 
 class MissingError(Exception):
-    """There are no rows of a point that a claim needs."""
+    """A point that a claim needs has no rows."""
 
 
 @frozen(eq=False)
 class Numbers:
-    """Medians at the points of a claim, under one assumption changed or none.
+    """Medians at the points of a claim; at most one assumption is changed.
 
     Attributes:
-        rows: of runs that came out right.
-        changed: field -> value, in place of the default.
+        rows: rows without errors.
+        changed: field -> value in place of the default.
     """
 
     rows: Sequence[Row]
@@ -37,24 +37,24 @@ class Numbers:
         over: str = "mfss",
         measure: str = "execution_ns",
     ) -> float:
-        """Return how many times less `of` takes than `over`."""
+        """Return the median ratio of `over` to `of`."""
         key = ("speedup", measure, of, over)
         return self._at(key, lambda: speedups(self.rows, measure, of, over), self._cell(point))
 
     def median(self, protocol: str, point: Scenario, measure: str = "execution_ns") -> float:
-        """Return a protocol's median."""
-        found = ("median", measure)
-        return self._at(found, lambda: medians(self.rows, measure), (protocol, self._cell(point)))
+        """Return the median of a protocol's measure."""
+        key = ("median", measure)
+        return self._at(key, lambda: medians(self.rows, measure), (protocol, self._cell(point)))
 
     def added(self, protocol: str, point: Scenario, measure: str) -> float:
-        """Return how much more a protocol takes than delivery without causal order does."""
-        found = ("added", measure)
+        """Return the median difference between a protocol and delivery without causal order."""
+        key = ("added", measure)
         where = (protocol, self._cell(point))
-        return self._at(found, lambda: added(self.rows, measure, "unordered"), where)
+        return self._at(key, lambda: added(self.rows, measure, "unordered"), where)
 
     @property
     def differs(self) -> bool:
-        """Whether the changed assumption changes any point that the rule asked for."""
+        """The changed assumption changes a point that the rule has read."""
         return bool(self._moved)
 
     def _cell(self, point: Scenario) -> tuple[Any, ...]:
@@ -73,9 +73,9 @@ class Numbers:
 
 
 Rule: TypeAlias = Callable[[Numbers], tuple[bool, str]]
-"""Returns whether the numbers agree with a claim, and what they are."""
+"""A rule returns whether the numbers agree with a claim, and a text with the numbers."""
 
 
 def listed(values: Iterable[float], digits: int = 2) -> str:
-    """Return numbers for a sentence."""
+    """Return numbers as a list in a sentence."""
     return ", ".join(f"{value:.{digits}f}" for value in values)

@@ -1,4 +1,4 @@
-"""Runs on a Spark cluster, a task per run; the same rows come from `experiment.here`."""
+"""Runs on a Spark cluster, a task per run; `experiment.here` yields equal rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from antecede.checker.sweep.kept import Row
 def runs(wanted: Sequence[Asked], master: str | None, log: bool) -> Iterator[Row]:
     """Do runs in the executors of a cluster.
 
-    A run whose worker dies is done again; one that Spark gives up on has no result in its row.
+    A run whose worker dies is repeated. If Spark gives up on a run, its row has no results.
     """
     for run, row in on_spark(row_of, wanted, _elsewhere, master, log=log):
         if isinstance(row, ClusterError):

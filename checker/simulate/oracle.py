@@ -1,8 +1,8 @@
-"""The causality oracle of a simulation: vector clocks, as `checker.semantics.history` has them.
+"""The causality oracle of a simulation: vector clocks as in `checker.semantics.history`.
 
-Dense arrays, for a simulated run has hundreds of actors and all of them talk. A delivery of message
-number k of s at j is wrong exactly if j's clock says k or more of s: j delivered something before
-that has the message in its causal past.
+The clocks are dense arrays, because a simulated run has hundreds of actors that all communicate. A
+delivery of message number k of s at j is wrong if and only if j's clock has k or more for s. Then j
+has already delivered a message with this message in its causal past.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from antecede.checker.model import Message
 
 
 class WrongRun(AntecedeError):
-    """A simulated run that violates what the protocol promises: it has no figures."""
+    """A simulated run that violates the protocol's promises; it has no results."""
 
 
 @define(eq=False)
@@ -25,9 +25,9 @@ class Oracle:
     """Judges every delivery.
 
     Attributes:
-        clocks: actors x actors; row j counts the causal-sends that j knows of.
-        waiting: message in transit -> its stamp, and where it has not been delivered.
-        violations: deliveries that came after one that they happened before.
+        clocks: actors x actors; row j counts the causal-sends that j knows.
+        waiting: message in transit -> its stamp, and the actors that have not delivered it.
+        violations: deliveries that came after a delivery that they should precede.
         tolerant: count violations instead of raising; for controls.
     """
 
@@ -43,7 +43,7 @@ class Oracle:
         self.clocks = np.zeros((self.actors, self.actors), dtype=small)
 
     def causal_send(self, message: Message) -> None:
-        """The application of the sender hands over a message."""
+        """Record a causal-send by the sender's application."""
         clock = self.clocks[message.sender]
         clock[message.sender] += 1
         key = message.sender, message.number
@@ -79,7 +79,7 @@ class Oracle:
             )
 
     def finish(self) -> None:
-        """The run is over.
+        """Check the end of the run.
 
         Raises:
             WrongRun: a message was not delivered everywhere.
@@ -96,5 +96,5 @@ _NOWHERE: tuple[Any, set[int]] = (None, set())
 
 
 def name(message: Message) -> str:
-    """Return what a message is called in a sentence."""
+    """Return the name of a message in a sentence."""
     return f"message {message.number} of process {message.sender}"

@@ -30,7 +30,7 @@ SPEEDUPS = {"execution_ns": "execution time", "job_start_ns": "average job start
 
 
 def drawn(grid: Grid, rows: Sequence[Row]) -> dict[str, str]:
-    """Return, per name, a picture of the figure that a grid is for.
+    """Return the pictures of a grid's figure, by name.
 
     Raises:
         InputError: there are no rows.
@@ -43,7 +43,7 @@ def drawn(grid: Grid, rows: Sequence[Row]) -> dict[str, str]:
 
 
 def seeds_of(rows: Iterable[Row]) -> str:
-    """Return the note below a figure: how many programs the rows come from."""
+    """Return the note below a figure: the number of programs that the rows come from."""
     count = len({row["seed"] for row in rows})
     bars = "; bars: 95 % intervals" if count >= 6 else "; too few for intervals"
     return f"Medians of {count} program{'s' * (count > 1)}{bars if count > 1 else ''}"
@@ -57,7 +57,7 @@ def point(x: float, found: Estimate, scale: float = 1.0) -> Point:
 
 
 def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
-    found = medians(rows, "execution_ns")
+    times = medians(rows, "execution_ns")
 
     def ratio(scenario: Scenario) -> float:
         return scenario.actors / (scenario.bandwidth / 1000)
@@ -65,9 +65,9 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
     def panel(title: str, chosen: Sequence[Scenario], *, joined: bool = True) -> Panel:
         series = {
             protocol: [
-                point(ratio(s), found[protocol, cell_of(s)], SECOND)
+                point(ratio(s), times[protocol, cell_of(s)], SECOND)
                 for s in sorted(chosen, key=ratio)
-                if (protocol, cell_of(s)) in found
+                if (protocol, cell_of(s)) in times
             ]
             for protocol in grid.protocols
         }
@@ -84,8 +84,8 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
 def _speedups(
     rows: Sequence[Row], measure: str, points: Iterable[tuple[float, Cell]]
 ) -> list[Point]:
-    found = speedups(rows, measure)
-    return [point(x, found[cell]) for x, cell in points if cell in found]
+    ratios = speedups(rows, measure)
+    return [point(x, ratios[cell]) for x, cell in points if cell in ratios]
 
 
 def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
@@ -133,16 +133,16 @@ Found: TypeAlias = Mapping[tuple[str, Cell], Estimate]
 
 @frozen
 class Question:
-    """A picture of the hybrid evaluation: what grows with what.
+    """A picture of the hybrid evaluation: the growth of a measure along a parameter.
 
     Attributes:
         title: the question.
-        x: label of the horizontal axis.
-        along: scenario -> its place on it.
-        measures: title -> what to draw, with the scale that it is divided by.
-        y: label of the vertical axis.
-        part: of HYBRID, or None for all points.
-        least: smaller values are drawn there, because axes are logarithmic.
+        x: the label of the horizontal axis.
+        along: scenario -> its position on the horizontal axis.
+        measures: title -> a measure to draw, which is divided by `scale`.
+        y: the label of the vertical axis.
+        part: the part of HYBRID, or None for all points.
+        least: the smallest value that is drawn, because axes are logarithmic.
         control: `unordered` is drawn, too.
     """
 
@@ -160,7 +160,7 @@ class Question:
         """Return the picture: a panel per workload and measure.
 
         Raises:
-            InputError: none of the grid's points belong to it.
+            InputError: the grid has no point of this picture.
         """
         part = None if self.part is None else HYBRID[self.part]
         points = [s for s in grid.scenarios if part is None or part.has(s)]
@@ -196,9 +196,9 @@ class Question:
         }
 
     def _point(self, x: float, found: Estimate) -> Point:
-        made = point(x, found, self.scale)
+        scaled = point(x, found, self.scale)
         y, low, high = (
-            None if v is None else max(v, self.least) for v in (made.y, made.low, made.high)
+            None if v is None else max(v, self.least) for v in (scaled.y, scaled.low, scaled.high)
         )
         assert y is not None
         return Point(x, y, low, high)
@@ -262,7 +262,7 @@ QUESTIONS: Mapping[str, Question] = {
         control=True,
     ),
 }
-"""Picture -> the question that it answers."""
+"""Name of a picture -> the question that it answers."""
 
 _BROADCAST = Question(
     "Broadcasts: how much later than without causal order?",

@@ -36,7 +36,7 @@ class RunProgress:
     """Shows how far the runs are.
 
     Attributes:
-        runs: how many runs there are to do.
+        runs: the number of runs to do.
     """
 
     runs: int
@@ -50,7 +50,7 @@ class RunProgress:
         self.began = self.now()
 
     def __call__(self, row: Row) -> None:
-        """Take a run that is done."""
+        """Count a run that is done."""
         self.done += 1
         self.wrong += row["error"] is not None
         self.ticker.show(lambda width: self._line(row, width))
@@ -69,14 +69,14 @@ class RunProgress:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration as a short text."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
-    """Return the rows of a grid that came out right."""
+    """Return the rows of a grid that have no error."""
     cells = {cell_of(scenario) for scenario in grid.scenarios}
     return [
         row
@@ -156,7 +156,7 @@ def interval(found: Estimate | None, shown: Callable[[float], str]) -> str:
 
 
 def wrong(rows: Sequence[Row]) -> list[str]:
-    """Return, for each protocol and error, how many runs have it, and one of them."""
+    """Return a line per protocol and error: the number of runs with it, and one of them."""
     first: dict[tuple[str, str], Row] = {}
     counts: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -174,8 +174,8 @@ def violations(rows: Sequence[Row], *, figure: bool) -> list[str]:
     """Return a line for each protocol whose deliveries violate causality.
 
     Args:
-        rows: of runs that came to their end.
-        figure: they are of a paper's figure, where such a protocol is a control.
+        rows: the rows of completed runs.
+        figure: they belong to a paper's figure, where such a protocol is a control.
     """
     counts: dict[str, tuple[int, int]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""What came out of a run, in whole numbers: nanoseconds, bytes, counts."""
+"""The results of a run, in whole numbers: nanoseconds, bytes, counts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RESULTS: Mapping[str, str] = {
     "events": "causal-sends, receives and timeouts",
     "violations": "deliveries that violate causality; only controls have any",
 }
-"""The measures by name, and what each is: a whole number, or None where there is nothing to
+"""The measures by name, each with its description: a whole number, or None if there is nothing to
 measure."""
 
 
@@ -68,7 +68,7 @@ def results(outcome: Outcome, scenario: Scenario) -> dict[str, Any]:
 
 
 def idle_latency(scenario: Scenario) -> int:
-    """Return how long a message without control data takes on an idle network."""
+    """Return the latency in nanoseconds of a message without control data on an idle network."""
     network = Network.of(attrs.evolve(scenario, jitter=0), 0)
     size = scenario.header + scenario.payload
     hops = 2 if network.receives_in_turn else 1
@@ -76,11 +76,11 @@ def idle_latency(scenario: Scenario) -> int:
 
 
 def mean(values: Iterable[int]) -> int | None:
-    """Return the mean as a whole number, halves up; None of nothing."""
+    """Return the mean as a whole number, halves rounded up; None if there are no values."""
     listed = list(values)
     return (2 * sum(listed) + len(listed)) // (2 * len(listed)) if listed else None
 
 
 def percentile(values: Sequence[int], percent: int) -> int | None:
-    """Return the least of sorted values that `percent` in a hundred are not above."""
+    """Return the least of sorted values that at least `percent` percent of them do not exceed."""
     return values[-(-len(values) * percent // 100) - 1] if values else None

@@ -1,4 +1,4 @@
-"""One row per run: what was simulated, to the letter, and what came out."""
+"""One row per run: all parameters of the run, and its results."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from antecede.checker.simulate.workload import plan_of
 from antecede.checker.sweep.kept import Row
 
 CONTROLS = ("unordered", "fifo")
-"""Protocols that are there to violate causal delivery: theirs are counted."""
+"""Protocols that do not promise causal delivery; their violations are counted."""
 
 
 @frozen
 class Asked:
-    """A run that is asked for.
+    """A requested run.
 
     Attributes:
-        protocol: as on the command line.
+        protocol: the name as on the command line.
         scenario, seed: see `simulate`.
-        twins: call a twin where there is one.
-        sources: digest of all that the run depends on.
+        twins: call a twin if the protocol has one.
+        sources: a digest of all sources that the run depends on.
     """
 
     protocol: str
@@ -38,7 +38,7 @@ class Asked:
 
     @property
     def columns(self) -> Row:
-        """What tells this run from others, as columns of its row."""
+        """The columns that identify this run."""
         handlers = "twin" if self.twins else "own"
         return {
             "protocol": self.protocol,
@@ -50,16 +50,16 @@ class Asked:
 
 
 KEYS = ("protocol", "seed", *FIELDS, "handlers", "sources")
-"""What tells runs apart: the first columns of a row."""
+"""The columns that identify a run: the first columns of a row."""
 
 
 def asked(
     protocols: Sequence[str], scenarios: Sequence[Scenario], seeds: Iterable[int], *, twins: bool
 ) -> list[Asked]:
-    """Return all runs of the protocols on the scenarios, seed by seed, so that those come first.
+    """Return all runs of the protocols on the scenarios, the first seed's runs first.
 
     Raises:
-        InputError: a protocol is unknown, or a scenario cannot be.
+        InputError: a protocol is unknown, or a scenario is impossible.
     """
     sources = {name: digest(name, twins=twins) for name in protocols}
     has_twin = {name: handlers_of(name, twins=twins).twin is not None for name in protocols}
@@ -74,7 +74,7 @@ def asked(
 
 
 def check(scenario: Scenario) -> None:
-    """Refuse a scenario that cannot be, before anything is run."""
+    """Refuse an impossible scenario before anything is run."""
     plan_of(attrs.evolve(scenario, messages=1), 0)
     if scenario.messages * scenario.actors > 10**7:
         raise InputError(
@@ -84,7 +84,7 @@ def check(scenario: Scenario) -> None:
 
 
 def row_of(wanted: Asked) -> Row:
-    """Run a simulation and return its row; what must not be has the error in its row."""
+    """Run a simulation and return its row; a violation or an error appears in the row."""
     row = wanted.columns
     try:
         handlers = handlers_of(wanted.protocol, twins=wanted.twins)

@@ -1,4 +1,4 @@
-"""Rules for the papers' claims about time and sizes, on medians at the points of their figures.
+"""Rules for the papers' claims about time and sizes: conditions on medians at figures' points.
 
 `RULES` has them by the names that the claims use (`checker/claims/*.toml`).
 """
@@ -61,8 +61,8 @@ def _grows_with_bandwidth(numbers: Numbers) -> tuple[bool, str]:
 def crossing(numbers: Numbers, actors: int, other: str) -> tuple[float, bool]:
     """Return the ratio of processes per kB/s above which RST is slower than `other`.
 
-    Between two points of the grid, on logarithmic axes; or the grid's least ratio and True, if RST
-    is slower even there.
+    The ratio is interpolated between two points of the grid, on logarithmic axes. If RST is slower
+    even at the grid's least ratio, the result is this ratio and True.
     """
     points = [
         (
@@ -82,12 +82,12 @@ def crossing(numbers: Numbers, actors: int, other: str) -> tuple[float, bool]:
 def _one_crossing(numbers: Numbers) -> tuple[bool, str]:
     texts, agree = [], True
     for other in ("mfss", "cykas"):
-        found = [crossing(numbers, n, other) for n in _SIZES]
+        crossings = [crossing(numbers, n, other) for n in _SIZES]
         agree = agree and all(
-            ratio >= 0.01 if below else 0.01 <= ratio <= 0.04 for ratio, below in found
+            ratio >= 0.01 if below else 0.01 <= ratio <= 0.04 for ratio, below in crossings
         )
-        shown = ", ".join(f"{'below ' if below else ''}{ratio:.3f}" for ratio, below in found)
-        texts.append(f"RST meets {other} at {shown}")
+        listing = ", ".join(f"{'below ' if below else ''}{ratio:.3f}" for ratio, below in crossings)
+        texts.append(f"RST meets {other} at {listing}")
     return agree, f"{'; '.join(texts)} (25, 50, 100, 200, 500 processes)"
 
 
@@ -108,10 +108,10 @@ def _point_5(interval: float, length: float) -> Scenario:
 
 
 def _nearly_always_faster(numbers: Numbers) -> tuple[bool, str]:
-    found = [numbers.speedup(_point_5(i, j)) for i in _INTERVALS for j in _LENGTHS]
-    faster, slower = sum(f > 1.005 for f in found), sum(f < 0.995 for f in found)
-    text = f"faster at {faster} of {len(found)} points, slower at {slower}, else within 0.5 %"
-    return slower <= 2, f"{text}; least {min(found):.3f}, greatest {max(found):.3f}"
+    ratios = [numbers.speedup(_point_5(i, j)) for i in _INTERVALS for j in _LENGTHS]
+    faster, slower = sum(f > 1.005 for f in ratios), sum(f < 0.995 for f in ratios)
+    text = f"faster at {faster} of {len(ratios)} points, slower at {slower}, else within 0.5 %"
+    return slower <= 2, f"{text}; least {min(ratios):.3f}, greatest {max(ratios):.3f}"
 
 
 def _rises_and_falls(numbers: Numbers) -> tuple[bool, str]:
@@ -125,8 +125,8 @@ def _largest_where_frequent(numbers: Numbers) -> tuple[bool, str]:
 
 
 def _like_mfss_where_rare(numbers: Numbers) -> tuple[bool, str]:
-    found = [numbers.speedup(_point_5(i, j)) for i in (100, 1_000) for j in _LENGTHS]
-    return all(f < 1.05 for f in found), f"at most {max(found):.3f} every 100 ms or 1 s"
+    ratios = [numbers.speedup(_point_5(i, j)) for i in (100, 1_000) for j in _LENGTHS]
+    return all(f < 1.05 for f in ratios), f"at most {max(ratios):.3f} every 100 ms or 1 s"
 
 
 def _start_follows(numbers: Numbers) -> tuple[bool, str]:
@@ -138,7 +138,7 @@ def _start_follows(numbers: Numbers) -> tuple[bool, str]:
         for i in (1, 10)
         for j in _LENGTHS
     ]
-    correlation = [_correlation(pairs[at : at + 5]) for at in (0, 5)]
+    correlation = [_correlation(pairs[first : first + 5]) for first in (0, 5)]
     return all(c > 0.5 for c in correlation), (
         f"correlation {listed(correlation)} over job lengths, every 1 ms and every 10 ms"
     )
@@ -162,30 +162,30 @@ def _point_6(hotspots: float, job_share: float) -> Scenario:
 
 
 def _uniform(job_share: float, numbers: Numbers) -> tuple[bool, str]:
-    found = numbers.speedup(_point_6(0.0, job_share))
-    return 1.2 <= found <= 1.4, f"{found:.2f}"
+    ratio = numbers.speedup(_point_6(0.0, job_share))
+    return 1.2 <= ratio <= 1.4, f"{ratio:.2f}"
 
 
 def _hotspots(numbers: Numbers) -> tuple[bool, str]:
-    found = [numbers.speedup(_point_6(share, 0.0)) for share in (0.05, 0.1, 0.2)]
-    return all(f < 1 for f in found), f"{listed(found)} at 5, 10 and 20 %"
+    ratios = [numbers.speedup(_point_6(share, 0.0)) for share in (0.05, 0.1, 0.2)]
+    return all(f < 1 for f in ratios), f"{listed(ratios)} at 5, 10 and 20 %"
 
 
 def _hotspots_at_10(numbers: Numbers) -> tuple[bool, str]:
-    found = numbers.speedup(_point_6(0.1, 0.0))
-    return found < 1, f"{found:.2f} at 10 %"
+    ratio = numbers.speedup(_point_6(0.1, 0.0))
+    return ratio < 1, f"{ratio:.2f} at 10 %"
 
 
 def _hotspots_with_jobs(numbers: Numbers) -> tuple[bool, str]:
-    none, *found = (numbers.speedup(_point_6(share, 0.1)) for share in (0.0, 0.05, 0.1, 0.2))
-    return all(1 < f < none for f in found), (
-        f"{listed(found)} at 5, 10 and 20 %, {none:.2f} without hotspots"
+    none, *ratios = (numbers.speedup(_point_6(share, 0.1)) for share in (0.0, 0.05, 0.1, 0.2))
+    return all(1 < f < none for f in ratios), (
+        f"{listed(ratios)} at 5, 10 and 20 %, {none:.2f} without hotspots"
     )
 
 
 def _hotspots_with_jobs_at_10(numbers: Numbers) -> tuple[bool, str]:
-    found = numbers.speedup(_point_6(0.1, 0.1))
-    return found > 1, f"{found:.2f} at 10 %"
+    ratio = numbers.speedup(_point_6(0.1, 0.1))
+    return ratio > 1, f"{ratio:.2f} at 10 %"
 
 
 # Hybrid paper, Table 1
@@ -209,24 +209,24 @@ def _trips(numbers: Numbers, protocol: str, part: str, **values: Any) -> float:
 
 def _hybrid_adds_a_trip(numbers: Numbers) -> tuple[bool, str]:
     intervals = (10 * MS, 20 * MS, 50 * MS, 100 * MS)
-    found = [
+    trips = [
         _trips(numbers, p, "load", interval=i)
         for p in ("hybrid-basic", "hybrid-sps")
         for i in intervals
     ]
     return max(
-        found
-    ) <= 3, f"99th percentile: {listed(found[:4], 1)} round trips; SPS-optimal: " + (
-        listed(found[4:], 1)
+        trips
+    ) <= 3, f"99th percentile: {listed(trips[:4], 1)} round trips; SPS-optimal: " + (
+        listed(trips[4:], 1)
     )
 
 
 def _mf_adds_the_buffer(numbers: Numbers) -> tuple[bool, str]:
-    found = [_trips(numbers, "mfss", "load", interval=i) for i in (20 * MS, 50 * MS, 100 * MS)]
+    trips = [_trips(numbers, "mfss", "load", interval=i) for i in (20 * MS, 50 * MS, 100 * MS)]
     point = _of("load", "requests", interval=20 * MS)
     held = numbers.median("mfss", point, "sender_buffer")
-    return found[0] > 10 and 0.3 <= found[0] / held <= 3, (
-        f"99th percentile: {listed(found, 0)} round trips every 20, 50 and 100 ms; at most "
+    return trips[0] > 10 and 0.3 <= trips[0] / held <= 3, (
+        f"99th percentile: {listed(trips, 0)} round trips every 20, 50 and 100 ms; at most "
         f"{held:.0f} messages are held back every 20 ms"
     )
 
@@ -265,11 +265,11 @@ def _bytes_stay(numbers: Numbers) -> tuple[bool, str]:
 
 
 def _receivers_add_nothing(numbers: Numbers) -> tuple[bool, str]:
-    found = [
+    milliseconds = [
         numbers.added(p, _of("load", "random", interval=50 * MS), "latency_p99_ns") / MS
         for p in ("rst", "ks", "newtop-null")
     ]
-    rst, ks, newtop = found
+    rst, ks, newtop = milliseconds
     return max(rst, ks) < 0.2 * _TRIP and newtop > 0.2 * _TRIP, (
         f"99th percentile: RST {rst:.1f} ms, KS {ks:.1f} ms (their bytes), Newtop {newtop:.1f} ms"
     )

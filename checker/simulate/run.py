@@ -1,7 +1,7 @@
-"""One simulated run: the handlers that are checked, driven by a heap of timed events.
+"""One simulated run: the checked handlers, driven by a heap of timed events.
 
-Handlers take no time; what takes time is the network, the gaps of the workload, and the handling of
-delivered messages. Events of the same instant happen in the order in which they were scheduled.
+Handlers take no time. The network, the gaps of the workload, and the handling of delivered messages
+take time. Events of the same instant happen in the order in which they were scheduled.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from antecede.checker.simulate.workload import NOTHING, Plan, plan_of
 
 NEVER = -1
 MOST_VAIN_TIMEOUTS = 10_000
-"""After this many timeouts in a row without a delivery, a run is taken for one that never ends."""
+"""The most timeouts in a row without a delivery; after more, a run is assumed never to end."""
 
 
 @frozen
 class Outcome:
-    """What happened in a run; times are nanoseconds from its start, sends by index in the plan.
+    """The events of a run; times are nanoseconds from its start, sends are indices in the plan.
 
     Attributes:
-        plan: what was to be sent.
-        causal_sent, network_sent: per send, when.
-        received, delivered: (send, actor) -> when.
-        job_started: send -> when its job started at its first destination.
-        last_receive: when communication was complete.
-        finished: when the last job was, too.
-        packets, control_packets: how many were network-sent; those without a message.
-        bytes, control_bytes: of all packets; without the payloads.
+        plan: the planned sends.
+        causal_sent, network_sent: per send, its time.
+        received, delivered: (send, actor) -> time.
+        job_started: send -> the start of its job at its first destination.
+        last_receive: the time when communication was complete.
+        finished: the time when the last job was complete, too.
+        packets, control_packets: the number of all packets, and of those without a message.
+        bytes, control_bytes: the size of all packets, and their size without the payloads.
         sender_buffer, receiver_buffer: the most messages that one process held back at once,
             causal-sent and not network-sent, or received and not delivered.
-        events: causal-sends, receives and timeouts.
-        violations: of causal delivery; only a control has any.
+        events: the number of causal-sends, receives and timeouts.
+        violations: the number of violations of causal delivery; only a control has any.
     """
 
     plan: Plan
@@ -85,19 +85,19 @@ def simulate(
     """Run a protocol on the program of a seed until everything is delivered.
 
     Args:
-        handlers: of the protocol.
-        scenario: everything else.
-        seed: of all that is random.
-        plan: in place of the program that the scenario describes.
+        handlers: the handlers of the protocol.
+        scenario: all other parameters.
+        seed: the seed of all random numbers.
+        plan: a plan to use in place of the scenario's program.
         tolerant: count violations of causal delivery instead of raising; for controls.
-        record: called with each transition and its step, as the checker knows them.
+        record: called with each transition and its step, in the checker's terms.
 
     Raises:
-        InputError: the scenario cannot be.
+        InputError: the scenario is impossible.
         ProtocolError: a handler raised, or returned something unusable.
         WrongRun: a delivery violates causality or integrity, or a message never arrives.
 
-    Cost: a few microseconds an event beside what the handlers take.
+    Cost: a few microseconds per event, plus the time of the handlers.
     """
     program = plan_of(scenario, seed) if plan is None else plan
     run = _Run(handlers, scenario, program, Network.of(scenario, seed), tolerant, record)
@@ -112,13 +112,14 @@ class _Run:
 
     Attributes:
         heap: (time, number, method, arguments); numbers are unique, so no more is compared.
-        pending: how many events on the heap are no timeouts.
-        waits: per send how many things it still waits for.
-        followers: per send those that come behind it; `dependents`: that wait for its delivery.
-        numbered: per actor the sends that it made, by message number.
-        free_at: per actor when it, its application or its worker has done what it was given.
-        inbox: per actor what happened to it while it was busy; None: it is not.
-        armed: per actor whether its timeout is on the heap.
+        pending: the number of events on the heap that are not timeouts.
+        waits: per send, the number of events that it still waits for.
+        followers: per send, the next sends of its actor.
+        dependents: per send, the sends that wait for its delivery.
+        numbered: per actor, its sends by message number.
+        free_at: per actor, the time when it, its application or its worker is idle again.
+        inbox: per actor, the events that arrived while it was busy; None: it is not busy.
+        armed: per actor, whether its timeout is on the heap.
     """
 
     handlers: Handlers
@@ -193,7 +194,7 @@ class _Run:
                 self._schedule(send.gap, self._due, (index,))
 
     def play(self) -> None:
-        """Let everything happen, in order of time."""
+        """Process all events, in order of time."""
         heap = self.heap
         while heap and (self.pending or self.oracle.waiting):
             now, _, what, arguments = heappop(heap)
@@ -203,7 +204,7 @@ class _Run:
         self.oracle.finish()
 
     def outcome(self) -> Outcome:
-        """Return what happened, after the end."""
+        """Return the outcome, after the end."""
         return Outcome(
             plan=self.plan,
             causal_sent=self.causal_sent,
@@ -229,7 +230,7 @@ class _Run:
         heappush(self.heap, (when, self.scheduled, what, arguments))
 
     def _due(self, now: int, index: int) -> None:
-        """The application wants to make a send."""
+        """Process a send whose time has come."""
         actor = self.plan[index].src
         inbox = self.inbox[actor]
         if inbox is not None:
@@ -259,13 +260,13 @@ class _Run:
             self._met(now, follower)
 
     def _met(self, now: int, index: int) -> None:
-        """A send waits for one thing less."""
+        """Remove one reason to wait from a send."""
         self.waits[index] -= 1
         if not self.waits[index]:
             self._schedule(now + self.plan[index].gap, self._due, (index,))
 
     def _reach(self, now: int, src: int, dst: int, packet: Packet, size: int) -> None:
-        """A packet reaches the queue of its receiver."""
+        """Put a packet into the queue of its receiver."""
         there = self.network.admit(now, dst, size)
         self._schedule(there, self._arrive, (src, dst, packet))
 
@@ -292,7 +293,7 @@ class _Run:
             self.receiver_buffer = self.held[dst]
 
     def _take(self, now: int, actor: int, step: Step) -> None:
-        """Let an actor take a step: its packets leave, its deliveries are judged and handled."""
+        """Apply a step of an actor: send its packets, judge and handle its deliveries."""
         self.events += 1
         self.states[actor] = step.state
         for dst, packet in step.sends:
@@ -345,7 +346,7 @@ class _Run:
         self._schedule(end, self._handled, (index, actor))
 
     def _occupy(self, now: int, actor: int, end: int) -> None:
-        """Let an actor handle something until `end`, after all that it has to handle already."""
+        """Keep an actor busy until `end`, after everything that it has to handle already."""
         self.free_at[actor] = end
         self.finished = max(self.finished, end)
         if self.blocks:
@@ -354,13 +355,13 @@ class _Run:
             self._schedule(end, self._free, (actor,))
 
     def _handled(self, now: int, index: int, actor: int) -> None:
-        """The handling of a delivered message is over: sends that wait for it wait no more."""
+        """End the handling of a delivered message; sends that wait for it can go on."""
         for dependent in self.dependents[index]:
             if self.plan[dependent].src == actor:
                 self._met(now, dependent)
 
     def _free(self, now: int, actor: int) -> None:
-        """Let a process that may be free attend to what happened, until it is busy again."""
+        """Let a process that may be free process its inbox, until it is busy again."""
         inbox = self.inbox[actor]
         if self.free_at[actor] > now or inbox is None:
             return
@@ -374,7 +375,7 @@ class _Run:
             new.extendleft(reversed(inbox))
 
     def _called(self, handler: Any, *arguments: Any, may_be_none: bool = False) -> Any:
-        """Call a handler; if that goes wrong once more by way of the checker, which says how."""
+        """Call a handler; if that fails, repeat the call with the checker's checks."""
         try:
             step = handler(*arguments)
         except Exception:
@@ -384,7 +385,7 @@ class _Run:
         return self.handlers.explained(self.scenario.actors, handler, arguments)
 
     def _arm(self, now: int, actor: int) -> None:
-        """Let the timeout of an actor run after its period."""
+        """Schedule the timeout of an actor after its period."""
         self.armed[actor] = True
         self.scheduled += 1
         when = now + self.scenario.timeout

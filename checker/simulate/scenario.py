@@ -1,7 +1,7 @@
-"""What is simulated: every parameter and every assumption of a run, by name, with its reason.
+"""The parameters and assumptions of a simulated run, each with its name and its reason.
 
-Times are whole nanoseconds, sizes bytes, bandwidths bytes per second, so that a run is exact: equal
-arguments give equal rows, on every machine.
+Times are whole nanoseconds, sizes are bytes, and bandwidths are bytes per second. A run is
+therefore exact: equal arguments give equal rows, on every machine.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def _assumed(
     """Return a field of `Scenario`.
 
     Args:
-        default: its value unless somebody says otherwise.
+        default: the default value.
         kind: `count`, `time`, `size`, `rate`, `share` or `name`.
-        says: what it is.
-        reason: why the default is what it is.
-        choices: of a name, with what they mean.
-        others: values worth trying in its place, for the tornado.
-        given: the paper states it, so it is no assumption.
+        says: a description of the value.
+        reason: the reason for the default.
+        choices: for a name, the possible values and their meanings.
+        others: alternative values for the tornado chart.
+        given: the paper states the value, so it is not an assumption.
     """
     about = {"kind": kind, "says": says, "reason": reason, "choices": choices, "others": others}
     return attrs.field(default=default, metadata={**about, "given": given})
@@ -53,7 +53,7 @@ def _assumed(
 
 @frozen
 class Scenario:
-    """A run but for its protocol and its seed."""
+    """All parameters of a run except its protocol and its seed."""
 
     actors: int = _assumed(100, "count", "how many processes there are", given=True)
     messages: int = _assumed(
@@ -213,10 +213,10 @@ FIELDS = {field.name: field for field in attrs.fields(Scenario)}
 
 
 def parsed(name: str, text: str) -> Any:
-    """Return the value of a field from what a person wrote.
+    """Return the value of a field that a user wrote as text.
 
     Raises:
-        InputError: it cannot be that.
+        InputError: the field cannot have this value.
     """
     kind, choices = FIELDS[name].metadata["kind"], FIELDS[name].metadata["choices"]
     text = text.strip()
@@ -288,7 +288,7 @@ _NUMBERS: Mapping[str, Any] = {
 
 
 def written(name: str, value: Any) -> str:
-    """Return a value as `parsed` reads it and people write it."""
+    """Return a value as a short text, which `parsed` can read."""
     kind = FIELDS[name].metadata["kind"]
     if kind == "time":
         unit = next((u for u in ("s", "ms", "us") if value >= NANOSECONDS[u]), "ns")

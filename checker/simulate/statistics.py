@@ -1,6 +1,6 @@
-"""What many runs say: medians with 95 % intervals, and speedups paired by program.
+"""Statistics of many runs: medians with 95 % intervals, and speedups paired by program.
 
-The interval of a median is between two of the sorted values, whatever their distribution: the
+The interval of a median lies between two of the sorted values, for any distribution, because the
 number of values below the median is binomial (David and Nagaraja: Order Statistics, section 7.1).
 Fewer than six values have no such interval.
 """
@@ -21,8 +21,8 @@ LEVEL = 0.95
 
 CONTROL_EACH = "control_bytes_each"
 THROUGHPUT = "throughput"
-"""Measures beside a row's own: bytes without payload per message that is causal-sent; and
-deliveries per second, up to the last one."""
+"""Measures besides a row's own: control bytes per causal-sent message; and deliveries per second,
+up to the last delivery."""
 
 Cell: TypeAlias = tuple[Any, ...]
 """The values of all fields of a scenario: one point of a figure."""
@@ -30,12 +30,12 @@ Cell: TypeAlias = tuple[Any, ...]
 
 @frozen
 class Estimate:
-    """The median of several values, with its 95 % confidence interval if that is known.
+    """The median of several values, with its 95 % confidence interval if it is known.
 
     Attributes:
-        median: the middle value, or the mean of both.
-        low, high: None with fewer than six values.
-        runs: how many values.
+        median: the middle value, or the mean of the two middle values.
+        low, high: the interval; None with fewer than six values.
+        runs: the number of values.
     """
 
     median: float
@@ -45,7 +45,7 @@ class Estimate:
 
 
 def ranks(count: int) -> tuple[int, int] | None:
-    """Return which of `count` sorted values, from 0, bound the 95 % interval of the median."""
+    """Return the indices that bound the median's 95 % interval in `count` sorted values."""
     outside, below = 0, -1
     while 2 * (outside + comb(count, below + 1)) <= (1 - LEVEL) * 2**count:
         below += 1
@@ -54,7 +54,7 @@ def ranks(count: int) -> tuple[int, int] | None:
 
 
 def estimate(values: Iterable[float]) -> Estimate | None:
-    """Return the median of values and its interval; None of nothing."""
+    """Return the median of values and its interval; None if there are no values."""
     listed = sorted(values)
     count = len(listed)
     if not count:
@@ -66,7 +66,7 @@ def estimate(values: Iterable[float]) -> Estimate | None:
 
 
 def cell_of(row: Row | Scenario) -> Cell:
-    """Return the point that a row, or a scenario, belongs to."""
+    """Return the point of a row or scenario."""
     if isinstance(row, Scenario):
         return tuple(getattr(row, name) for name in FIELDS)
     return tuple(row[name] for name in FIELDS)
@@ -78,8 +78,8 @@ def value(row: Row, measure: str) -> float | None:
         return float(row["control_bytes"] / row["messages_sent"])
     if measure == THROUGHPUT:
         return float(row["deliveries"] / row["last_delivery_ns"] * 1e9)
-    found: float | None = row[measure]
-    return found
+    number: float | None = row[measure]
+    return number
 
 
 def medians(rows: Sequence[Row], measure: str) -> dict[tuple[str, Cell], Estimate]:
@@ -95,9 +95,9 @@ def medians(rows: Sequence[Row], measure: str) -> dict[tuple[str, Cell], Estimat
 def speedups(
     rows: Sequence[Row], measure: str, of: str = "cykas", over: str = "mfss"
 ) -> dict[Cell, Estimate]:
-    """Return, per point, the median of how many times less `of` takes than `over`.
+    """Return, per point, the median speedup: the ratio of `over` to `of`.
 
-    Each ratio is of two runs of the same program.
+    Each ratio compares two runs of the same program.
     """
     return {
         cell: found
@@ -112,30 +112,30 @@ def _ratios(rows: Sequence[Row], measure: str, of: str, over: str) -> dict[Cell,
     for row in rows:
         if row["protocol"] in (of, over) and row[measure] is not None:
             pairs[cell_of(row), row["seed"]][row["protocol"]] = row[measure]
-    found: dict[Cell, dict[int, float]] = defaultdict(dict)
+    ratios: dict[Cell, dict[int, float]] = defaultdict(dict)
     for (cell, seed), pair in pairs.items():
         if len(pair) == 2 and pair[of]:
-            found[cell][seed] = pair[over] / pair[of]
-    return found
+            ratios[cell][seed] = pair[over] / pair[of]
+    return ratios
 
 
 def added(rows: Sequence[Row], measure: str, over: str) -> dict[tuple[str, Cell], Estimate]:
-    """Return, per protocol and point, the median of how much more it takes than `over`.
+    """Return, per protocol and point, the median difference from `over`.
 
-    Each difference is of two runs of the same program.
+    Each difference compares two runs of the same program.
     """
     base = {(cell_of(row), row["seed"]): row[measure] for row in rows if row["protocol"] == over}
-    found: dict[tuple[str, Cell], list[float]] = defaultdict(list)
+    differences: dict[tuple[str, Cell], list[float]] = defaultdict(list)
     for row in rows:
         cell = cell_of(row)
         other = base.get((cell, row["seed"]))
         if other is not None and row[measure] is not None:
-            found[row["protocol"], cell].append(row[measure] - other)
-    return {key: made for key, values in found.items() if (made := estimate(values))}
+            differences[row["protocol"], cell].append(row[measure] - other)
+    return {key: made for key, values in differences.items() if (made := estimate(values))}
 
 
 def varied(scenarios: Iterable[Scenario | Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the fields that are not the same in all scenarios (or rows), in their order."""
+    """Return the fields that differ between scenarios (or rows), in their order."""
     return tuple(_varied(list(scenarios)))
 
 

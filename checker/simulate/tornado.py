@@ -1,7 +1,8 @@
-"""Tornado charts: how each assumption, changed alone, changes a figure's key numbers.
+"""Tornado charts: the effect of each assumption, changed alone, on a figure's key numbers.
 
-A key number is a speedup at one point of a figure. The picture has a panel for each, with a bar per
-alternative from the number under the defaults to that under the alternative, the longest on top.
+A key number is a speedup at one point of a figure. The picture has a panel per key number, with a
+bar per alternative. A bar reaches from the number under the defaults to the number under the
+alternative. The longest bar is on top.
 """
 
 from __future__ import annotations
@@ -31,35 +32,35 @@ class Bar:
 
     @property
     def label(self) -> str:
-        """The alternative, as people write it."""
+        """The alternative as a short text."""
         return f"{self.field.replace('_', ' ')}: {written(self.field, self.value)}"
 
 
 def bars(key: KeyNumber, rows: Sequence[Row]) -> tuple[Estimate, list[Bar]] | None:
     """Return a key number under the defaults and under each alternative, the farthest first.
 
-    None if there are no rows of the defaults.
+    Returns None if there are no rows under the defaults.
     """
-    found = speedups(rows, "execution_ns", key.of, key.over)
-    base = found.get(cell_of(key.scenario))
+    estimates = speedups(rows, "execution_ns", key.of, key.over)
+    base = estimates.get(cell_of(key.scenario))
     if base is None:
         return None
-    made = [
-        Bar(name, value, found[cell_of(scenario)])
+    listed = [
+        Bar(name, value, estimates[cell_of(scenario)])
         for name, value, scenario in key.alternatives()
-        if cell_of(scenario) in found
+        if cell_of(scenario) in estimates
     ]
-    return base, sorted(made, key=lambda bar: -abs(bar.found.median - base.median))
+    return base, sorted(listed, key=lambda bar: -abs(bar.found.median - base.median))
 
 
 TITLE = "What another assumption makes of the Cykas paper's key numbers"
 
 
 def drawn(rows: Sequence[Row], title: str) -> str:
-    """Return the tornado of all key numbers that there are rows of, as SVG.
+    """Return the tornado chart of all key numbers that have rows, as SVG.
 
     Raises:
-        InputError: there are no rows of any key number, as with --quick.
+        InputError: no key number has rows, as with --quick.
     """
     panels = [(key, *made) for key in KEY_NUMBERS.values() if (made := bars(key, rows)) is not None]
     if not panels:
@@ -81,7 +82,7 @@ def drawn(rows: Sequence[Row], title: str) -> str:
 
 
 def _panel(axes: Any, title: str, base: float, listed: Sequence[Bar]) -> None:
-    """Draw the bars of a key number; those that turn who is faster are hatched, too."""
+    """Draw the bars of a key number; bars that change the faster protocol are also hatched."""
     axes.set_title(textwrap.fill(title, 44))
     axes.grid(visible=False)
     axes.invert_yaxis()

@@ -1,8 +1,8 @@
 """A twin of `cykas` for simulations of hundreds of actors: bit vectors as integers, in place.
 
-EAGER_SENT has an entry only for receivers that have eager sends waiting, and a bit vector is one
-integer, so that an ACK costs what waits instead of the square of the number of actors. A test
-replays runs of `cykas` beside this twin and compares every packet.
+EAGER_SENT has an entry only for receivers with waiting eager sends, and a bit vector is one
+integer. So the cost of an ACK grows with the waiting sends, not with the square of the number of
+actors. A test replays runs of `cykas` beside this twin and compares every packet.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Eager:
 
 @frozen
 class Ack:
-    """Acknowledges a Normal Send or an Eager Send."""
+    """Acknowledgement of a Normal Send or an Eager Send."""
 
 
 @frozen
@@ -110,7 +110,7 @@ def receive_ack(state: State, i: int) -> Sends:
 
 
 def contents(packet: Packet) -> Contents:
-    """Return what is in a packet: a message, if any; no control data."""
+    """Return the contents of a packet: a message, if any; no control data."""
     if isinstance(packet, Normal | Eager):
         return Contents((packet.message,), 0, 0)
     return _NOTHING

@@ -1,14 +1,14 @@
 """A twin of `rst` for simulations of hundreds of actors: matrices that share their rows.
 
-Only actor k increments row k of SENT for its own sends, and what others know of that row is the row
-as it was after one of k's messages: what k sent to i before the message that i delivers was
-delivered at i before, so counting that message (step 2) and taking the maximum (step 3) give the
-row after it. So row k of any matrix is named by how many messages of k it counts, and a matrix is a
-vector of such numbers; all rows stand in one table. A test replays runs of `rst` beside this twin
-and compares every matrix, entry by entry.
+Only actor k increments row k of SENT for its own sends. Any other actor's copy of row k equals the
+row after one of k's messages. The reason: when i delivers a message, it has already delivered all
+earlier messages from k to i. So counting that message (step 2) and taking the maximum (step 3)
+yield the row after it. Row k of any matrix is therefore identified by the number of k's messages
+that it counts. A matrix is a vector of such numbers, and all rows are in one table. A test replays
+runs of `rst` beside this twin and compares every matrix, entry by entry.
 
-For n actors and m messages of each: the table has n² (m + 1) numbers, a state or packet n; a
-message costs a handful of array operations of length n where `rst` touches n² entries.
+For n actors and m messages of each, the table has n² (m + 1) numbers, and a state or packet has n.
+A message costs a handful of array operations of length n, where `rst` touches n² entries.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Rows:
         self.after = np.zeros((self.actors, 8, self.actors), dtype=np.int32)
 
     def add(self, k: int, version: int, destinations: tuple[int, ...]) -> None:
-        """Actor k sends its message number `version`."""
+        """Add the row after message number `version` of actor k."""
         if version == self.after.shape[1]:
             self.after = np.concatenate([self.after, np.zeros_like(self.after)], axis=1)
         self.after[k, version] = self.after[k, version - 1]
@@ -43,7 +43,7 @@ class Rows:
 
 @frozen(eq=False)
 class Stamped:
-    """A message, and per actor how many of its messages the sender knows of, this one included."""
+    """A message, and the numbers of messages that its sender knows, per actor; it counts itself."""
 
     message: Message
     versions: Any
@@ -52,7 +52,7 @@ class Stamped:
 
 @define(eq=False)
 class Held:
-    """A packet that waits: what DELIV must be, and an actor of whom a message is missing."""
+    """A packet that waits: the DELIV that it needs, and an actor with a missing message."""
 
     src: int
     packet: Stamped
@@ -62,7 +62,7 @@ class Held:
 
 @define(eq=False)
 class State:
-    """SENT by versions of its rows, DELIV, and the mail room by sender, then by number sent."""
+    """SENT as versions of its rows, DELIV, and the mail room by sender, then by number sent."""
 
     me: int
     rows: Rows
@@ -83,7 +83,7 @@ def start(actors: int) -> list[State]:
 
 
 def causal_send(state: State, message: Message) -> Step:
-    """Sending messages: the new row is in the table; the packet names it."""
+    """Sending messages: add the new row to the table; the packet refers to it."""
     state.versions[state.me] += 1
     state.rows.add(state.me, int(state.versions[state.me]), message.destinations)
     packet = Stamped(message, state.versions.copy(), state.rows)
@@ -91,7 +91,7 @@ def causal_send(state: State, message: Message) -> Step:
 
 
 def receive(state: State, src: int, packet: Stamped) -> Step:
-    """Put the packet in the mail room; deliver from there as long as possible."""
+    """Put the packet in the mail room, and deliver from there as long as possible."""
     needs = column(state.rows, packet.versions, state.me)
     needs[src] -= 1  # the matrix of m does not count m
     blocker = missing(state, needs)
@@ -104,7 +104,7 @@ def receive(state: State, src: int, packet: Stamped) -> Step:
 
 
 def deliveries(state: State, src: int) -> tuple[Message, ...]:
-    """Deliver what is deliverable, messages of `src` first, in the order of `rst`."""
+    """Deliver all deliverable messages, those from `src` first, in the order of `rst`."""
     found: list[Message] = []
     while ready := [held for held in state.held_back if held.blocker < 0]:
         first = min(ready, key=lambda held: held.src != src)
@@ -118,7 +118,7 @@ def deliveries(state: State, src: int) -> tuple[Message, ...]:
 
 
 def deliver(state: State, src: int, packet: Stamped) -> None:
-    """After delivering a message, steps 1 to 3."""
+    """Steps 1 to 3, after delivering a message."""
     state.DELIV[src] += 1
     np.maximum(state.versions, packet.versions, out=state.versions)
 
@@ -129,14 +129,14 @@ def column(rows: Rows, versions: Any, i: int) -> Any:
 
 
 def missing(state: State, needs: Any) -> int:
-    """Return an actor that has a message which must be delivered first, or -1."""
+    """Return an actor with a message that must be delivered first, or -1."""
     less = needs > state.DELIV
     first = int(less.argmax())
     return first if less[first] else -1
 
 
 def contents(packet: Stamped) -> Contents:
-    """Return what is in the packet of `rst`: a message and a matrix."""
+    """Return the contents of the corresponding packet of `rst`: a message and a matrix."""
     return Contents((packet.message,), packet.rows.actors**2, 0)
 
 

@@ -1,4 +1,4 @@
-"""Handlers of protocols that are rewritten for simulations of hundreds of actors."""
+"""Protocols' handlers, rewritten for simulations of hundreds of actors."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from antecede.checker.simulate.encoding import Contents
 
 @frozen(eq=False)
 class Twin:
-    """A protocol's handlers made for long simulated runs.
+    """A protocol's handlers, rewritten for long simulated runs.
 
-    They send and deliver what the protocol's own handlers send and deliver, in the same order. They
-    change states in place and send packets of their own, which share what they have in common, so a
-    state or packet that was given to a handler must not be used again. Checks never see a twin.
+    They send and deliver the same messages in the same order as the protocol's own handlers. They
+    change states in place, and their packets share common parts. A state or packet that was given
+    to a handler must not be used again. Checks never use a twin.
 
     Attributes:
         start: number of actors -> the state of each.
-        causal_send, receive: as a protocol's.
-        contents: packet -> what is in it, without counting it piece by piece.
+        causal_send, receive: as in a protocol.
+        contents: packet -> its contents, without visiting its parts one by one.
     """
 
     start: Callable[[int], list[LocalState]]
@@ -32,7 +32,7 @@ class Twin:
 
 
 TWINS: Mapping[str, str] = {"cykas": "twin_cykas", "rst": "twin_rst"}
-"""Protocol -> the module beside this one that has its twin."""
+"""Protocol -> the module in this room with its twin."""
 
 
 def twin_of(reference: str) -> Twin | None:

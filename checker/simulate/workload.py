@@ -1,9 +1,9 @@
-"""Workloads on time: programs as partially ordered sends, drawn from a seed.
+"""Timed workloads: programs as partially ordered sends, drawn from a seed.
 
-A planned send waits for an earlier send of the same actor, for deliveries at its actor, or both;
-then for its gap. What is drawn depends on the scenario and the seed, never on the protocol, so that
-all protocols of a seed get the same program; and each question has random numbers of its own, so
-that other lengths of jobs, for instance, leave the receivers as they are.
+A planned send waits for an earlier send of its actor, for deliveries at its actor, or for both, and
+then for its gap. The program depends on the scenario and the seed, never on the protocol, so all
+protocols get the same program for a seed. Each kind of choice has its own random numbers. Another
+distribution of job lengths, for instance, does not change the receivers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ NOTHING = -1
 
 @frozen
 class Planned:
-    """A send of a plan; sends are named by their index in it.
+    """A send of a plan; sends are identified by their index in it.
 
     Attributes:
-        src: who causal-sends.
-        destinations: to whom.
-        gap: nanoseconds from when it waits for nothing any more (the start, if it never did).
-        behind: the send of `src` after which this one comes, or NOTHING.
-        after: sends whose delivery at `src` must have been handled.
+        src: the actor that causal-sends.
+        destinations: the receivers.
+        gap: nanoseconds between the last event that it waits for (or the start) and the send.
+        behind: the send of `src` that precedes this one, or NOTHING.
+        after: sends whose deliveries at `src` must have been handled.
         job: nanoseconds of the job that its delivery triggers; 0: none.
     """
 
@@ -45,7 +45,7 @@ Plan: TypeAlias = tuple[Planned, ...]
 
 
 def plan_of(scenario: Scenario, seed: int) -> Plan:
-    """Return the program of a seed.
+    """Return the program for a seed.
 
     Raises:
         InputError: the scenario has too few actors for its workload.
@@ -58,19 +58,19 @@ def _stream(seed: int, what: str) -> Random:
 
 
 def _random(scenario: Scenario, seed: int) -> Plan:
-    """Each actor's messages at intervals, each to a random other actor."""
+    """Return a plan: each actor sends at intervals, each message to a random other actor."""
     draw = _receivers(scenario, _stream(seed, "receivers"))
     return _at_intervals(scenario, seed, lambda src: (draw(src),))
 
 
 def _broadcast(scenario: Scenario, seed: int) -> Plan:
-    """Each actor's messages at intervals, each to everybody else."""
+    """Return a plan: each actor sends at intervals, each message to all other actors."""
     others = [tuple(j for j in range(scenario.actors) if j != i) for i in range(scenario.actors)]
     return _at_intervals(scenario, seed, lambda src: others[src])
 
 
 def _receivers(scenario: Scenario, random: Random) -> Callable[[int], int]:
-    """Return what draws a receiver for a sender; the first actors are the hotspots."""
+    """Return a function that draws a receiver for a sender; the first actors are the hotspots."""
     hot = round(scenario.hotspots * scenario.actors)
     if hot == 0:
         return lambda src: _another(random, 0, scenario.actors, src)
@@ -89,7 +89,7 @@ def _receivers(scenario: Scenario, random: Random) -> Callable[[int], int]:
 
 
 def _another(random: Random, low: int, high: int, src: int) -> int:
-    """Return one of low, …, high - 1 that is not `src`, each as likely as the others."""
+    """Return one of low, …, high - 1 except `src`, with equal probabilities."""
     if not low <= src < high:
         return random.randrange(low, high)
     drawn = random.randrange(low, high - 1)
@@ -105,8 +105,8 @@ def _at_intervals(
     latest_to = [NOTHING] * scenario.actors
     plan: list[Planned] = []
     for turn in range(scenario.messages):
-        # Those of a turn come in a random order, so that whom a send waits for has no pattern;
-        # waiting only for what comes before makes every program end.
+        # The sends of a turn come in random order, so that there is no pattern of waiting. A send
+        # waits only for earlier sends, so that every program ends.
         for src in order.sample(range(scenario.actors), scenario.actors):
             to = destinations(src)
             waits = reacts.random() < scenario.reacting and latest_to[src] != NOTHING
@@ -119,7 +119,7 @@ def _at_intervals(
 
 
 def _gaps(scenario: Scenario, seed: int) -> Callable[[bool], int]:
-    """Return what draws the gap before a send, given whether it is the actor's first."""
+    """Return a function that draws the gap before a send; its argument: it is the actor's first."""
     random, interval = _stream(seed, "gaps"), scenario.interval
 
     def gap(first: bool) -> int:
@@ -135,7 +135,7 @@ def _gaps(scenario: Scenario, seed: int) -> Callable[[bool], int]:
 
 
 def _jobs(scenario: Scenario, seed: int) -> Callable[[], int]:
-    """Return what draws the length of a message's job, 0 for none."""
+    """Return a function that draws the length of a message's job, 0 for none."""
     which, lengths = _stream(seed, "jobs"), _stream(seed, "lengths")
 
     def job() -> int:
@@ -154,9 +154,9 @@ def _requests(scenario: Scenario, seed: int) -> Plan:
     """Clients ask gateways, which ask services, which may ask stores; each answer goes back.
 
     Half of the actors are clients, an eighth gateways, a quarter services, the others stores. A
-    client makes `messages` requests at intervals, whatever has become of those before. A gateway
-    asks `fan_out` services (or all, if there are fewer) at once and answers when all have answered;
-    a service asks a store for every other request.
+    client makes `messages` requests at intervals, and does not wait for earlier answers. A gateway
+    asks `fan_out` services (or all, if there are fewer) at once and answers when all have answered.
+    A service asks a store for every other request.
     """
     n = scenario.actors
     gateways, services = max(1, n // 8), max(1, n // 4)
@@ -178,7 +178,7 @@ def _requests(scenario: Scenario, seed: int) -> Plan:
 
 @frozen
 class _Tiers:
-    """Where each tier ends; clients start at actor 0."""
+    """The end of each tier's range of actors; clients start at actor 0."""
 
     clients: int
     gateways: int
@@ -196,7 +196,7 @@ def _request(
     random: Random,
     jobs: Callable[[], int],
 ) -> int:
-    """Add one request with all that follows from it; return the index of its first send."""
+    """Add one request with all its consequences; return the index of its first send."""
 
     def send(src: int, dst: int, after: tuple[int, ...]) -> int:
         plan.append(Planned(src, (dst,), 0, after=after, job=jobs()))

@@ -35,31 +35,31 @@ def on_spark(
     *,
     log: bool,
 ) -> Iterator[tuple[Item, Value | ClusterError]]:
-    """Yield each item with what `call` returns for it, or with why Spark gave up on it.
+    """Yield each item with the result of `call`, or with Spark's reason for giving it up.
 
     Args:
         call: a function of an importable module, or a partial of one.
-        items: its arguments; what takes longest should come first.
-        elsewhere: item -> the same item as an executor finds it; see `found_anywhere`.
-        master: the cluster, or None for Spark in this machine.
+        items: its arguments; the longest calls should come first.
+        elsewhere: item -> the item in the form that executors can find; see `found_anywhere`.
+        master: the cluster, or None for Spark on this machine.
         log: whether Spark's own log is shown.
 
     Raises:
         TaskFailedError: a call raised an exception.
         ClusterError: the cluster as a whole is lost.
     """
-    # It imports compiled kernels; `antecede list` must not wait for them.
+    # The import loads compiled kernels; `antecede list` must not wait for them.
     from antecede.checker.spark.pool import scattered
 
-    asked = [(item, elsewhere(item)) for item in items]
-    for (item, _), value in scattered(partial(_returned, call), asked, master, log=log):
+    pairs = [(item, elsewhere(item)) for item in items]
+    for (item, _), value in scattered(partial(_returned, call), pairs, master, log=log):
         if isinstance(value, _Raised):
             raise TaskFailedError(f"a task failed on an executor: {item}\n{value.text}")
         yield item, value
 
 
 def _returned(call: Callable[[Item], Value], pair: tuple[Item, Item]) -> Value | _Raised:
-    """Call for the second item, which is the first one as executors find it."""
+    """Call with the second item of a pair, which executors can find."""
     try:
         return call(pair[1])
     except Exception:
@@ -67,6 +67,6 @@ def _returned(call: Callable[[Item], Value], pair: tuple[Item, Item]) -> Value |
 
 
 def found_anywhere(protocol: str) -> str:
-    """Return what names a protocol, with the whole path if it is a file."""
+    """Return the name of a protocol, with an absolute path if it is in a file."""
     path, ending, name = protocol.partition(".py")
     return f"{Path(path + ending).resolve()}{name}" if ending else protocol

@@ -2,8 +2,8 @@
 
 Each row is written as soon as its run has ended, and nothing is run twice.
 
-What the runs are is not known here: an item has columns that tell it from others, and a runner
-yields rows that have these columns and results.
+This module does not know the runs themselves: an item has columns that identify it, and a runner
+yields rows with these columns and results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 
 
 def _fits(value: Any, kind: str) -> bool:
-    """Return whether a value is one of a column's type, as Parquet calls it."""
+    """Return whether a value has a column's type, which is given by its Parquet name."""
     if isinstance(value, bool):
         return kind == "bool"
     if kind == "string":
@@ -40,11 +40,11 @@ class Kept:
     """A file of rows.
 
     Attributes:
-        file: where they are.
-        keys: the columns that tell runs apart; every row has them.
-        of: the word for what a row is about, such as `a sweep`.
-        types: column -> its type, as Parquet calls it; of those that a row has.
-        whole: whether a row of these columns has all that a result has.
+        file: the file.
+        keys: the columns that identify a run; every row has them.
+        of: the noun for the runs in error messages, such as `a sweep`.
+        types: column -> its type, by Parquet name; for columns that may be missing, too.
+        whole: whether a row with these columns has all parts of a result.
     """
 
     file: Path
@@ -54,14 +54,14 @@ class Kept:
     whole: Callable[[Row], bool] = lambda _row: True
 
     def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return what tells a row, or the columns of an item, from others."""
+        """Return the values that identify a row, or the columns of an item."""
         return tuple(row[name] for name in self.keys)
 
     def rows(self) -> list[Row]:
-        """Return the rows of earlier runs; a last line that is cut off is left out.
+        """Return the rows of earlier runs, without a last line that is cut off.
 
         Raises:
-            InputError: the file holds something else.
+            InputError: the file contains something else.
         """
         if not self.file.exists():
             return []
@@ -81,7 +81,7 @@ class Kept:
         return rows
 
     def _is_row(self, row: Any) -> bool:
-        """Return whether a value has the columns that tell runs apart, and only what fits them."""
+        """Return whether a value has all identifying columns, and values of the right types."""
         if not isinstance(row, dict):
             return False
         needed = [row.get(name) for name in self.keys]
@@ -100,17 +100,17 @@ class Kept:
         run: Callable[[Sequence[Item]], Iterator[Row]],
         lasting: Callable[[Row], bool] = lambda _row: True,
     ) -> Iterator[Row]:
-        """Run what is missing in the file; yield each row when it is in the file.
+        """Run the items that are missing in the file; yield each row when it is in the file.
 
         Args:
-            items: what is asked for.
-            columns: the columns of an item that tell it from others.
+            items: the requested items.
+            columns: item -> the columns that identify it.
             run: yields the rows of items as they come.
-            lasting: says whether a row is worth keeping.
+            lasting: whether a row is worth saving.
         """
         rows = self.rows()
         done = {self.key(row) for row in rows}
-        # What was cut off in the middle of a line is written anew.
+        # Rewrite the file without a last line that was cut off.
         write_whole(str(self.file), "".join(f"{json.dumps(row)}\n" for row in rows))
         missing = [item for item in items if self.key(columns(item)) not in done]
         for row in run(missing):
@@ -120,7 +120,7 @@ class Kept:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Let an interruption say where the rows are, wherever it strikes while rows are used."""
+        """Add a note on the file to an interruption, wherever it occurs while rows are used."""
         try:
             yield
         except KeyboardInterrupt as interruption:

@@ -25,7 +25,7 @@ COLUMNS = {
     "stopped_by": "string",
     "error": "string",
 }
-"""Name -> type; those up to the verdict are never null."""
+"""Name -> type; the columns up to the verdict are never null."""
 
 NEVER_NULL = list(COLUMNS).index("verdict") + 1
 
@@ -42,7 +42,7 @@ def write(
         rows: columns by name.
         target: the file.
         columns: name -> type; by default the columns of a sweep.
-        never_null: how many of them, from the first on, every row has.
+        never_null: the number of leading columns that every row has.
 
     Raises:
         InputError: the file cannot be written, or a row has a value of another type.

@@ -1,7 +1,7 @@
-"""Spreads calls over processes of this machine; one that is killed is one failure among results.
+"""Distributes calls over processes of this machine; a killed process fails only its own call.
 
-Every worker has a pool of its own, so that its death is blamed on the call it was at. Workers end
-with whoever started them, however that ended: a sweep that is killed leaves nobody computing.
+Every worker has its own pool, so that its death is attributed to the call that it was running.
+Workers end together with their parent process, so a killed sweep leaves no process behind.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def spread(
     processes: int,
     tick: Callable[[Sequence[Item]], None] = lambda _running: None,
 ) -> Iterator[tuple[Item, Value | CapacityError]]:
-    """Yield each item with what `call` returns for it, or with why there is nothing, as they come.
+    """Yield each item with the result of `call`, or with the error of its process, as they come.
 
     Args:
-        call: a function of an importable module, or a partial of one; what it raises is raised.
+        call: a function of an importable module, or a partial of one; its exceptions propagate.
         items: its arguments.
-        processes: how many calls are made at once.
+        processes: the number of calls that run at once.
         tick: called now and then with the items under way, the earliest first.
     """
     waiting, running = deque(items), dict[Future[Value], tuple[Item, ProcessPoolExecutor]]()
@@ -57,15 +57,15 @@ def spread(
             tick([item for item, _ in running.values()])
             for future in wait(running, PAUSE, FIRST_COMPLETED).done:
                 item, pool = running.pop(future)
-                found: Value | CapacityError
+                result: Value | CapacityError
                 try:
-                    found = future.result()
+                    result = future.result()
                 except BrokenProcessPool:
-                    found = CapacityError(KILLED)
+                    result = CapacityError(KILLED)
                     pool = _worker()
                     pools.append(pool)
                 idle.append(pool)
-                yield item, found
+                yield item, result
     finally:
         with interrupts.shielded():
             no_abort()
@@ -87,7 +87,7 @@ def _kill(pools: list[ProcessPoolExecutor]) -> None:
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the process that started this one, and end with it."""
+    """Leave Ctrl-C to the parent process, and end together with it."""
     streams.replace(sys.argv[1:], os.environ)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

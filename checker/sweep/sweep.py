@@ -1,7 +1,7 @@
 """Many checks: every combination of protocols, bounds, networks, encodings, here or on a cluster.
 
-A row per finished check is appended to a file of JSON lines as soon as it is there; a sweep that is
-begun again leaves out what is in the file already.
+The row of a check is appended to a file of JSON lines as soon as the check ends. A sweep that is
+restarted skips checks whose rows are in the file already.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ from antecede.checker.sweep.processes import spread
 from antecede.checker.tables.fingerprint import fingerprint
 
 KEYS = FIELDS
-"""What a sweep combines."""
+"""The fields of a question, which a sweep combines."""
 
 DIGEST = "digest"
-"""The column that tells apart what was asked alike: other sources, versions, options or bounds."""
+"""The column that distinguishes equal questions: other sources, versions, options or bounds."""
 
 IDLE = ("threads", "master", "spark_log")
-"""Options on which no row depends."""
+"""Options that do not influence any row."""
 
 GAVE_UP = "GAVE UP"
-"""In place of a verdict where the cluster or a process failed; such a row is shown, not kept."""
+"""The verdict if the cluster or a process failed; such a row is shown, not saved."""
 
 Runner: TypeAlias = Callable[..., Iterator[Row]]
 """(specs, options, bounds) -> their rows as they come; each check runs on one thread."""
 
 
 def combined(specs: Sequence[Spec], axes: Mapping[str, tuple[Any, ...]]) -> list[Spec]:
-    """Return every combination once, smaller ones first; none expects anything.
+    """Return every combination once, smaller ones first, without expectations.
 
     Args:
-        specs: what to begin with.
-        axes: field of a question -> the values that it takes in turn, in place of a spec's own;
-            the properties of `properties` are checked together.
+        specs: the specs to vary.
+        axes: field of a question -> the values that replace a spec's own value, one by one; the
+            properties in `properties` are checked together.
     """
     axes = {**axes, "properties": (axes["properties"],)} if axes.get("properties") else axes
-    found: dict[Question, Spec] = {}
+    spec_of: dict[Question, Spec] = {}
     for spec in specs:
         for values in product(*(axes.get(key) or (getattr(spec, key),) for key in KEYS)):
-            asked = _networked(Spec(**dict(zip(KEYS, values, strict=True)), search=spec.search))
-            found.setdefault(as_asked(asked), asked)
-    return sorted(found.values(), key=lambda s: (s.actors * s.messages, s.actors))
+            variant = _networked(Spec(**dict(zip(KEYS, values, strict=True)), search=spec.search))
+            spec_of.setdefault(as_asked(variant), variant)
+    return sorted(spec_of.values(), key=lambda s: (s.actors * s.messages, s.actors))
 
 
 def _networked(spec: Spec) -> Spec:
-    """Return `spec` with its network said; a protocol that cannot be loaded needs none."""
+    """Return `spec` with an explicit network; unchanged if its protocol cannot be loaded."""
     try:
         return evolve(spec, network=spec.network or protocol_named(spec.protocol).network)
     except AntecedeError:
@@ -76,7 +76,7 @@ def _networked(spec: Spec) -> Spec:
 
 
 def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
-    """Run one check and return its row; what cannot be checked has the error in its row."""
+    """Run one check and return its row; the row of an impossible check has the error."""
     row = columns_of(spec, options, bounds)
     try:
         report = check(spec, options, bounds, selfcheck="off")
@@ -105,25 +105,25 @@ def kept_in(file: Path) -> Kept:
 
 def _is_whole(row: Row) -> bool:
     """Return whether a row has its verdict and the columns that are printed with it."""
-    shown = {"ERROR": "error", "VIOLATED": "counterexample_length"}
+    column_of = {"ERROR": "error", "VIOLATED": "counterexample_length"}
     verdict = row.get("verdict")
-    return isinstance(verdict, str) and row.get(shown.get(verdict, "unique_states")) is not None
+    return isinstance(verdict, str) and row.get(column_of.get(verdict, "unique_states")) is not None
 
 
 def sweep(
     specs: Sequence[Spec], run: Runner, file: Path, options: Options, bounds: Bounds
 ) -> Iterator[Row]:
-    """Run what is missing in `file`; yield each row when it is in the file."""
+    """Run the checks that are missing in `file`; yield each row when it is in the file."""
     columns = partial(columns_of, options=options, bounds=bounds)
     runner = partial(run, options=options, bounds=bounds)
     return kept_in(file).run(specs, columns, runner, lambda row: row["verdict"] != GAVE_UP)
 
 
 def asked_for(specs: Sequence[Spec], file: Path, options: Options, bounds: Bounds) -> list[Row]:
-    """Return the rows of `file` that answer just this, in its order."""
-    kept = kept_in(file)
-    keys = {kept.key(columns_of(spec, options, bounds)) for spec in specs}
-    return [row for row in kept.rows() if kept.key(row) in keys]
+    """Return the rows of `file` for exactly these checks, in the order of the file."""
+    store = kept_in(file)
+    keys = {store.key(columns_of(spec, options, bounds)) for spec in specs}
+    return [row for row in store.rows() if store.key(row) in keys]
 
 
 def in_processes(
@@ -189,7 +189,7 @@ def in_executors(
 
 
 def _given_up(spec: Spec, options: Options, bounds: Bounds, error: CapacityError) -> Row:
-    """Return the row of a check that the cluster, or its process, did not end."""
+    """Return the row of a check that the cluster, or its process, did not complete."""
     return {**columns_of(spec, options, bounds), "verdict": GAVE_UP, "error": str(error)}
 
 
@@ -198,20 +198,20 @@ def _elsewhere(spec: Spec) -> Spec:
 
 
 def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
-    """Return what tells a row from others: the question, and a digest of all else it rests on."""
-    asked = {**asdict(as_asked(spec)), "properties": ",".join(spec.properties)}
+    """Return the columns that identify a row: the question, and a digest of all other inputs."""
+    columns = {**asdict(as_asked(spec)), "properties": ",".join(spec.properties)}
     try:
         system = system_of(spec)
-        asked["network"] = system.network.name
+        columns["network"] = system.network.name
         rests_on: dict[str, Any] = fingerprint(system)
     except AntecedeError as error:
-        asked["network"] = spec.network or "not known"
+        columns["network"] = spec.network or "not known"
         rests_on = {"error": str(error)}
-    return {**asked, DIGEST: _digest(rests_on, spec, options, bounds)}
+    return {**columns, DIGEST: _digest(rests_on, spec, options, bounds)}
 
 
 def _digest(rests_on: dict[str, Any], spec: Spec, options: Options, bounds: Bounds) -> str:
-    """Digest the sources of protocol and checker, the version, the bounds and the options."""
+    """Return a digest of the sources, the version, the bounds and the options."""
     method = asdict(options, filter=lambda field, _value: field.name not in IDLE)
     whole = [rests_on, own_version(), spec.search, method, asdict(bounds)]
     text = json.dumps(whole, sort_keys=True, default=str)
@@ -219,7 +219,7 @@ def _digest(rests_on: dict[str, Any], spec: Spec, options: Options, bounds: Boun
 
 
 def line(row: Row) -> str:
-    """Return a row for a terminal, as it comes."""
+    """Return a row as a line of text."""
     what = f"{row['protocol']} {row['actors']}x{row['messages']} {row['network']} "
     states = counted(row["unique_states"], "state") if "unique_states" in row else str(row["error"])
     return f"{what}{row['workload']} {row['history']}: {row['verdict']}, {states}"

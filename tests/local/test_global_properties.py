@@ -9,7 +9,6 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from antecede.checker.report.progress import place_text
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.registry import protocol_named
+from antecede.checker.render.progress import place_text
 from antecede.checker.search import global_properties
 from antecede.checker.search.global_properties import GlobalProperties, first_places
 from antecede.checker.search.loop import Stop, explore
