@@ -135,8 +135,8 @@ def _left_in_groups(groups: str, root: Path) -> list[int]:
 
 def _limits_of_groups(groups: str, root: Path) -> list[int]:
     """Return the limits of each control group and its ancestors."""
-    found = (_number_in(group / names[0]) for group, names in _groups(groups, root))
-    return [limit for limit in found if limit is not None]
+    limits = (_number_in(group / names[0]) for group, names in _groups(groups, root))
+    return [limit for limit in limits if limit is not None]
 
 
 def _groups(groups: str, root: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:

@@ -89,20 +89,20 @@ def resolved(
     if not path.endswith(".py"):
         raise refused()
     module = import_file(Path(path))
-    found = kind.offered(module)
-    if name in found:
-        return found[name]
+    objects = kind.offered(module)
+    if name in objects:
+        return objects[name]
     if name and hasattr(module, name):
         other = type(getattr(module, name)).__name__
         article = "an" if other[0] in "aeiouAEIOU" else "a"
         raise InputError(f"{name!r} in {path} is {article} {other}; give {kind.wanted}")
     if name:
-        raise unknown(f"object in {path}", name, found)
-    if len(found) == 1:
-        return next(iter(found.values()))
-    if not found:
+        raise unknown(f"object in {path}", name, objects)
+    if len(objects) == 1:
+        return next(iter(objects.values()))
+    if not objects:
         raise InputError(f"{path} defines no {kind.name}; give {kind.wanted}")
-    choices = ", ".join(f"{path}:{key}" for key in found)
+    choices = ", ".join(f"{path}:{key}" for key in objects)
     raise InputError(f"say which {kind.name} of {path} is meant; available: {choices}")
 
 
@@ -166,17 +166,19 @@ def protocols_in(reference: str) -> dict[str, Protocol]:
     path, _, name = reference.partition(":")
     if name:
         return {reference: protocol_named(reference)}
-    found = _defined_in(import_file(Path(path)))
-    if not found:
+    protocols = _defined_in(import_file(Path(path)))
+    if not protocols:
         raise InputError(f"{path} defines no protocol, that is, no antecede.Protocol")
-    named = {path if len(found) == 1 else f"{path}:{key}": each for key, each in found.items()}
+    named = {
+        path if len(protocols) == 1 else f"{path}:{key}": each for key, each in protocols.items()
+    }
     return {key: _adapted(each) for key, each in named.items()}
 
 
 def _defined_in(module: ModuleType) -> Mapping[str, Any]:
     """Return the protocols of a module, and the classes that can be made protocols."""
-    found = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
-    return found | {k: value for k, value in vars(module).items() if _is_adapter(value, module)}
+    protocols = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
+    return protocols | {k: value for k, value in vars(module).items() if _is_adapter(value, module)}
 
 
 PROTOCOLS = Kind(
@@ -265,5 +267,5 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
         return made
     if name not in package.REGISTRY:
         raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))
-    found: Property = load(package.REGISTRY[name])
-    return found
+    prop: Property = load(package.REGISTRY[name])
+    return prop

@@ -232,12 +232,12 @@ def number(text: str, what: str) -> float:
         InputError: the text is not one.
     """
     try:
-        found = float(text) if text.isascii() else math.nan
+        value = float(text) if text.isascii() else math.nan
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        value = math.nan
+    if not math.isfinite(value):
         raise InputError(f"{what} is {shown(text)}; give a number, such as 60")
-    return found
+    return value
 
 
 def names_in(text: str | None) -> tuple[str, ...]:

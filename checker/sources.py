@@ -76,18 +76,18 @@ def sources_of(*roots: Any) -> Sources:
 
 def imported_by(module: str, file: Path, known: Files | None = None) -> Files:
     """Return a module and all followed modules that it imports, directly or indirectly."""
-    found: Files = {} if known is None else known
+    files: Files = {} if known is None else known
     todo = [(module, file)]
     while todo:
         name, path = todo.pop()
-        if name in found:
+        if name in files:
             continue
-        found[name] = path
+        files[name] = path
         for other in _imports(path, name):
             place = _file_of(other)
             if place is not None and is_followed(other, place):
                 todo.append((other, place))
-    return found
+    return files
 
 
 def is_followed(module: str, file: Path) -> bool:
@@ -116,14 +116,14 @@ def _written_imports(source: bytes) -> tuple[tuple[int, str], ...]:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    found = list[tuple[int, str]]()
+    imports = list[tuple[int, str]]()
     for node in nodes:
         if isinstance(node, ast.Import):
-            found += [(0, alias.name) for alias in node.names]
+            imports += [(0, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = (f"{node.module or ''}.{alias.name}" for alias in node.names)
-            found += [(node.level, name.strip(".")) for name in names]
-    return tuple(dict.fromkeys(found))
+            imports += [(node.level, name.strip(".")) for name in names]
+    return tuple(dict.fromkeys(imports))
 
 
 def _file_of(module: str) -> Path | None:
@@ -131,8 +131,8 @@ def _file_of(module: str) -> Path | None:
     if (loaded := sys.modules.get(module)) is not None:
         file = getattr(loaded, "__file__", None)
     else:
-        found = _spec_of(module)
-        file = None if found is None or not found.has_location else found.origin
+        module_spec = _spec_of(module)
+        file = None if module_spec is None or not module_spec.has_location else module_spec.origin
     path = None if file is None else Path(file).resolve()
     return path if path is not None and path.is_file() else None
 
@@ -142,8 +142,8 @@ def _spec_of(module: str) -> Any:
     if not parent:
         return PathFinder.find_spec(module)
     around = sys.modules.get(parent)
-    found = _spec_of(parent) if around is None else around.__spec__
-    places = None if found is None else found.submodule_search_locations
+    package = _spec_of(parent) if around is None else around.__spec__
+    places = None if package is None else package.submodule_search_locations
     return None if places is None else PathFinder.find_spec(module, list(places))
 
 
@@ -253,8 +253,10 @@ class _Search:
         elif callable(inside := getattr(value, "func", getattr(value, "__wrapped__", None))):
             yield "", inside  # our wrapper around a handler, or a cache around a function
         else:
-            found = _variables(value).items()
-            yield from (each for each in found if callable(each[1]) or _holds_functions(each[1]))
+            variables = _variables(value).items()
+            yield from (
+                each for each in variables if callable(each[1]) or _holds_functions(each[1])
+            )
 
 
 def _given_to(function: FunctionType) -> Iterator[tuple[str, Any]]:
@@ -270,8 +272,8 @@ def _given_to(function: FunctionType) -> Iterator[tuple[str, Any]]:
 def _variables(value: Any) -> dict[str, Any]:
     """Return the variables of an object."""
     slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
-    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    return found | getattr(value, "__dict__", {})
+    variables = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return variables | getattr(value, "__dict__", {})
 
 
 def _home_of(cls: type) -> tuple[str, str | None]:

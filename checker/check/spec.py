@@ -161,8 +161,8 @@ def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
 
 def judged_by(protocol: Protocol, name: str, workload: Workload) -> Property:
     """Return a property by its name, with checks of its predicate."""
-    found = guarded(protocol, property_named(name, protocol))
-    return of_opaque_messages(found) if isinstance(workload, EndlessWorkload) else found
+    prop = guarded(protocol, property_named(name, protocol))
+    return of_opaque_messages(prop) if isinstance(workload, EndlessWorkload) else prop
 
 
 def _usual_properties(spec: Spec, protocol: Protocol, workload: Workload) -> tuple[str, ...]:

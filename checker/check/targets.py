@@ -63,12 +63,12 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
     Raises:
         InputError: a folder has no spec.
     """
-    found: dict[str, Spec | Refused] = {}
+    by_place: dict[str, Spec | Refused] = {}
     others: list[Path] = []
     places = [_place(name) for name in names]
     for name in places:
         if not os.path.isdir(name):
-            found.setdefault(name, _read(name, given or {}))
+            by_place.setdefault(name, _read(name, given or {}))
             continue
         files = sorted(_toml_files(Path(name)))
         specs = [file for file in files if _looks_like_a_spec(file)]
@@ -76,9 +76,9 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
         if not specs:
             raise InputError(f"there is no spec (*.toml with a protocol) in the folder {name!r}")
         for file in specs:
-            found.setdefault(str(file), _read(str(file), given or {}))
-    many = len(found) > 1 or any(map(os.path.isdir, places))
-    return Targets(tuple(found.values()), tuple(dict.fromkeys(others)), many)
+            by_place.setdefault(str(file), _read(str(file), given or {}))
+    many = len(by_place) > 1 or any(map(os.path.isdir, places))
+    return Targets(tuple(by_place.values()), tuple(dict.fromkeys(others)), many)
 
 
 def _place(name: str) -> str:

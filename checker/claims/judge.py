@@ -132,10 +132,10 @@ class Judge:
             return Finding(Ruling.UNDECIDED, "", "rows of antecede simulate decide it")
         started = time.monotonic()
         try:
-            found = self._run(evidence)
+            outcome = self._run(evidence)
         except InputError as error:
-            found = Finding(Ruling.UNDECIDED, "", str(error))
-        return evolve(found, seconds=time.monotonic() - started)
+            outcome = Finding(Ruling.UNDECIDED, "", str(error))
+        return evolve(outcome, seconds=time.monotonic() - started)
 
     def _run(self, evidence: Evidence) -> Finding:
         if isinstance(evidence, Check):

@@ -91,9 +91,9 @@ def parsed_histories(text: str) -> tuple[str, ...]:
 
 def specs(values: Mapping[str, Any], histories: Sequence[str]) -> list[Spec]:
     """Return the specs of the rows, in the paper's order, with `values` by field name."""
-    found = {spec.protocol: spec for spec in targets_of([str(SPECS)]).strictly()}
+    shipped = {spec.protocol: spec for spec in targets_of([str(SPECS)]).strictly()}
     return [
-        overridden(_of_the_paper(found[protocol]), {**values, "history": history})
+        overridden(_of_the_paper(shipped[protocol]), {**values, "history": history})
         for history in histories
         for protocol in PAPER
     ]

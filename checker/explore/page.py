@@ -58,8 +58,8 @@ class Place:
     @property
     def wrong_steps(self) -> dict[int, str]:
         """Step -> the property that the step violated."""
-        found = [j for j in self.judgements if j.verdict == VIOLATED and j.step is not None]
-        return {j.step: j.prop.name for j in reversed(found) if j.step is not None}
+        violations = [j for j in self.judgements if j.verdict == VIOLATED and j.step is not None]
+        return {j.step: j.prop.name for j in reversed(violations) if j.step is not None}
 
 
 @frozen

@@ -90,13 +90,13 @@ def _wrapped(line: str, width: int) -> str:
 
 def _in_flight(stepper: Stepper) -> Iterator[str]:
     actors, words = stepper.path.system.actors, stepper.words
-    found = [
+    packets = [
         f"  {words.actor(place // actors)} → {words.actor(place % actors)}: {words.value(packet)}"
         for place, channel in enumerate(stepper.state.channels)
         for packet in channel
     ]
-    yield "In flight:" if found else "Nothing is in flight."
-    yield from found
+    yield "In flight:" if packets else "Nothing is in flight."
+    yield from packets
 
 
 HELP = """Enter, n   one step forward        p   one step back

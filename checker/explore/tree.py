@@ -124,11 +124,11 @@ class Tree:
 
     def numbers_of(self, transitions: Iterable[Transition]) -> Numbers:
         """Return the path of numbers for `transitions` from the initial state."""
-        found: Numbers = ()
+        numbers: Numbers = ()
         for transition in transitions:
-            path = self.path(found)
-            found = (*found, enabled(path.system, path.last).index(transition))
-        return found
+            path = self.path(numbers)
+            numbers = (*numbers, enabled(path.system, path.last).index(transition))
+        return numbers
 
     def numbers_of_keys(self, keys: Iterable[str]) -> Numbers:
         """Return the path of numbers for the transition keys of a trace.

@@ -57,5 +57,5 @@ def lost(
         tick: called now and then; it may raise.
     """
     good = bytearray(as_wanted(system, prop, state) for state in graph.states)
-    found = first_lost(graph.rows.first, graph.rows.target, good, tick)
-    return None if found is None else graph.path_to(found)
+    hopeless = first_lost(graph.rows.first, graph.rows.target, good, tick)
+    return None if hopeless is None else graph.path_to(hopeless)

@@ -152,12 +152,12 @@ def _explored(
         try:
             known = graph(tick)
             result = evolve(result, statistics={**result.statistics, **figures_of(known)})
-            found = lasso(system, known, tick)
+            starving = lasso(system, known, tick)
         except CapacityError as limit:
             return evolve(result, stopped_by=str(limit))
         result = evolve(result, seconds=time.monotonic() - began)
-        if found is not None:
-            return _starved(system, prop, result, found)
+        if starving is not None:
+            return _starved(system, prop, result, starving)
         if not cut and result.grown:
             return result
         if not cut:

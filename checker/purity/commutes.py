@@ -143,12 +143,12 @@ class FormCheck:
         return normal_form(self._normal, self._whole.network, state)
 
     def _offers(self, state: State) -> list[Offer]:
-        found, renaming = list[Offer](), renaming_of(self._normal, state)
+        offers, renaming = list[Offer](), renaming_of(self._normal, state)
         for step in enabled(self._whole, state):
             outcome = successor(self._whole, state, step)
             name, after = renamed(step, renaming), outcome.state
-            found.append(Offer(name, outcome.deliveries, self._form(after), after))
-        return found
+            offers.append(Offer(name, outcome.deliveries, self._form(after), after))
+        return offers
 
     def _unsound(self, fault: str) -> ProtocolError:
         return ProtocolError(
@@ -159,10 +159,10 @@ class FormCheck:
 
 def by_name(offers: Iterable[Offer]) -> Offered:
     """Return offers by the names of their transitions."""
-    found: dict[Transition, set[Offer]] = {}
+    offered: dict[Transition, set[Offer]] = {}
     for offer in offers:
-        found.setdefault(offer.name, set()).add(offer)
-    return {name: frozenset(several) for name, several in found.items()}
+        offered.setdefault(offer.name, set()).add(offer)
+    return {name: frozenset(several) for name, several in offered.items()}
 
 
 def _digest(offered: Offered) -> int:

@@ -187,8 +187,10 @@ def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) ->
         }
 
     def handlers(protocol: Protocol) -> dict[str, Any]:
-        found = {name: getattr(protocol, name) for name in ("causal_send", "receive", "timeout")}
-        return {name: handler for name, handler in found.items() if handler is not None}
+        functions = {
+            name: getattr(protocol, name) for name in ("causal_send", "receive", "timeout")
+        }
+        return {name: handler for name, handler in functions.items() if handler is not None}
 
     checks: dict[str, Any] = dict(each(handlers(watched), handlers(bare), "{}"))
     return evolve(watched, **checks, actions=each(watched.actions, bare.actions, "action {!r}"))

@@ -99,8 +99,8 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
 
 
 def _handlers(protocol: Protocol) -> dict[str, Callable[..., Any]]:
-    found = {name: getattr(protocol, name) for name in _PARAMETERS}
-    return {name: handler for name, handler in found.items() if handler is not None}
+    functions = {name: getattr(protocol, name) for name in _PARAMETERS}
+    return {name: handler for name, handler in functions.items() if handler is not None}
 
 
 class _Memory:
@@ -119,12 +119,12 @@ class _Memory:
 
     def known(self, value: Any) -> tuple[Any, str]:
         """Return the first value seen that is equal to this one, and its canonical text."""
-        found = self.values.get(value)
-        if found is None:
-            found = (value, canonical(value))
+        entry = self.values.get(value)
+        if entry is None:
+            entry = (value, canonical(value))
             if len(self.values) < _REMEMBERED:
-                self.values[value] = found
-        return found
+                self.values[value] = entry
+        return entry
 
     @functools.cached_property
     def worlds(self) -> tuple[World, ...]:

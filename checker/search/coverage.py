@@ -33,19 +33,19 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
         "timeout": "no timeout runs" if system.protocol.timeout is not None else "",
         "lose": "nothing is lost" if system.network.lose is not None else "",
     }
-    found = [said for kind, said in candidates.items() if said and kind not in happened]
+    sentences = [said for kind, said in candidates.items() if said and kind not in happened]
     for name in system.protocol.actions:
         if f"{Internal.kind} {name}" not in taken:
-            found.append(f"nobody takes the action {name}")
+            sentences.append(f"nobody takes the action {name}")
     if "causal-send" in happened:
-        found += [f"nobody causal-sends {name}" for name in _unsent(system, result)]
+        sentences += [f"nobody causal-sends {name}" for name in _unsent(system, result)]
         if not _delivers(result.statistics):
-            found.append("nothing is delivered")
+            sentences.append("nothing is delivered")
     if "receive" in happened:
-        found += _unreceived(system, taken)
+        sentences += _unreceived(system, taken)
     if not result.counts.final_states and not isinstance(system, EndlessSystem):
-        found.append("no run comes to an end")
-    return tuple(found)
+        sentences.append("no run comes to an end")
+    return tuple(sentences)
 
 
 def _exhausted(system: System, result: Result) -> bool:
