@@ -2,8 +2,8 @@
 
     python benchmarks/audit.py [EVENTS]
 
-Logs of a queue of messages in transit, delivered in order; generated here, in a temporary folder.
-The plain judge takes a tenth of the events. The compiled kernels are warmed up on a small log.
+The logs are generated in a temporary folder: a queue of messages in transit, delivered in order.
+The plain judge gets a tenth of the events. The compiled kernels are warmed up on a small log.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHAPES = {
     "10,000 actors": (10_000, 20_000, False),
     "20 actors, 100,000 in transit": (20, 100_000, False),
 }
-"""Name -> actors, messages in transit, and whether each actor's lines stand together."""
+"""Name -> actors, messages in transit, and whether each actor's lines are contiguous."""
 
 
 def lines(actors: int, transit: int, events: int) -> Iterator[tuple[int, str]]:

@@ -2,9 +2,9 @@
 
     python benchmarks/audit_spark.py [EVENTS] [ACTORS] [MASTER]
 
-The log is generated in a temporary folder (TMPDIR): a part of a million events of a queue of
-messages in transit, again and again with other names. One delivery in each part is moved ahead, so
-that there is something to find. The same log is judged here, too, for comparison.
+The log is generated in a temporary folder (TMPDIR). Its parts are copies of a million events of a
+queue of messages in transit, with different names. In each part one delivery comes too early, so
+that there is a violation. For comparison, the log is also audited without Spark.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PART = 1_000_000
 
 
 def part_lines(actors: int, events: int, transit: int = 1_000) -> Iterator[str]:
-    """Yield the lines of a part, in which everything is delivered."""
+    """Yield the lines of a part where every message is delivered."""
     draw, queue, sent = random.Random(1), list[tuple[int, int]](), 0
     for left in range(events, 0, -1):
         if len(queue) < min(transit, left):
@@ -52,14 +52,14 @@ def generated(folder: Path, actors: int, events: int) -> None:
 
 
 def shuffled(sc: Any) -> int:
-    """Return the bytes that were written for shuffles so far."""
+    """Return the number of bytes written for shuffles so far."""
     none = sc._gateway.new_array(sc._gateway.jvm.double, 0)
     stages = sc._jsc.sc().statusStore().stageList(None, False, False, none, None)
     return sum(int(stages.apply(n).shuffleWriteBytes()) for n in range(int(stages.size())))
 
 
 def workers() -> tuple[int, float]:
-    """Return the most bytes that one Python worker took, and the CPU seconds of all."""
+    """Return the peak memory of a Python worker in bytes, and the CPU seconds of all workers."""
     stats: dict[int, list[str]] = {}
     for each in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -89,7 +89,7 @@ def told(found: Audit, seconds: float) -> str:
 
 
 def main(events: int, actors: int, master: str) -> None:
-    """Print what both take."""
+    """Print a line for each of both audits."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "log"
         folder.mkdir()

@@ -2,10 +2,10 @@
 
     python benchmarks/endless.py --page docs/liveness.md
 
-Each cell is a check of `antecede check PROTOCOL --network … --workload endless:…`. Where that comes
-to no verdict, what the protocol measures of itself is bounded (`--bound NAME=N`; if it declares no
-measure, the greatest number in its state), and the check asked again: what is found within the
-bound is true, and the run to the bound says what grows. What is undecided then says why.
+Each cell is a check of `antecede check PROTOCOL --network … --workload endless:…`. If the check has
+no verdict, it is repeated with a bound on the protocol's measures (`--bound NAME=N`; if it declares
+no measure, on the greatest number in its state). A violation within the bound is real, and the run
+to the bound shows which measure grows. A cell that is still undecided has the reason.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SENDERS = {
     "+ Bob to Carol": "[[1,2],[2],[0]]",
     "all to all": "[[1,2],[0,2],[0,1]]",
 }
-"""Who is busy, in words -> per actor to whom it sends."""
+"""A description of the senders -> per actor its destinations."""
 
 BROADCASTERS = {
     "Alice to both": "[[[1,2]],[],[]]",
@@ -59,31 +59,33 @@ BROADCASTERS = {
     "+ Bob to Carol": "[[[1,2]],[[0,2]],[]]",
     "all to all": "[[[1,2]],[[0,2]],[[0,1]]]",
 }
-"""The same for protocols of broadcasts, where each busy actor sends to all others."""
+"""As SENDERS, for protocols of broadcasts: each busy actor sends to all others."""
 
 CASES = (
     *((1, who) for who in SENDERS),
     (2, "+ Bob to Carol"),
 )
-"""(undelivered messages per sender, who sends)."""
+"""(undelivered messages per sender, description of the senders)."""
 
 Notes = dict[tuple[str, str, str], str]
-"""(protocol, network, measure) -> the first run that was found to its limit, in words."""
+"""(protocol, network, measure) -> the first run to its limit, in words."""
 
 LASTING = "**"
-"""How a cell ends that shows a violation or a cycle; it is one of all workloads with more senders,
-who need not send. (Where nothing more can happen, somebody else might still send.)"""
+"""The end of a cell with a violation or a cycle, which more senders cannot prevent.
+
+Additional senders need not send. A final state does not count, because they could send there.
+"""
 
 LIMITS = 3, 2
 """The bounds on every measure that a protocol declares, until one decides a cell."""
 
 
 MARKS = "<!-- begin: benchmarks/endless.py -->\n", "<!-- end: benchmarks/endless.py -->\n"
-"""Between these lines of a page the table is put."""
+"""The lines around the table in a page."""
 
 
 def main() -> None:
-    """Print the table, or put it into a page."""
+    """Print the table, or insert it into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--max-states", type=int, default=8_000, help="of a check")
     parser.add_argument("--max-seconds", type=float, default=60, help="of a check")
@@ -102,7 +104,7 @@ def main() -> None:
 
 
 def put(page: pathlib.Path, lines: list[str]) -> None:
-    """Put a table between the marks of a page; rows that were not made anew stay as they are."""
+    """Insert a table between the marks of a page; other rows of the old table are kept."""
     begin, end = MARKS
     old = page.read_text(encoding="utf-8")
     found = re.search(f"{re.escape(begin)}(.*?){re.escape(end)}", old, re.DOTALL)
@@ -115,7 +117,7 @@ def put(page: pathlib.Path, lines: list[str]) -> None:
 
 
 def merged(old: list[str], new: list[str]) -> list[str]:
-    """Return the rows and notes of two tables, in the order of PROTOCOLS; new ones count."""
+    """Return the rows and notes of both tables in the order of PROTOCOLS; new ones replace old."""
     heads = [line for line in new if not line.startswith(("| `", "* `"))]
     rows: dict[str, list[str]] = {}
     notes: dict[str, list[str]] = {}
@@ -132,13 +134,13 @@ def merged(old: list[str], new: list[str]) -> list[str]:
 
 
 def name_of(line: str) -> str:
-    """Return the protocol and the network that a row or a note is about."""
+    """Return the protocol and the network of a row or a note."""
     words = re.match(r". `([^`]*)` (?:\||on) (\S+?):? ", line)
     return f"{words[1]} {words[2]}" if words else ""
 
 
 def table(bounds: Bounds, only: list[str] | None) -> Iterator[str]:
-    """Yield the lines of the table, and of what grows; what takes how long goes to stderr."""
+    """Yield the lines of the table and of the notes; print the time of each check to stderr."""
     heads = [f"{who}, B = {buffer}" for buffer, who in CASES]
     yield f"| protocol | network | {' | '.join(heads)} |"
     yield f"|---|---|{'---|' * len(heads)}"
@@ -169,7 +171,7 @@ def row(protocol: str, network: str, bounds: Bounds, notes: Notes) -> Iterator[s
 
 
 def allows(spec: Spec, less: Spec) -> bool:
-    """Return whether every run of an endless workload is one of another, where more may be sent."""
+    """Return whether every run of the endless workload of `less` is a run of `spec`."""
     rows = [
         [json.loads(s.workload.split(":", 2)[2]), s.workload.split(":")[1]] for s in (spec, less)
     ]
@@ -179,9 +181,9 @@ def allows(spec: Spec, less: Spec) -> bool:
 
 
 def cell(spec: Spec, bounds: Bounds, notes: Notes) -> str:
-    """Return what was found: safe, starves, grows, or unknown; note the first runs to limits."""
+    """Return the result: safe, starves, grows, or unknown; note the first runs to limits."""
     declared, grown = protocol_named(spec.protocol).measures, list[Growth]()
-    # The greatest number may be an actor's own, so that no lower bound is of use.
+    # The greatest number may be an actor's own number, so smaller bounds are useless.
     measures, limits = (tuple(declared), LIMITS) if declared else (("greatest",), LIMITS[:1])
     try:
         result, used = check(spec, bounds=bounds).result, LIMITS[0]
@@ -220,7 +222,7 @@ def told(result: Result, limit: int) -> str:
 
 
 def growth(found: Growth) -> str:
-    """Return who grows, after how many transitions, and what was late."""
+    """Return the growing actor, the number of transitions, and the late packets, in words."""
     words = Wording.of(found.path)
     late = [f"{type(f.packet).__name__} from {words.actor(f.src)}" for f in found.late]
     why = f"; late: {', '.join(dict.fromkeys(late))}" if late else ""
@@ -229,7 +231,7 @@ def growth(found: Growth) -> str:
 
 
 def lasso(path: Path) -> str:
-    """Return how long the run is, and what becomes of the message."""
+    """Return the length of the run and the fate of the message, in words."""
     if path.loop is None:
         return f"{path.violates} violated after {path.length}"
     if not path.repeats:

@@ -2,9 +2,9 @@
 
     python benchmarks/how_often.py [WALKS]
 
-Each walk goes from the initial state to a final one, every enabled transition equally likely; it
-counts if a delivery violates causal order. That is no model of a network's delays: what matters is
-how the figures compare. Intervals are Wilson's.
+Each walk goes from the initial state to a final state, and every enabled transition is equally
+likely. It counts if a delivery violates causal order. This does not model a network's delays, so
+only comparisons of the figures are meaningful. Intervals are Wilson's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Spin beside the local engine: the same systems in Promela, in the same run, with equal counts.
+"""Comparison of the local engine with Spin on systems that are also written in Promela.
 
-The models are in benchmarks/spin. Each is explored in full: no partial-order reduction, no
-compression of states, nothing hashed away; so Spin stores our unique states and its transitions,
-the start among them, are our total states.
+The models are in benchmarks/spin. Each is explored completely: without partial-order reduction,
+compression of states, or hash compaction. So Spin's stored states are our unique states, and its
+transitions, including the start, are our total states.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from attrs import evolve, frozen
 
 MODELS = Path(__file__).resolve().parent / "spin"
 OPTIONS = ("-O3", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOBOUNDCHECK", "-DNOFAIR", "-DMEMLIM=6000")
-"""Of the C compiler: speed, safety only, no reduction, at most 6000 MB."""
+"""Options of the C compiler: speed, safety only, no reduction, at most 6000 MB."""
 DEPTH = 10_000
-"""More than the longest run of any of these systems; Spin says so where it is not."""
+"""More than the length of the longest run of any of these systems; Spin warns otherwise."""
 COLUMNS = ["check", "by", "unique", "total", "s", "CPU s", "M total/s", "peak MB", "times Spin"]
 NAMES = ["Spin, one core", "antecede --threads 1", "antecede --threads 2"]
 
@@ -35,15 +35,15 @@ Check = Callable[[str], dict[str, Any]]
 
 @frozen
 class Found:
-    """What one exploration found and took.
+    """The result of one exploration.
 
     Attributes:
-        unique: states stored, the start among them.
-        total: states generated, the start among them.
-        seconds: of the exploration.
-        peak: bytes of memory.
-        violated: Spin's words for the assertion that failed; empty where none did.
-        processor: seconds of processor time of the whole process.
+        unique: the number of states stored, including the start.
+        total: the number of states generated, including the start.
+        seconds: the duration of the exploration.
+        peak: the peak memory in bytes.
+        violated: Spin's text for the assertion that failed; empty if none did.
+        processor: the processor time of the whole process in seconds.
     """
 
     unique: int
@@ -55,7 +55,7 @@ class Found:
 
 
 def missing() -> str:
-    """Return what is missing to run Spin, or an empty text."""
+    """Return the missing programs for Spin in words, or an empty text."""
     if shutil.which("spin") is None:
         return "Spin is not installed (there is no command spin), so no peer was measured."
     if compiler() is None:
@@ -69,7 +69,7 @@ def compiler() -> str | None:
 
 
 def version() -> str:
-    """Return what Spin calls itself, such as `Spin 6.5.2`."""
+    """Return Spin's name and version, such as `Spin 6.5.2`."""
     said = subprocess.run(["spin", "-V"], capture_output=True, text=True, check=True).stdout
     return " ".join(word for word in said.split()[:3] if word != "Version")
 
@@ -78,13 +78,13 @@ def verifier(check: str, folder: Path, *options: str, models: Path = MODELS) -> 
     """Generate and compile the verifier of a check in a folder.
 
     Args:
-        check: protocol, bounds and history, as in `mfss 3x2 clocks`.
-        folder: where Spin writes; one verifier a folder.
+        check: protocol, bounds and history, such as `mfss 3x2 clocks`.
+        folder: the folder for Spin's files; one verifier per folder.
         options: more options of the compiler.
-        models: where the models are.
+        models: the folder of the models.
 
     Raises:
-        SystemExit: Spin or the compiler refuse.
+        SystemExit: Spin or the compiler failed.
     """
     protocol, bounds, history = check.split()
     actors, messages = bounds.split("x")
@@ -104,17 +104,17 @@ def _done(asked: list[str], folder: Path) -> None:
 
 
 def explored(pan: Path, unique: int) -> Found:
-    """Run a verifier; `unique` is about how many states it will store."""
+    """Run a verifier; `unique` is an estimate of the number of states."""
     asked = [str(pan), f"-w{max(unique.bit_length(), 20)}", f"-m{DEPTH}"]
     return parsed(subprocess.run(asked, cwd=pan.parent, capture_output=True, text=True).stdout)
 
 
 def parsed(said: str) -> Found:
-    """Return what a verifier found.
+    """Parse the output of a verifier.
 
     Raises:
-        SystemExit: a search that did not end, an error that is no failed assertion, or another
-            form than that of Spin 6; a count that Spin rounded, too.
+        SystemExit: the search did not end, an error other than a failed assertion occurred, Spin
+            rounded a count, or the output is not in the format of Spin 6.
     """
     errors = _number(r"errors: (\S+)$", said)
     assertion = re.search(r"assertion violated (.*?) \(at depth", said)
@@ -148,7 +148,7 @@ def _number(pattern: str, said: str) -> int:
 
 
 def _timed(explore: Callable[[], Found]) -> Found:
-    """Return what was found, with the processor time that the processes of it took."""
+    """Return the result of `explore`, with the processor time of its processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = explore()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -168,7 +168,7 @@ def measured(row: str, runs: int, check: Check) -> tuple[list[list[str]], float]
 
     Args:
         row: protocol, bounds and history.
-        runs: how often each way explores it, in turn; the cells are medians.
+        runs: the number of runs of each engine, in turn; the cells are medians.
         check: runs the local engine.
 
     Raises:
@@ -196,7 +196,7 @@ def _median(field: str, way: Sequence[Found]) -> float:
 
 
 def _cells(row: str, name: str, way: Sequence[Found], spin: float) -> list[str]:
-    """Return the cells of one way, where Spin took so many seconds."""
+    """Return the cells of one engine; `spin` is the time of Spin in seconds."""
     unique, total = way[0].unique, way[0].total
     seconds, processor = _median("seconds", way), _median("processor", way)
     return [
@@ -213,7 +213,7 @@ def _cells(row: str, name: str, way: Sequence[Found], spin: float) -> list[str]:
 
 
 def agree(row: str, spin: Found, *ours: Found) -> None:
-    """Compare what Spin found with what the local engine found.
+    """Compare the results of Spin and of the local engine.
 
     Raises:
         SystemExit: the counts differ, or Spin finds a violation.

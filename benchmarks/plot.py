@@ -27,7 +27,7 @@ SERIES = {
 }
 BOUNDS = ("2x2", "2x3", "3x2", "2x4", "3x3", "4x2", "3x4")
 LEAST = 0.08
-"""Runs of fewer seconds say more about the start than about the engine."""
+"""The shortest run to plot, in seconds. The start dominates shorter runs."""
 
 
 def measured(max_seconds: float) -> dict[str, list[dict[str, Any]]]:
@@ -96,7 +96,7 @@ def figure(series: dict[str, list[Point]], label: str, name: str, about: str) ->
 
 
 def main() -> None:
-    """Measure and draw, or draw what was measured before."""
+    """Measure and draw, or draw earlier measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--max-seconds", type=float, default=30)
     parser.add_argument("--redraw", action="store_true", help="from the data of the last time")
@@ -106,7 +106,7 @@ def main() -> None:
     if arguments.redraw:
         saved = json.loads(data.read_text(encoding="utf-8"))
     else:
-        run(QUICK[0])  # compiles the kernels where that was not done yet
+        run(QUICK[0])  # compiles the kernels if necessary
         saved = {"machine": machine(), "series": measured(arguments.max_seconds)}
         data.with_suffix(".new").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
         data.with_suffix(".new").rename(data)

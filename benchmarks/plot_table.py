@@ -28,7 +28,7 @@ Result = dict[str, Any]
 
 
 def measured(history: str, max_seconds: float) -> list[Result]:
-    """Return the rows that came to a verdict in time."""
+    """Return the rows with a verdict within the time limit."""
     found: list[Result] = []
     given_up: set[tuple[str, str]] = set()
     for engine in ENGINES:
@@ -87,7 +87,7 @@ def counts(rows: list[Result]) -> list[Result]:
 
 
 def main() -> None:
-    """Measure and draw, or draw what was measured before."""
+    """Measure and draw, or draw earlier measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--history", default="clocks")
     parser.add_argument("--max-seconds", type=float, default=120)

@@ -1,4 +1,4 @@
-"""Writes docs/protocols.md and its pictures: what each protocol guarantees, as checked.
+"""Writes docs/protocols.md and its pictures: the guarantees of each protocol, as checked.
 
 python benchmarks/protocols.py    # a few minutes
 """
@@ -33,20 +33,20 @@ ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = ("unordered", "fifo", "duplicating", "fifo+lossy:1", "duplicating+lossy")
 SIZES = ((3, 1), (2, 2), (3, 2))
 MEASURED = (((3, 2),), ((3, 1), (2, 2)))
-"""At which sizes costs are measured; who has one message only never holds back a second one."""
+"""The sizes for measurements of costs. One message per actor never shows a second one held back."""
 MOST_MEASURED = 60_000
 FIXED = {
     "tree-figure-1": ((4, 1),),
     "tree-figure-2-left": ((4, 1),),
     "tree-figure-2-right": ((4, 1),),
 }
-"""Protocols for one number of actors."""
+"""Protocols with a fixed number of actors."""
 WORKLOADS = {"cbcast": "broadcast"}
 TYPICAL = (
     'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":0,"to":[1]},'
     '{"name":"m3","from":1,"to":[2],"after":["m2"]}]'
 )
-"""Alice writes to Carol and to Bob, who then writes to Carol: who is held back, and where?"""
+"""A workload: Alice writes to Carol and to Bob, and Bob then writes to Carol."""
 WALKS = 300
 MOST_STATES = 3_000_000
 
@@ -85,11 +85,11 @@ the last picture shows a shortest counterexample.
 
 
 def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
-    """Return what was found of a protocol on a network, and the check that found a violation."""
+    """Return the result for a protocol on a network, and the check that found a violation."""
     states, reached = 0, ""
     for actors, messages in FIXED.get(name, SIZES):
         workload = WORKLOADS.get(name, "any")
-        judged = default_properties()  # and not the invariants that the protocol declares
+        judged = default_properties()  # without the protocol's invariants
         spec = Spec(name, actors, messages, network, workload, properties=judged)
         try:
             report = check(spec, Options(), Bounds(max_states=MOST_STATES), selfcheck="off")
@@ -111,7 +111,7 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
 
 
 def cost(name: str) -> str:
-    """Return what a protocol costs, at the first of MEASURED where that can be measured."""
+    """Return the costs of a protocol, at the first sizes of MEASURED that are feasible."""
     network = protocol_named(name).network
     workload = WORKLOADS.get(name, "any")
     for sizes in (FIXED[name],) if name in FIXED else MEASURED:
@@ -128,7 +128,7 @@ def cost(name: str) -> str:
 
 
 def _cost(found: list[Measures]) -> str:
-    """Say the greatest of what was measured."""
+    """Return the maxima of some measures, in words."""
     kinds = [kind for each in found for kind in each.packets.values()]
     carried = max((kind.integers for kind in kinds if kind.carries), default=0)
     controls = [each.control_packets for each in found]
@@ -143,7 +143,7 @@ def _cost(found: list[Measures]) -> str:
 
 
 def typical(name: str) -> Run | None:
-    """Return a run of the story of Alice, Bob and Carol in which messages wait, if there is one."""
+    """Return a run of the workload TYPICAL with waiting messages, or None."""
     if name in FIXED:
         return None
     system = system_of(Spec(name, workload=TYPICAL))

@@ -27,7 +27,7 @@ import peers
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 FIXED_BYTES = 300e6
-"""Memory of the process itself (Python, kernels, tables), taken off the bytes per state."""
+"""The memory of the process itself (Python, kernels, tables), excluded from bytes per state."""
 
 ROWS = [
     "mfss 3x3 clocks --no-symmetry --threads 1",
@@ -57,7 +57,7 @@ QUICK = [
     "mfss 3x2 full --no-symmetry --memory keep",
 ]
 SPIN = ["mfss 3x3 clocks", "cykas 3x2 clocks", "cykas 3x3 knowledge"]
-"""Explored by Spin and by the local engine, without symmetry."""
+"""The rows explored by Spin and by the local engine without symmetry."""
 SPIN_QUICK = ["mfss 3x2 clocks", "cykas 3x2 knowledge"]
 COLUMNS = ["check", "verdict", "unique", "total", "depth", "s", "M total/s", "B/state", "peak MB"]
 
@@ -108,7 +108,7 @@ def measure(row: str, runs: int) -> list[str]:
 
 
 def start_times() -> list[str]:
-    """Return how long the command takes to start, with and without compiled kernels on disk."""
+    """Return the start times of the command, with and without compiled kernels on the disk."""
 
     def timed(arguments: list[str], **environment: str) -> float:
         started = time.perf_counter()
@@ -134,7 +134,7 @@ def start_times() -> list[str]:
 
 
 def machine() -> str:
-    """Return what the figures were measured on."""
+    """Return a description of the machine."""
     model = platform.processor() or "unknown processor"
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -175,7 +175,7 @@ def engine(rows: list[str], runs: int) -> str:
 
 
 def beside_spin(rows: list[str], runs: int) -> str:
-    """Return the table of what Spin explores too, or a sentence where Spin is missing."""
+    """Return the table of the comparison with Spin, or a sentence if Spin is missing."""
     missing: str = peers.missing()
     if missing:
         return missing
@@ -194,7 +194,7 @@ def beside_spin(rows: list[str], runs: int) -> str:
 
 
 def show(cells: list[str]) -> None:
-    """Print a row at once, for those who wait."""
+    """Print a row at once."""
     print(" ".join(f"{cell:>12}" for cell in cells), file=sys.stderr, flush=True)
 
 
@@ -215,7 +215,7 @@ def main() -> None:
         for row in (SPIN_QUICK if arguments.quick else SPIN)
         if re.search(arguments.only, f"spin {row}")
     ]
-    run(QUICK[0])  # compiles the kernels where that was not done yet
+    run(QUICK[0])  # compiles the kernels if necessary
     texts = {}
     if chosen:
         texts["generated"] = engine(chosen, arguments.runs)

@@ -1,10 +1,10 @@
-"""Events per second of simulated runs, and their memory, for every protocol.
+"""Events per second and memory of simulated runs of every protocol.
 
 python benchmarks/simulate.py            # prints the table and puts it into README.md
 python benchmarks/simulate.py --print    # only prints it
 
-Each run has a process of its own, so that its peak memory is its own. Times are of the processor,
-for one core, so that other work on the machine matters less.
+Each run has a process of its own, so that its peak memory is its own. Times are processor times of
+one core, so that other work on the machine matters less.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROWS = [
     *((name, 25, "own") for name in ("unordered", "fifo", "ses", "ks", "tree-star", "newtop-null")),
     *((name, 25, "own") for name in ("hybrid-basic", "hybrid-sps")),
 ]
-"""Protocol, processes, and whether its own handlers or its twin's run."""
+"""Protocol, number of processes, and whether its twin runs in place of its own handlers."""
 
 
 def measured(name: str, actors: int, twin: bool) -> dict[str, float]:

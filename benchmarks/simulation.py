@@ -33,7 +33,7 @@ PAGE, IMAGES = ROOT / "docs" / "simulation.md", ROOT / "docs" / "images" / "simu
 
 
 def complete(name: str, rows: Sequence[Row]) -> Grid:
-    """Return a figure's grid with as many seeds as there are whole sets of rows for."""
+    """Return a figure's grid with the seeds whose rows are complete."""
     grid, seeds = FIGURES[name].grid(name, 1, quick=False), 0
     while True:
         there = wanted(rows, evolve(grid, seeds=seeds + 1))
@@ -105,7 +105,7 @@ def assumptions() -> str:
 
 
 def put(page: str, name: str, text: str) -> str:
-    """Replace what stands between the marks of a name."""
+    """Replace the text between the marks of a name."""
     before, start, rest = page.partition(f"<!-- {name} -->\n")
     _, end, after = rest.partition(f"<!-- end {name} -->")
     if not start or not end:

@@ -38,13 +38,13 @@ class Measured:
     """One way to explore.
 
     Attributes:
-        name: of the way.
+        name: the name of the row.
         check: protocol, bounds, encoding.
-        unique: states found in all.
-        seconds: of the whole search, with what it takes to start Spark.
-        rounds: on Spark.
-        rate: unique states a second; on Spark of the rounds there, without the start.
-        options: of the check, with a space before them.
+        unique: the number of unique states.
+        seconds: the duration of the whole search, with the start of Spark.
+        rounds: the number of rounds on Spark.
+        rate: unique states per second; on Spark, of the rounds there, without the start.
+        options: the options of the check, with a leading space.
     """
 
     name: str
@@ -77,7 +77,7 @@ def on_spark(name: str, check: str, master: str, threshold: int, options: str) -
 
 
 def on_workers(number: int, check: str, threshold: int, options: str) -> Measured:
-    """Measure the Spark engine on a standalone cluster of workers, each on a core of its own."""
+    """Measure the Spark engine on a standalone cluster of workers with one core each."""
     name = f"standalone, {number} worker{'s' * (number > 1)} of one core"
     with standalone(workers=number, cores=1, pin=True) as cluster:
         return on_spark(name, check, cluster.master, threshold, options)
@@ -86,8 +86,8 @@ def on_workers(number: int, check: str, threshold: int, options: str) -> Measure
 def tuples(check: str) -> Measured:
     """Measure the simplest search on Spark: an element per state, a shuffle per level.
 
-    It suffices for systems whose every state has one depth only, as those of mfss, for nothing is
-    visited twice then; the local engine's counts tell.
+    It suffices if every state has only one depth, as in systems of mfss, because then no state is
+    visited twice. The local engine's counts confirm this.
     """
     began = time.monotonic()
     protocol, bounds, history = check.split()
@@ -117,7 +117,7 @@ def tuples(check: str) -> Measured:
 
 
 def successors(spec: Spec, states: Iterator[Keyed]) -> Iterator[Keyed]:
-    """Yield what follows states, with its canonical text; runs in an executor."""
+    """Yield the successors of states with their canonical texts; runs in an executor."""
     system = system_of(spec)
     for _, state in states:
         for transition in enabled(system, state):
@@ -129,18 +129,18 @@ def successors(spec: Spec, states: Iterator[Keyed]) -> Iterator[Keyed]:
 
 
 def either(one: State, _other: State) -> State:
-    """Return one of two equal states: what `distinct` does, by text, for hashes may differ."""
+    """Return one of two equal states. This is `distinct` by text, because hashes may differ."""
     return one
 
 
 def median(measured: list[Measured]) -> Measured:
-    """Return the one with the median rate."""
+    """Return the measurement with the median rate."""
     middle = statistics.median_low(m.rate for m in measured)
     return next(m for m in measured if m.rate == middle)
 
 
 def cells(row: Measured, first: Measured, last: Measured) -> list[str]:
-    """Return the cells of a row; the first row and the last one are what all are compared with."""
+    """Return the cells of a row, with ratios to the first and to the last row."""
     return [
         row.name,
         row.check + row.options,
@@ -159,7 +159,7 @@ def ratio(value: float) -> str:
 
 
 def text_of(rows: list[Measured]) -> str:
-    """Return the table and what it is about as Markdown."""
+    """Return the table and its description as Markdown."""
     lines = [COLUMNS, ["---"] * 2 + ["---:"] * (len(COLUMNS) - 2)]
     lines += [cells(row, rows[0], rows[-1]) for row in rows]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -197,7 +197,7 @@ def main() -> None:
     """Measure, print."""
     given = arguments()
     check, threshold, options = given.check, given.threshold, f"--threads 2 {given.options}"
-    run(check)  # compiles the kernels where that was not done yet
+    run(check)  # compiles the kernels if necessary
     ways: list[Callable[[], Measured]] = [
         lambda: local(check, options),
         lambda: on_spark("Spark, local[2]", check, "local[2,4]", threshold, options),

@@ -3,9 +3,9 @@
 python benchmarks/standalone.py -- antecede check cykas --engine spark --master {master}
 python benchmarks/standalone.py     # tells the master's URL and runs until Ctrl-C
 
-It consists of a master and workers as in a real cluster, each a process of its own, from the
-PySpark that is installed. Everything listens on 127.0.0.1 only. Whoever can log in to this machine
-can use it as long as it runs.
+The cluster consists of a master and workers, each a process of its own, from the installed PySpark.
+All processes listen on 127.0.0.1 only. Every user of this machine can use the cluster while it
+runs.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from antecede.checker.spark.cluster import provide_java
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 120.0
-"""Seconds for a process to start, on a busy machine."""
+"""The greatest time for the start of a process, in seconds, on a busy machine."""
 
 
 def spark_home() -> str:
-    """Return where Spark is: what SPARK_HOME says, or else the PySpark that is installed.
+    """Return the folder of Spark: SPARK_HOME, or the installed PySpark.
 
     Raises:
-        InputError: there is none.
+        InputError: there is neither.
     """
     if find_spec("pyspark") is None:
         raise InputError("a Spark cluster needs PySpark: pip install 'pyspark>=4.0'")
@@ -58,10 +58,10 @@ class Standalone:
     """A running cluster.
 
     Attributes:
-        folder: for the processes' logs and the executors' files; removed at the end.
-        master: its URL.
+        folder: the folder of the processes' logs and the executors' files; removed at the end.
+        master: the URL of the master.
         page: the URL of the master's web page.
-        processes: the master and the workers, by their names.
+        processes: the master and the workers, by name.
     """
 
     folder: Path
@@ -73,15 +73,15 @@ class Standalone:
         """Start the processes, and wait until the workers are registered.
 
         Args:
-            workers: how many.
-            cores: of each worker.
-            memory: of each worker.
-            pin: a worker's JVMs and Python processes run on so many cores of this machine and no
-                others; else Spark's number of cores says only how many tasks they run at a time.
+            workers: the number of workers.
+            cores: the number of cores per worker.
+            memory: the memory per worker.
+            pin: whether a worker's JVMs and Python processes are restricted to `cores` cores of
+                this machine; otherwise `cores` only limits the number of concurrent tasks.
 
         Raises:
             InputError: Spark or Java is missing.
-            ClusterError: a process ended, or did not get ready in time.
+            ClusterError: a process ended, or was not ready in time.
         """
         spark_home()
         provide_java(self.folder)
@@ -97,13 +97,13 @@ class Standalone:
         self._wait(lambda: self.workers_alive() == workers, "register the workers")
 
     def _pin(self, name: str, first: int, cores: int) -> None:
-        """Keep a process, and all that it will start, on some of this machine's cores."""
+        """Restrict a process, and all processes that it starts, to some cores of this machine."""
         there = sorted(os.sched_getaffinity(0))
         chosen = {there[(first + k) % len(there)] for k in range(cores)}
         os.sched_setaffinity(self.processes[name].pid, chosen)
 
     def workers_alive(self) -> int:
-        """Return how many workers the master knows to be alive."""
+        """Return the number of living workers, from the master."""
         direct = build_opener(ProxyHandler({}))
         with direct.open(f"{self.page}/json/", timeout=PATIENCE) as answer:
             state: dict[str, Any] = json.load(answer)
@@ -123,7 +123,7 @@ class Standalone:
     def _spawn(self, name: str, kind: str, *arguments: str) -> None:
         environment = {
             **os.environ,
-            "SPARK_CONF_DIR": str(self.folder),  # the defaults, not what this machine is set to
+            "SPARK_CONF_DIR": str(self.folder),  # Spark's defaults, not this machine's settings
             "SPARK_LOCAL_IP": LOOPBACK,
             "SPARK_NO_DAEMONIZE": "1",
             "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
@@ -146,7 +146,7 @@ class Standalone:
             )
 
     def _said(self, name: str, pattern: str) -> str:
-        """Wait for a line in a process's log, and return the pattern's group."""
+        """Wait for a line in a process's log that matches `pattern`, and return its group."""
         log = self.folder / f"{name}.log"
 
         def match() -> re.Match[str] | None:
@@ -174,7 +174,7 @@ class Standalone:
 def standalone(
     workers: int = 2, cores: int = 1, memory: str = "1g", *, pin: bool = False
 ) -> Iterator[Standalone]:
-    """Start a cluster, and stop it at the end, whatever happens."""
+    """Start a cluster, and always stop it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="antecede-standalone-"))
     cluster = Standalone(folder)
     try:
@@ -186,7 +186,7 @@ def standalone(
 
 
 def run(command: Sequence[str], cluster: Standalone) -> int:
-    """Run a command, {master} replaced in it; return its exit code."""
+    """Run a command with the URL in place of {master}; return its exit code."""
     filled = [part.replace("{master}", cluster.master) for part in command]
     try:
         process = subprocess.Popen(filled)
@@ -195,7 +195,7 @@ def run(command: Sequence[str], cluster: Standalone) -> int:
     while True:
         try:
             return process.wait()
-        except KeyboardInterrupt:  # it got the Ctrl-C, too, and says what it has
+        except KeyboardInterrupt:  # the command got the Ctrl-C, too, and prints its result
             continue
         except SystemExit:
             process.terminate()

@@ -84,7 +84,7 @@ longer.
 
 
 def table(bounds: str, options: str) -> str:
-    """Return what the command prints, as Markdown."""
+    """Return the output of the command, as Markdown."""
     command = ["table", "--bounds", bounds, *options.split(), "--format", "markdown", "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "antecede", *command],
@@ -95,7 +95,7 @@ def table(bounds: str, options: str) -> str:
     )
     if done.returncode not in (0, 3):
         raise SystemExit(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    printed = done.stdout.strip().removesuffix(NOTE).strip()  # the head of the page says it once
+    printed = done.stdout.strip().removesuffix(NOTE).strip()  # the head of the page has the note
     return f"`antecede table --bounds {bounds} {options}`\n\n{printed}\n"
 
 

@@ -1,4 +1,4 @@
-"""The exception tree. Every error a person can cause names the thing, the value and the choices."""
+"""The exceptions. Every error that a user can cause names the thing, the value and the choices."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 
 class AntecedeError(Exception):
-    """Root of all errors raised on purpose; its text is a sentence for a person."""
+    """The base class of all deliberate errors. The text is a sentence for the user."""
 
 
 class InputError(AntecedeError):
-    """Something the user gave cannot be used (exit code 2)."""
+    """An unusable input (exit code 2)."""
 
 
 class ProtocolError(InputError):
@@ -18,22 +18,22 @@ class ProtocolError(InputError):
 
 
 class HandlerError(ProtocolError):
-    """A protocol's handler raised or returned something unusable: a finding, with a run to it."""
+    """A protocol's handler raised or returned something unusable. A run leads to it."""
 
 
 class AdapterError(ProtocolError):
-    """What connects real code to the checker failed; that says nothing about the code."""
+    """The adapter between real code and the checker failed; the code may be correct."""
 
 
 class NumbersError(InputError):
-    """A property looks at the numbers of messages where all but one have none.
+    """A property depends on message numbers, which an endless workload does not provide.
 
     Attributes:
-        prop: its name.
+        prop: the name of the property.
     """
 
     def __init__(self, prop: str) -> None:
-        """Say so."""
+        """Set the text of the error."""
         super().__init__(
             f"{prop} looks at the numbers of messages, and where the application never stops all "
             "messages but one have none; leave it out, or check it with a workload that ends"
@@ -42,22 +42,22 @@ class NumbersError(InputError):
 
 
 class ReplayError(InputError):
-    """A saved trace does not fit the protocol any more."""
+    """A saved trace no longer fits the protocol."""
 
 
 MOST_NAMES = 12
-"""Choices that an error lists in full. Of more, it names the nearest ones only."""
+"""The greatest number of choices that an error lists. If there are more, it names the nearest."""
 
 
 MOST_SHOWN = 400
-"""Characters of an unknown name that an error shows."""
+"""The greatest length of an unknown name in an error, in characters."""
 
 
 def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     """Return the error for a name that is not one of `choices`, with the nearest names suggested.
 
     Args:
-        thing: what the name stands for, such as "protocol".
+        thing: the kind of thing, such as "protocol".
         value: the unknown name.
         choices: the known names. The error lists them all if they are few or if none is near.
     """
@@ -75,7 +75,7 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
 
 
 def edit_distance(first: str, second: str) -> int:
-    """Return how many letters to insert, delete, replace or swap with a neighbour, at least."""
+    """Return the edit distance: insertions, deletions, replacements and swaps of neighbours."""
     rows = [list(range(len(second) + 1))]
     for i, letter in enumerate(first, 1):
         row = [i]
@@ -89,7 +89,7 @@ def edit_distance(first: str, second: str) -> int:
 
 
 class UnsoundError(AntecedeError):
-    """A reduction turned out not to be sound; then no verdict can be trusted."""
+    """A reduction is unsound, so no verdict can be trusted."""
 
 
 class CapacityError(AntecedeError):
@@ -97,4 +97,4 @@ class CapacityError(AntecedeError):
 
 
 class ClusterError(CapacityError):
-    """A cluster failed in a way from which it does not recover by itself."""
+    """A cluster failed and cannot recover by itself."""

@@ -14,7 +14,7 @@ PACKAGES = {
 
 
 def check_installed(extra: str, what: str) -> None:
-    """Make sure that an optional package is installed, without importing it.
+    """Check that an optional package is installed, without importing it.
 
     Args:
         extra: a key of `PACKAGES`.

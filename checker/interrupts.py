@@ -1,17 +1,17 @@
-"""Ctrl-C, SIGTERM, and bounds that a search does not notice by itself: one way to end.
+"""The end of a command by Ctrl-C, SIGTERM, or a bound that a search does not check itself.
 
-Whoever works for long looks again and again whether the end is `wanted`, and then ends in good
-order: a last checkpoint, a report, no folder and no process left behind. A search that says so
-(`looking`) is not interrupted at first; if it does not look within GRACE seconds, for a handler
-does not return or the start alone is too large, it is interrupted wherever it is. Everything else
-is interrupted at once. What must not be broken off, such as the end of a cluster, is `shielded`.
+Long-running code polls `wanted`. It then ends cleanly: it writes a last checkpoint and a report,
+and leaves no folder and no process behind. Code within `looking` is not interrupted at first. If it
+does not poll within GRACE seconds, because a handler does not return or the start is too large, it
+is interrupted anywhere. Other code is interrupted at once. Work that must be finished, such as the
+shutdown of a cluster, is `shielded`.
 
-Before the command handles signals, one ends the process at once (`at_start`). When the verdict is
-known (`conclude`), a first signal changes nothing any more: the report is printed, and the exit
-code is that of the report.
+Before the command handles signals, a signal ends the process at once (`at_start`). When the verdict
+is known (`conclude`), a first signal has no effect: the report is printed and determines the exit
+code.
 
-A second signal, more than DOUBLE seconds after the first, ends the process at once; what would
-outlive it is ended by what was given to `at_abort`.
+A second signal, more than DOUBLE seconds after the first, ends the process at once. Functions given
+to `at_abort` then end other processes that would survive.
 """
 
 from __future__ import annotations
@@ -26,43 +26,45 @@ from contextlib import contextmanager
 from typing import Any
 
 GRACE = 3.0
-"""Seconds that a search may take to notice that its end is wanted."""
+"""The time in seconds for a search to notice a request to end."""
 
 DOUBLE = 1.0
-"""Seconds within which a second signal means the same as the first: a key pressed twice, a signal
-to a process and to its group."""
+"""The time in seconds during which a second signal counts as a repetition of the first one.
+
+A key may be pressed twice, or a signal may be sent to a process and to its group.
+"""
 
 PERIOD = 0.25
-"""Seconds from one look at the time and the memory to the next."""
+"""The time in seconds between two checks of the time and the memory."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WAKE = signal.SIGURG
-"""Sent to the main thread by another one, to interrupt it; nobody is harmed by it."""
+"""The signal by which another thread interrupts the main thread. Its default action is harmless."""
 
 ABORTED = 3
-"""Exit code after a second signal: that of INCOMPLETE."""
+"""The exit code after a second signal, as for INCOMPLETE."""
 
 BY_USER = "interrupted by the user"
 
 
 class Ended(KeyboardInterrupt):
-    """The end is wanted; the text says why."""
+    """A request to end; the text is the reason."""
 
 
 class _State:
-    """What is known of the process's end; a plain class, because attrs takes a while to import.
+    """The state of the process's end. A plain class, because attrs takes a while to import.
 
     Attributes:
-        wanted: why the end is wanted, or None.
-        since: when that was said first.
-        signalled: by a signal, and not by a bound.
-        looking: how many searches look for themselves.
-        shields: how many pieces of work must not be broken off.
-        noticed: somebody looked, and so will end.
-        overdue: nobody looked in time.
-        caught: what to raise when the last shield is gone.
-        concluded: the verdict is known.
-        aborts: what to do before the process ends at once.
+        wanted: the reason for the request to end, or None.
+        since: the time of the request.
+        signalled: whether the request came from a signal, not from a bound.
+        looking: the number of active `looking` blocks.
+        shields: the number of active `shielded` blocks.
+        noticed: whether some code polled `wanted` since the request, and so will end.
+        overdue: whether no code polled in time.
+        caught: the exception to raise at the end of the last shield.
+        concluded: whether the verdict is known.
+        aborts: the functions to call before the process ends at once.
     """
 
     wanted: str | None = None
@@ -83,24 +85,24 @@ _state = _State()
 
 
 def wanted() -> str | None:
-    """Return why the end is wanted, or None; who is told so is left to end in its own time."""
+    """Return the reason for the request to end, or None. After a reason, the caller must end."""
     _state.noticed |= _state.wanted is not None
     return _state.wanted
 
 
 def is_interruption(reason: str | None) -> bool:
-    """Return whether a search was ended by a signal, not by one of its bounds."""
+    """Return whether a signal, not a bound, ended a search."""
     return reason is not None and reason.startswith((BY_USER, "ended by SIG"))
 
 
 def reason_of(interruption: KeyboardInterrupt) -> str:
-    """Return why the work under way was ended, and what is known of it from notes."""
+    """Return the reason of an interruption, with its notes."""
     notes = getattr(interruption, "__notes__", ())
     return "; ".join([_state.wanted or str(interruption) or BY_USER, *notes])
 
 
 def at_start() -> None:
-    """End at once at a signal, until the command handles signals: nothing has begun yet."""
+    """Make a signal end the process at once, until the command handles signals."""
     for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end_at_start)
@@ -113,22 +115,22 @@ def _end_at_start(_number: int, _frame: Any) -> None:
 
 
 def conclude() -> None:
-    """Let a first signal change nothing any more, because the verdict is known."""
+    """Ignore a first signal from now on, because the verdict is known."""
     _state.concluded = True
 
 
 @contextmanager
 def handled() -> Iterator[None]:
-    """End in good order at Ctrl-C, SIGTERM and SIGHUP; only the main thread can see to that.
+    """End cleanly at Ctrl-C, SIGTERM and SIGHUP. Only the main thread can install the handlers.
 
-    After `at_start` the process ends next, so signals are ignored afterwards.
+    If `at_start` was called, the process ends after this block, so signals stay ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     _forget()
     before = {number: signal.getsignal(number) for number in ENDING}
-    # Who is started with a signal ignored, as by nohup, is not to mind it.
+    # If the process was started with a signal ignored, as by nohup, it stays ignored.
     for number in (n for n in ENDING if before[n] != signal.SIG_IGN):
         signal.signal(number, _on_signal)
     try:
@@ -164,7 +166,7 @@ def _on_signal(number: int, _frame: Any) -> None:
 
 
 def _interrupt() -> None:
-    """Raise what ends the work under way, now or when the last shield is gone."""
+    """Raise `Ended`, now or at the end of the last shield."""
     if _state.shields:
         _state.caught = True
     else:
@@ -172,7 +174,7 @@ def _interrupt() -> None:
 
 
 def _insist() -> None:
-    """Interrupt the main thread unless it ends what it does in time."""
+    """Interrupt the main thread unless it ends in time."""
     time.sleep(GRACE)
     if _state.looking and _state.wanted is not None:
         _wake()
@@ -204,7 +206,10 @@ def _abort() -> None:
 
 
 def at_abort(end: Callable[[], None]) -> Callable[[], None]:
-    """Have something done if a second signal ends the process; return what takes that back."""
+    """Register a function to call if a second signal ends the process.
+
+    Return a function that removes the registration.
+    """
     _state.aborts.append(end)
 
     def take_back() -> None:
@@ -216,7 +221,7 @@ def at_abort(end: Callable[[], None]) -> Callable[[], None]:
 
 @contextmanager
 def looking() -> Iterator[None]:
-    """Say that what is done here looks whether its end is wanted."""
+    """Declare that the code in this block polls `wanted`."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -230,7 +235,7 @@ def looking() -> Iterator[None]:
 
 @contextmanager
 def shielded() -> Iterator[None]:
-    """Let no first signal break off what is done here; it comes into effect afterwards."""
+    """Delay the effect of a first signal to the end of this block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -248,14 +253,14 @@ def shielded() -> Iterator[None]:
 def watched(
     watch: Callable[[], str | None], pressing: Callable[[], bool] = lambda: False
 ) -> Iterator[None]:
-    """Ask now and then, in another thread, whether the end is wanted.
+    """Check in another thread, every PERIOD seconds, whether the block must end.
 
     Args:
-        watch: returns why, or None; it is called every PERIOD seconds.
-        pressing: returns whether the end, which is wanted, cannot wait until somebody looks.
+        watch: returns the reason to end, or None.
+        pressing: returns whether the end is urgent, so that it cannot wait for a poll.
 
     Raises:
-        Ended: it was, and nobody looked within GRACE seconds, or until it was pressing.
+        Ended: there was a reason, and no code polled within GRACE seconds or before it was urgent.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

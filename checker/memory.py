@@ -1,7 +1,7 @@
-"""How much memory there is: of the machine, and of the control group (the container) around us.
+"""The memory of the machine and of the control group (the container) of this process.
 
-The kernel ends a process that takes more than its control group may, without a word. So whoever
-needs much asks first, and a search ends, INCOMPLETE, while there is still something left.
+The kernel kills a process that exceeds its control group's limit, without a message. So large
+allocations check the memory before, and a search ends as INCOMPLETE while some memory is left.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pathlib import Path
 GROUPS = Path("/sys/fs/cgroup")
 
 LEAST_LEFT = 1 << 29
-"""Bytes that a search leaves to others and to its own report, at most."""
+"""The greatest reserve that a search leaves to other processes and its own report, in bytes."""
 
 
 def lacking(memory: int, address_space: int) -> str | None:
-    """Return what there is too little of for a piece of work, or None if there is enough.
+    """Return a description of the missing memory for a piece of work, or None if there is enough.
 
     Args:
-        memory: bytes that the work fills.
-        address_space: bytes that it maps, whether it fills them or not.
+        memory: the number of bytes that the work fills.
+        address_space: the number of bytes that it maps, filled or not.
 
     Returns:
         A clause with both figures, such as `900 MB of memory are needed, and 80 MB are left`.
@@ -43,12 +43,12 @@ def lacking(memory: int, address_space: int) -> str | None:
 
 
 def address_space_left_bytes() -> int | None:
-    """Return how much address space this process may still map; None where that is unlimited."""
+    """Return the number of bytes that this process may still map; None if it is unlimited."""
     return _left_of(resource.RLIMIT_AS, "VmSize")
 
 
 def _left_of(limit: int, used: str) -> int | None:
-    """Return what is left of a resource limit, by the name of its use in /proc/self/status."""
+    """Return the rest of a resource limit; `used` is a line of /proc/self/status."""
     most = resource.getrlimit(limit)[0]
     if most == resource.RLIM_INFINITY or sys.platform != "linux":
         return None
@@ -63,12 +63,12 @@ def machine_memory_bytes() -> int:
 
 
 def usable_memory_bytes() -> int:
-    """Return what this process may use at most: the machine's memory, or its control group's."""
+    """Return the memory limit in bytes: the machine's memory, or the control group's limit."""
     return min([machine_memory_bytes(), *_limits_of_groups(_own_groups(), GROUPS)])
 
 
 def shortage() -> str | None:
-    """Return that there is too little memory to go on, in words, or None if there is enough."""
+    """Return a sentence that there is too little memory to continue, or None."""
     available = available_memory_bytes()
     if available is None or available >= _reserve():
         return None
@@ -76,7 +76,7 @@ def shortage() -> str | None:
 
 
 def nearly_gone() -> bool:
-    """Return whether half of what is to be left is gone, too, so that nothing can wait."""
+    """Return whether less than half of the reserve is left, so that the end is urgent."""
     available = available_memory_bytes()
     return available is not None and available < _reserve() // 2
 
@@ -86,9 +86,9 @@ def _reserve() -> int:
 
 
 def available_memory_bytes() -> int | None:
-    """Return how much memory can still be used, in bytes; None where that is not known.
+    """Return the available memory in bytes, or None if it is unknown.
 
-    It is what the machine has left or what this process's control group (a container) has.
+    It is the smaller one of the machine's free memory and the rest of this process's control group.
     """
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
@@ -108,11 +108,11 @@ _LIMITS = {
         "total_active_file",
     ),
 }
-"""Controller -> limit, use, and the figures of the page cache, which is given up under pressure."""
+"""Controller -> files with the limit and the use, and names of reclaimable page cache figures."""
 
 
 def _own_groups() -> str:
-    """Return the control groups of this process, a line each."""
+    """Return the control groups of this process, one per line."""
     try:
         return Path("/proc/self/cgroup").read_text(encoding="utf-8")
     except OSError:
@@ -120,11 +120,11 @@ def _own_groups() -> str:
 
 
 def _left_in_groups(groups: str, root: Path) -> list[int]:
-    """Return what each control group, and each around it, has left where memory is limited.
+    """Return the memory left in each limited control group and its limited ancestors.
 
     Args:
         groups: lines `number:controllers:path`, as in /proc/self/cgroup.
-        root: where the file systems of control groups are: version 2 there, version 1 in folders.
+        root: the mount point of version 2; version 1 is mounted in subfolders.
     """
     return [
         left
@@ -134,13 +134,13 @@ def _left_in_groups(groups: str, root: Path) -> list[int]:
 
 
 def _limits_of_groups(groups: str, root: Path) -> list[int]:
-    """Return the limit of each control group, and of each around it, where there is one."""
-    found = (_number_in(group / names[0]) for group, names in _groups(groups, root))
-    return [limit for limit in found if limit is not None]
+    """Return the limits of each control group and its ancestors."""
+    limits = (_number_in(group / names[0]) for group, names in _groups(groups, root))
+    return [limit for limit in limits if limit is not None]
 
 
 def _groups(groups: str, root: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield the folder of each control group and of each around it, and the names in _LIMITS."""
+    """Yield (folder, names in _LIMITS) for each control group and its ancestors."""
     for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in set(controllers.split(",")) & _LIMITS.keys():
@@ -152,7 +152,7 @@ def _groups(groups: str, root: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _number_in(file: Path) -> int | None:
-    """Return the number in a file; None if there is none, as where nothing is limited."""
+    """Return the number in a file, or None if it has none, such as `max`."""
     try:
         return int(file.read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -160,7 +160,7 @@ def _number_in(file: Path) -> int | None:
 
 
 def _left_in_group(group: Path, limit: str, used: str, *caches: str) -> list[int]:
-    """Return what one control group has left, or nothing if that is unknown or unlimited."""
+    """Return the memory left in one control group; empty if it is unknown or unlimited."""
     try:
         most = int((group / limit).read_text(encoding="ascii"))
         now = int((group / used).read_text(encoding="ascii"))

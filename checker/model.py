@@ -1,6 +1,6 @@
-"""The vocabulary of the checker: what protocols, properties and engines talk about.
+"""The vocabulary shared by protocols, properties and engines.
 
-Protocols and properties see this module and nothing else of the checker.
+Protocols and properties need no other module of the checker.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LocalState: TypeAlias = Any
 """One actor's own state: any hashable value, in practice a frozen attrs class."""
 
 Packet: TypeAlias = Any
-"""What a protocol puts on the network: any hashable value, in practice a frozen attrs class."""
+"""The content of an envelope: any hashable value, in practice a frozen attrs class."""
 
 Predicate: TypeAlias = Callable[[LocalState], bool]
 
@@ -24,13 +24,13 @@ T = TypeVar("T")
 
 
 def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """Return `values` with another value at `index`."""
+    """Return `values` with `value` at `index`."""
     return (*values[:index], value, *values[index + 1 :])
 
 
 @frozen
 class Message:
-    """What the application sends; `number` counts 1, 2, … per sender.
+    """A message of the application; `number` counts 1, 2, … per sender.
 
     Examples:
         >>> from antecede import Message
@@ -76,11 +76,11 @@ class Envelope:
 
 @frozen(eq=False)
 class Renaming:
-    """How a normal form writes one global state; messages must stay as they are.
+    """The functions that bring one global state into normal form. They must not change messages.
 
     Attributes:
-        state: (actor, its state) -> the state without what is past.
-        packet: envelope -> its packet without what is past.
+        state: (actor, its state) -> the state without the common past.
+        packet: envelope -> its packet without the common past.
     """
 
     state: Callable[[int, LocalState], LocalState]
@@ -88,15 +88,17 @@ class Renaming:
 
 
 NormalForm: TypeAlias = Callable[[tuple[LocalState, ...], tuple[Envelope, ...]], Renaming]
-"""(all actors' states, all that is in flight) -> how to write them without what is past."""
+"""(all actors' states, all envelopes in flight) -> the renaming that removes the common past."""
 
 
 @frozen
 class Step:
-    """What a handler returns.
+    """The result of a handler.
 
-    `sends` holds (destination, packet) pairs in network-send order, `deliveries` messages in
-    delivery order.
+    Attributes:
+        state: the actor's new state.
+        sends: (destination, packet) pairs in network-send order.
+        deliveries: messages in delivery order.
 
     Examples:
         A new state, a message that is delivered, and an acknowledgement to actor 0:
@@ -115,10 +117,10 @@ class Step:
 
 @frozen
 class Request:
-    """A receive statement of an application's program: what it asks its protocol for.
+    """A receive statement of an application's program, as a request to its protocol.
 
     Attributes:
-        after: how many messages the application has causal-sent before.
+        after: the number of messages that the application has causal-sent before.
         accepts: the (sender, number) of the messages that it accepts; None accepts any.
     """
 
@@ -136,7 +138,7 @@ Measure: TypeAlias = Callable[[LocalState], int]
 Action: TypeAlias = Callable[[LocalState], Step | None]
 
 
-# One per type of value: mypy does not infer what a generic converter of a field takes.
+# One function per type of value, because mypy does not infer the type of a generic converter.
 def _frozen_mapping(value: Mapping[str, Predicate]) -> Mapping[str, Predicate]:
     return MappingProxyType(dict(value))
 
@@ -157,35 +159,35 @@ class Protocol:
     arguments give an equal result, nothing is mutated, every value is hashable.
 
     Attributes:
-        name: as on the command line.
+        name: the name on the command line.
         summary: one line for `antecede list`.
-        source: where the protocol is defined.
+        source: the definition of the protocol, such as a citation.
         initial: (actor, actors) -> state.
         causal_send: (state, message) -> Step; the application hands over a message.
         receive: (state, src, packet) -> Step; an envelope reaches its actor.
         timeout: state -> Step or None; only for protocols that retransmit.
-        actions: name -> (state -> Step, or None where it is not enabled): what an actor may do at
-            any time by itself. A timeout is one of them, whose packets are not sent again while
-            equal ones are in flight.
-        in_flight: (actor, actors) -> the (destination, packet) pairs that are on their way from the
-            actor at the start; packets without messages, for nobody has causal-sent any.
-        network: the network that it needs, which checks give it unless they are told another one.
-        on_request: (per actor, what its application asks for, in order) -> the protocol that
-            delivers only what is asked for; only for protocols that can choose what to deliver.
+        actions: name -> (state -> Step, or None if it is not enabled): steps that an actor may take
+            at any time by itself. The difference from a timeout is that a timeout does not send a
+            packet again while an equal one is in flight.
+        in_flight: (actor, actors) -> the (destination, packet) pairs in flight from the actor at
+            the start. They contain no messages, because none has been causal-sent.
+        network: the network that the protocol needs; checks use it by default.
+        on_request: (per actor, its application's requests in order) -> the protocol for these
+            requests; only for protocols that choose which message to deliver.
         invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
         joint_invariants: name -> predicate on the states of all actors, a tuple, checked as
             `invariant:NAME`, too; on tables only breadth-first.
-        at_rest: name -> predicate that every actor's state respects in a final state, where nothing
-            can happen any more; `check --measures` tells which do not.
+        at_rest: name -> predicate that every actor's state should satisfy in a final state;
+            `check --measures` reports the predicates that fail.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
         joint_witnesses: name -> predicate on the states of all actors, a tuple, searched for as
             `witness:NAME`, too.
-        measures: name -> how much of something an actor's state holds, for what may grow without
-            end: `--bound NAME=N` stops a search where it comes to N.
-        normal: how to write a global state without the counters that everybody has passed; it makes
-            the graph of an endless workload smaller, often finite. See `checker.semantics.normal`.
-        shows_messages: an actor's state shows the messages that the actor keeps; False where the
-            state stands for an object or a process.
+        measures: name -> (state -> int): a quantity that may grow without end, such as the length
+            of a queue. With `--bound NAME=N` a search does not expand states that reach N.
+        normal: the normal form, which removes counters that all actors have passed. It makes the
+            graph of an endless workload smaller, often finite. See `checker.semantics.normal`.
+        shows_messages: whether an actor's state contains the messages that the actor keeps; False
+            if the state represents an object or a process.
 
     Examples:
         A protocol that delivers every message on arrival. FIFO channels do not make it causal:
@@ -231,14 +233,14 @@ class Protocol:
 
 @frozen
 class Delivery:
-    """One delivery as the causality oracle judges it; what safety properties look at.
+    """One delivery as the causality oracle judges it; the argument of safety properties.
 
     Attributes:
-        actor: where the message was delivered.
-        message: what was delivered.
-        expected: it was causal-sent to this actor and not delivered here before.
-        known: the actor causally knew of it already, from what it delivered before.
-        overtaken: a later message of the same sender was delivered here before it.
+        actor: the actor that delivers the message.
+        message: the message.
+        expected: whether it was causal-sent to this actor and not delivered here before.
+        known: whether the actor causally knew of it already, from earlier deliveries.
+        overtaken: whether a later message of its sender was delivered here before it.
 
     Examples:
         The second delivery of one message to actor 1:
@@ -258,7 +260,7 @@ class Delivery:
 
 
 class What(Enum):
-    """What a property judges; its predicate is asked about one of these at a time.
+    """The subject of a property: the argument of its predicate.
 
     Examples:
         The predicate takes one actor's own state:
@@ -280,11 +282,11 @@ class What(Enum):
     UNDELIVERED = "undelivered messages"
     """The messages of one sender that are not delivered everywhere, in causal-send order."""
     ENDED = "ends of workloads"
-    """Whether the application of an actor has come to the end of its workload."""
+    """A bool per actor: whether its application has ended."""
 
 
 class Where(Enum):
-    """Where a property asks its predicate, and how often that must say yes.
+    """The states or runs where the predicate of a property must be true.
 
     Examples:
         The predicate is asked in final states only:
@@ -302,14 +304,15 @@ class Where(Enum):
     SOMEWHERE = "somewhere"
     """Once, in some run."""
     AT_FINAL_STATES = "at final states"
-    """For every actor, where nothing can happen any more."""
+    """For every actor, in every final state."""
     AT_SOME_FINAL_STATE = "at some final state"
-    """For every actor, in one such state."""
+    """For every actor, in one final state."""
     FROM_EVERYWHERE_ON = "from everywhere on"
-    """For every actor, in some state that can still be reached; see `semantics.recoverability`."""
+    """From every reachable state, some state can be reached where it is true for every actor; see
+    `semantics.recoverability`."""
     ON_FAIR_RUNS = "on fair runs"
-    """Nothing is asked: no message may wait for ever while the application goes on and what happens
-    is fair; see `liveness.fairness`."""
+    """Without a predicate: on fair runs no message may wait for ever while the application goes on;
+    see `liveness.fairness`."""
 
 
 _PLACES = {
@@ -319,9 +322,9 @@ _PLACES = {
     What.UNDELIVERED: tuple(Where)[2:],
     What.ENDED: tuple(Where)[2:5],
 }
-"""Where each thing can be judged, by every engine."""
+"""Subject -> the places where every engine can judge it."""
 
-# Python looks members of an Enum up slowly, and searches ask in every state whether one is sought.
+# Lookups of Enum members are slow, and searches need `sought` in every state.
 _SOUGHT = (Where.SOMEWHERE, Where.AT_SOME_FINAL_STATE)
 
 
@@ -331,19 +334,19 @@ def _unasked(_thing: Any) -> bool:
 
 @frozen(eq=False)
 class Property:
-    """A property: what is judged, where, and by which predicate.
+    """A property: a predicate, with its subject and the places where it must be true.
 
-    `checker.semantics.judge` asks it, for every engine.
+    `checker.semantics.judge` evaluates it on all engines.
 
     Attributes:
-        name: as on the command line and in results.
+        name: the name on the command line and in results.
         summary: one line for `antecede list`.
-        what: what the predicate is about.
-        where: where it is asked.
-        predicate: is this thing as it should be or, somewhere, as it is looked for?
+        what: the subject of the predicate.
+        where: the places where the predicate must be true.
+        predicate: subject -> bool.
 
     Raises:
-        ValueError: such a thing cannot be judged there, or there is no predicate.
+        ValueError: this subject cannot be judged there, or there is no predicate.
 
     Examples:
         No actor delivers a message after a later one of the same sender:
@@ -369,7 +372,7 @@ class Property:
     predicate: Callable[[Any], bool] = _unasked
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what no engine could judge."""
+        """Check that every engine can judge the property."""
         if self.where not in _PLACES[self.what]:
             places = " or ".join(f"Where.{place.name}" for place in _PLACES[self.what])
             raise ValueError(
@@ -384,22 +387,22 @@ class Property:
 
     @property
     def of_states(self) -> bool:
-        """Its predicate looks at actors' states."""
+        """Whether its predicate is about actors' states."""
         return self.what in (What.STATE, What.STATES)
 
     @property
     def sought(self) -> bool:
-        """It holds if some state or delivery shows it, and no path violates it."""
+        """Whether it holds as soon as some state or delivery satisfies it; no path violates it."""
         return self.where in _SOUGHT
 
     @property
     def final(self) -> bool:
-        """Final states, and only they, may violate it."""
+        """Whether only final states can violate it."""
         return self.where is Where.AT_FINAL_STATES
 
     @property
     def later(self) -> bool:
-        """It is judged after a search, on the graph of all states."""
+        """Whether it is judged after a search, on the graph of all states."""
         return self.where in (Where.FROM_EVERYWHERE_ON, Where.ON_FAIR_RUNS)
 
 
@@ -407,7 +410,7 @@ class Property:
 class CausalSend:
     """Transition: the application hands the next message of `actor` to the protocol.
 
-    Under the history `marked` it says whether this message is the one that is followed.
+    Under the history `marked`, `marked` says whether this message is the marked one.
     """
 
     kind = "causal-send"
@@ -419,7 +422,7 @@ class CausalSend:
 
 @frozen
 class Arm:
-    """Transition: the application of `actor` decides to send; only where sends are split."""
+    """Transition: the application of `actor` decides to send; only with `--sends split`."""
 
     kind = "arm"
 
@@ -428,7 +431,7 @@ class Arm:
 
 @frozen
 class Receive:
-    """Transition: an envelope reaches its actor; on a network that duplicates it may stay."""
+    """Transition: an envelope reaches its actor. On a duplicating network it may stay in flight."""
 
     kind = "receive"
 
@@ -459,7 +462,7 @@ class Internal:
 
 @frozen
 class Lose:
-    """Transition: an envelope is lost; `place` counts those of its channel that may be lost."""
+    """Transition: an envelope is lost; `place` is its index among its channel's possible losses."""
 
     kind = "lose"
 
@@ -474,7 +477,7 @@ Transition: TypeAlias = CausalSend | Arm | Receive | Timeout | Internal | Lose
 
 @frozen
 class State:
-    """A global state; equal states are one state.
+    """A global state. Searches identify equal states.
 
     Attributes:
         actors: each actor's protocol state.
@@ -482,7 +485,7 @@ class State:
             kind's canonical order.
         workload: each actor's position in the workload.
         history: each actor's ghost record; see `checker.semantics.history`.
-        losses: how many more envelopes may be lost, on a network with a budget of losses; else 0.
+        losses: the number of envelopes that may still be lost, if the network has a budget; else 0.
     """
 
     actors: tuple[LocalState, ...]

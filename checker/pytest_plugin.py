@@ -1,7 +1,7 @@
 """Lets pytest collect specs: `pytest specs/` runs each of them as a test.
 
-Files that end in `.antecede.toml` are specs, or whatever the ini option `antecede_specs` names:
-other people's TOML files are left alone. Nothing else of the checker is imported before.
+Specs are files that match the ini option `antecede_specs`, by default `*.antecede.toml`, so that
+unrelated TOML files are skipped. The rest of the checker is imported on demand.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SpecItem(pytest.Item):
         check_spec(str(self.path))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the report; a traceback through the checker would help nobody."""
+        """Return the report instead of a traceback through the checker."""
         from antecede.checker.errors import AntecedeError
 
         if isinstance(excinfo.value, AssertionError | AntecedeError):
@@ -56,5 +56,5 @@ class SpecItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return where the test stands, and its name."""
+        """Return the location and the name of the test."""
         return self.path, None, f"spec: {self.path.name}"

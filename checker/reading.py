@@ -1,4 +1,4 @@
-"""Reading what a person wrote or a machine damaged: whatever is wrong with it is an InputError."""
+"""Reading of files that users wrote or machines damaged. Every fault is an InputError."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from antecede.checker.errors import InputError
 
 
 def text_in(file: Path | str, what: str) -> str:
-    """Return the text of a UTF-8 file; `what` is what it is called, such as `the spec`.
+    """Return the text of a UTF-8 file; `what` is its name in errors, such as `the spec`.
 
     Raises:
-        InputError: it cannot be read, or is no text.
+        InputError: the file cannot be read, or is not text.
     """
     path = Path(file)
     try:
@@ -34,26 +34,26 @@ def text_in(file: Path | str, what: str) -> str:
 
 
 MOST_KEYS = 100
-"""A key of a TOML file may have this many parts, and its values may be nested this deeply."""
+"""The greatest number of parts of a key, and the greatest depth of values, in a TOML file."""
 
 MOST_BYTES = 1 << 24
-"""A TOML file may have this many bytes."""
+"""The greatest size of a TOML file, in bytes."""
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_KEYS}}}")
 
 
 def content_of(file: Path | str, what: str, most: int, *, follow: bool = True) -> bytes:
-    """Return the content of a regular file; a pipe or device is refused, and never waited for.
+    """Return the content of a regular file. Pipes and devices are refused without waiting.
 
     Args:
         file: the file.
-        what: what it is called, such as `the spec`.
-        most: bytes that it may have.
-        follow: a symbolic link stands for the file that it names; otherwise it is refused.
+        what: its name in errors, such as `the spec`.
+        most: the greatest size in bytes.
+        follow: whether symbolic links are followed; otherwise they are refused.
 
     Raises:
-        InputError: it cannot be read, is no regular file, or is too large.
+        InputError: the file cannot be read, is not a regular file, or is too large.
     """
     name = f"{what} {str(file)!r}"
     try:
@@ -75,25 +75,25 @@ def content_of(file: Path | str, what: str, most: int, *, follow: bool = True) -
 
 
 def _without_waiting(file: str, flags: int) -> int:
-    """Open a file; a pipe that nobody writes to does not keep the process waiting."""
+    """Open a file without blocking on a pipe that has no writer."""
     return os.open(file, flags | os.O_NONBLOCK)
 
 
 def _kind_of(mode: int) -> str:
-    """Return what a file is that opens and is not a regular one, in words."""
+    """Return the kind of a file that is not a regular one, in words."""
     return "a named pipe" if stat.S_ISFIFO(mode) else "a device"
 
 
 def toml_in(file: Path | str, what: str) -> dict[str, Any]:
-    """Return the table in a TOML file; `what` is what it is called, such as `the spec`.
+    """Return the table in a TOML file; `what` is its name in errors, such as `the spec`.
 
     Raises:
-        InputError: it cannot be read, is not valid TOML, or is nested too deeply.
+        InputError: the file cannot be read, is not valid TOML, or is nested too deeply.
     """
     too_deep = InputError(f"{file} cannot be read: it is nested too deeply")
     try:
         text = content_of(file, what, MOST_BYTES).decode().replace("\r\n", "\n")
-        # Python's reader takes time and memory in proportion to the square of a key's parts.
+        # Python's parser takes time and memory quadratic in the number of a key's parts.
         if _LONG_KEY.search(text):
             raise InputError(f"{file} cannot be read: a key has more than {MOST_KEYS} parts")
         table = tomllib.loads(text)
@@ -120,10 +120,10 @@ def _is_deep(value: Any) -> bool:
 
 
 def json_in(text: str, what: str) -> Any:
-    """Return the value that a JSON text says; `what` is what the text is called.
+    """Return the value of a JSON text; `what` is its name in errors.
 
     Raises:
-        InputError: it is no JSON, or none that fits into memory.
+        InputError: the text is not valid JSON, or does not fit into memory.
     """
     try:
         return json.loads(text)
@@ -137,10 +137,10 @@ def json_in(text: str, what: str) -> Any:
 
 
 def refuse_unprintable(words: Iterable[str]) -> None:
-    """Refuse words of a command line that neither files nor terminals can take.
+    """Check that the words of a command line are valid text for files and terminals.
 
     Raises:
-        InputError: one has a NUL character, or is not UTF-8.
+        InputError: a word has a NUL character, or is not UTF-8.
     """
     for word in words:
         shown = ascii(word if len(word) < 80 else f"{word[:80]}…")
@@ -153,10 +153,10 @@ def refuse_unprintable(words: Iterable[str]) -> None:
 
 
 def refuse_lost_folder() -> None:
-    """Refuse to run in a folder that was deleted.
+    """Check that the current folder exists.
 
     Raises:
-        InputError: it was.
+        InputError: it was deleted.
     """
     try:
         os.getcwd()

@@ -20,7 +20,7 @@ from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import Predicate, Property, Protocol
 
 PIPE = "pipe:"
-"""Before the command of a program that is spoken to over a pipe."""
+"""The prefix of a command whose program is connected over a pipe."""
 
 
 def load(reference: str) -> Any:
@@ -35,7 +35,7 @@ def protocol_names() -> tuple[str, ...]:
 
 
 def protocol_named(reference: str) -> Protocol:
-    """Return a registered protocol, or the one that FILE.py:OBJECT or pipe:COMMAND is.
+    """Return a registered protocol, or the protocol of FILE.py:OBJECT or pipe:COMMAND.
 
     Raises:
         InputError: no such name, file, object or program, or the file cannot be imported.
@@ -57,11 +57,11 @@ def protocol_named(reference: str) -> Protocol:
 
 @frozen
 class Kind:
-    """What a reference may be to.
+    """A kind of object that a reference can name.
 
     Attributes:
-        name: the word for it.
-        wanted: what to define in a file.
+        name: the noun for this kind.
+        wanted: the object that a file must define, for errors.
         offered: a file's module -> the objects of this kind in it, by name.
     """
 
@@ -73,13 +73,13 @@ class Kind:
 def resolved(
     reference: str, registry: Mapping[str, str], kind: Kind, refused: Callable[[], InputError]
 ) -> Any:
-    """Return what a registry has under a name, or what FILE.py or FILE.py:OBJECT defines.
+    """Return the entry of a registry, or the object of FILE.py or FILE.py:OBJECT.
 
     Args:
         reference: the name or file.
         registry: name -> module:OBJECT.
-        kind: what it may be.
-        refused: returns the error for what is neither.
+        kind: the kind of object.
+        refused: returns the error for a reference that is neither.
 
     Raises:
         InputError: there is no such object of that kind, or the file cannot be imported.
@@ -90,25 +90,25 @@ def resolved(
     if not path.endswith(".py"):
         raise refused()
     module = import_file(Path(path))
-    found = kind.offered(module)
-    if name in found:
-        return found[name]
+    objects = kind.offered(module)
+    if name in objects:
+        return objects[name]
     if name and hasattr(module, name):
         other = type(getattr(module, name)).__name__
         article = "an" if other[0] in "aeiouAEIOU" else "a"
         raise InputError(f"{name!r} in {path} is {article} {other}; give {kind.wanted}")
     if name:
-        raise unknown(f"object in {path}", name, found)
-    if len(found) == 1:
-        return next(iter(found.values()))
-    if not found:
+        raise unknown(f"object in {path}", name, objects)
+    if len(objects) == 1:
+        return next(iter(objects.values()))
+    if not objects:
         raise InputError(f"{path} defines no {kind.name}; give {kind.wanted}")
-    choices = ", ".join(f"{path}:{key}" for key in found)
+    choices = ", ".join(f"{path}:{key}" for key in objects)
     raise InputError(f"say which {kind.name} of {path} is meant; available: {choices}")
 
 
 def _file_meant(reference: str) -> str | None:
-    """Return how a file is named whose ending was forgotten, if there is one: g4:A is g4.py:A."""
+    """Return the reference with the forgotten ending .py (g4:A is g4.py:A), if the file exists."""
     stem, colon, name = reference.partition(":")
     for ending in (".py", ".toml"):
         if stem and os.path.isfile(f"{stem}{ending}") and (ending == ".py" or not colon):
@@ -117,8 +117,8 @@ def _file_meant(reference: str) -> str | None:
 
 
 def _other_files(path: Path) -> str:
-    """Return what to give in place of a file that is not there."""
-    # Here and below os.path: pathlib raises where a name is too long to be any file's.
+    """Return a hint with alternatives to a missing file."""
+    # os.path is used here and below, because pathlib raises if a name is too long for a file.
     beside = path.parent.glob("*.py") if os.path.isdir(path.parent) else ()
     others = [other.name for other in beside]
     near = difflib.get_close_matches(path.name, sorted(others), n=1, cutoff=0.75)
@@ -128,7 +128,7 @@ def _other_files(path: Path) -> str:
 
 
 def import_file(path: Path) -> ModuleType:
-    """Return a user's Python file as a module.
+    """Import a user's Python file, and return the module.
 
     Raises:
         InputError: there is no such file.
@@ -145,7 +145,7 @@ def import_file(path: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # results may be written to standard output
+        with contextlib.redirect_stdout(sys.stderr):  # standard output may be for results
             spec.loader.exec_module(module)
     except SyntaxError as error:
         raise ProtocolError(
@@ -174,25 +174,27 @@ def _line(error: BaseException, path: Path) -> str:
 
 
 def protocols_in(reference: str) -> dict[str, Protocol]:
-    """Return the protocols that FILE.py defines, or FILE.py:OBJECT, by what they are called.
+    """Return the protocols in FILE.py, or the protocol FILE.py:OBJECT, by name.
 
     Raises:
-        InputError: there are none, or the file cannot be imported.
+        InputError: there is none, or the file cannot be imported.
     """
     path, _, name = reference.partition(":")
     if name:
         return {reference: protocol_named(reference)}
-    found = _defined_in(import_file(Path(path)))
-    if not found:
+    protocols = _defined_in(import_file(Path(path)))
+    if not protocols:
         raise InputError(f"{path} defines no protocol, that is, no antecede.Protocol")
-    named = {path if len(found) == 1 else f"{path}:{key}": each for key, each in found.items()}
+    named = {
+        path if len(protocols) == 1 else f"{path}:{key}": each for key, each in protocols.items()
+    }
     return {key: _adapted(each) for key, each in named.items()}
 
 
 def _defined_in(module: ModuleType) -> Mapping[str, Any]:
     """Return the protocols of a module, and the classes that can be made protocols."""
-    found = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
-    return found | {k: value for k, value in vars(module).items() if _is_adapter(value, module)}
+    protocols = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
+    return protocols | {k: value for k, value in vars(module).items() if _is_adapter(value, module)}
 
 
 PROTOCOLS = Kind(
@@ -210,7 +212,7 @@ def _is_adapter(value: Any, module: ModuleType) -> bool:
 
 
 def _adapted(value: Any) -> Protocol:
-    """Return a protocol, or the one that a class of real code becomes."""
+    """Return a protocol unchanged, and an adapter class as a protocol."""
     if isinstance(value, Protocol):
         return value
     made: Protocol = load("antecede.checker.adapters.objects:protocol")(value)
@@ -230,11 +232,11 @@ def property_names() -> tuple[str, ...]:
 def default_properties(
     protocol: Protocol | None = None, *, endless: bool = False
 ) -> tuple[str, ...]:
-    """Return the names of the properties checked when none is asked for.
+    """Return the names of the default properties of a check.
 
     Args:
-        protocol: all invariants that it declares are checked, too.
-        endless: the application never stops.
+        protocol: the protocol, whose invariants are included.
+        endless: whether the workload is endless.
     """
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
@@ -245,8 +247,8 @@ def declared_names(protocol: Protocol, kind: str) -> tuple[str, ...]:
     """Return the names of the properties of a kind that a protocol declares.
 
     Args:
-        protocol: declares them, of one actor's state or of all actors' states.
-        kind: invariant or witness.
+        protocol: the protocol.
+        kind: invariant or witness, both on one actor's state and on all actors' states.
     """
     return tuple(f"{kind}:{name}" for names in _declared(protocol, kind) for name in names)
 
@@ -286,5 +288,5 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
         return made
     if name not in package.REGISTRY:
         raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))
-    found: Property = load(package.REGISTRY[name])
-    return found
+    prop: Property = load(package.REGISTRY[name])
+    return prop

@@ -1,7 +1,7 @@
-"""Settings: one description of each, from which specs, the command line and reports are derived.
+"""Settings. Specs, the command line and reports are derived from one description of each.
 
-A record of settings is an attrs class whose fields are made by `setting`. What a person gives for
-one is read and checked here and nowhere else: `read` takes text, `checked` any record.
+A record of settings is an attrs class whose fields are created by `setting`. Only this module reads
+and checks the values: `read` takes text, and `checked` takes a record.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from attrs import frozen
 from antecede.checker.errors import InputError, unknown
 
 MOST = 10**9
-"""The greatest whole number that a setting takes; beyond it nothing here has a meaning."""
+"""The greatest whole number of a setting. Larger values have no meaning for any setting."""
 
 
 @frozen
 class Setting:
-    """What may be set, and how it is said.
+    """The description of a setting.
 
     Attributes:
         name: the field of the record.
         kind: str, int, float, bool, Path (a folder) or tuple (of names).
-        says: one or two sentences for people.
-        default: what it is if nobody sets it; None: the engine decides.
-        otherwise: what that comes to, where the default does not say it.
-        choices: the names that it may have, if they are listed, with what they mean.
-        least, most: of a number.
-        above: a number must be greater than this.
-        metavar: what stands for the value in the help.
-        public: it is set on the command line; others are for measurements and tests.
-        present: the folder must exist.
+        says: one or two sentences for the help.
+        default: the default value; None means that the engine decides.
+        otherwise: a description of the default, if the value does not explain itself.
+        choices: name -> meaning, if the value is one of some names.
+        least, most: the range of a number.
+        above: an exclusive lower bound of a number.
+        metavar: the placeholder of the value in the help.
+        public: whether it is an option of the command line; others are for measurements and tests.
+        present: whether the folder must exist.
     """
 
     name: str
@@ -54,17 +54,17 @@ class Setting:
 
     @property
     def words(self) -> str:
-        """What it is called in a sentence."""
+        """The name in a sentence."""
         return self.name.replace("_", " ")
 
     @property
     def option(self) -> str:
-        """What it is called on the command line."""
+        """The option on the command line."""
         return f"--{self.name.replace('_', '-')}"
 
 
 def setting(default: Any, kind: type, says: str = "", **more: Any) -> Any:
-    """Return an attrs field that is a setting; see `Setting` for what can be said of it."""
+    """Return an attrs field that is a setting; `more` has attributes of `Setting`."""
     return attrs.field(default=default, metadata={"kind": kind, "says": says, **more})
 
 
@@ -78,10 +78,10 @@ def settings_of(record: type) -> tuple[Setting, ...]:
 
 
 def checked(record: Any) -> Any:
-    """Return a record whose settings are all of their kinds and within their bounds.
+    """Return `record` after checking the kinds and ranges of all settings.
 
     Raises:
-        InputError: one is not; names it, its value and the choices.
+        InputError: a value is wrong; names the setting, its value and the choices.
     """
     for known in settings_of(type(record)):
         value = getattr(record, known.name)
@@ -103,19 +103,19 @@ _KINDS: Mapping[type, str] = {
 
 
 def kind_named(kind: type) -> str:
-    """Return what a kind of value is called in a sentence."""
+    """Return the noun for a kind of value."""
     return _KINDS[kind]
 
 
 def is_kind(value: Any, kind: type) -> bool:
-    """Return whether a value is of a kind; True is no number, and a whole number is a number."""
+    """Return whether a value is of a kind. A bool is not a number, and an int is also a float."""
     if kind in (int, float) and isinstance(value, bool):
         return False
     return isinstance(value, (int, float) if kind is float else kind)
 
 
 def check_value(known: Setting, value: Any) -> None:
-    """Raise InputError if `value` is not what a setting may be."""
+    """Raise InputError if `value` is invalid for a setting."""
     if not is_kind(value, known.kind):
         raise InputError(f"{known.words} is {shown(value)}; it must be {_KINDS[known.kind]}")
     if known.choices is not None and value not in known.choices:
@@ -136,7 +136,7 @@ def _check_number(known: Setting, value: float) -> None:
 
 
 def check_text(what: str, text: Any) -> None:
-    """Refuse text that no file, terminal or report can hold."""
+    """Raise InputError if a file, terminal or report cannot hold the text."""
     if not isinstance(text, str):
         raise InputError(f"{what} has {shown(text)}; it must be a string")
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
@@ -144,7 +144,7 @@ def check_text(what: str, text: Any) -> None:
 
 
 def shown(value: Any) -> str:
-    """Return a value for a sentence, shortened if need be."""
+    """Return a value for a sentence, shortened if necessary."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**30:
         return "a number of more than 30 digits"
     text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
@@ -152,10 +152,10 @@ def shown(value: Any) -> str:
 
 
 def whole_number(text: str, what: str, *, least: int = 1, most: int = MOST) -> int:
-    """Return the whole number that a text is; only the digits 0 to 9 are digits.
+    """Parse a whole number with the digits 0 to 9.
 
     Raises:
-        InputError: it is none, or too small or large; `what` begins the sentence.
+        InputError: the text is not a number, or out of range; `what` begins the sentence.
     """
     stripped = text.strip()
     sign, digits = ("-", stripped[1:]) if stripped[:1] in ("-", "+") else ("", stripped)
@@ -175,10 +175,10 @@ def whole_number(text: str, what: str, *, least: int = 1, most: int = MOST) -> i
 
 
 def read(known: Setting, text: str) -> Any:
-    """Return what a text says of a setting.
+    """Parse the value of a setting.
 
     Raises:
-        InputError: it says nothing that the setting may be.
+        InputError: the text is not a valid value.
     """
     what = known.words
     if known.kind is int and known.metavar == "SIZE":
@@ -194,10 +194,10 @@ def read(known: Setting, text: str) -> Any:
 
 
 def given_for(known: Setting, value: Any) -> Any:
-    """Return what a record from a file says of a setting; an amount of memory may be text.
+    """Return the checked value of a setting from a file; an amount of memory may be text.
 
     Raises:
-        InputError: it says nothing that the setting may be.
+        InputError: the value is invalid.
     """
     if known.metavar == "SIZE" and (is_kind(value, int) or isinstance(value, str)):
         return read(known, str(value))
@@ -206,7 +206,7 @@ def given_for(known: Setting, value: Any) -> Any:
 
 
 LEAST_BYTES = 10**6
-"""A bare number below this is an amount of memory whose unit was forgotten."""
+"""A smaller number of bytes is taken for an amount of memory without its unit."""
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -226,25 +226,25 @@ def _bytes(text: str, what: str) -> int:
 
 
 def number(text: str, what: str) -> float:
-    """Return the finite number that a text is.
+    """Parse a finite number.
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not one.
     """
     try:
-        found = float(text) if text.isascii() else math.nan
+        value = float(text) if text.isascii() else math.nan
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        value = math.nan
+    if not math.isfinite(value):
         raise InputError(f"{what} is {shown(text)}; give a number, such as 60")
-    return found
+    return value
 
 
 def names_in(text: str | None) -> tuple[str, ...]:
-    """Return the names of a list such as a,b,c; commas within brackets part nothing.
+    """Return the names in a list such as a,b,c; commas within brackets do not separate names.
 
     Raises:
-        InputError: there is a list, and it has no name.
+        InputError: the list is empty.
     """
     parts, depth = [""], 0
     for character in text or "":
@@ -260,6 +260,6 @@ def names_in(text: str | None) -> tuple[str, ...]:
 
 
 def taken(values: dict[str, Any], record: type, *, but: Collection[str] = ()) -> dict[str, Any]:
-    """Take out of `values` what belongs to a record, and return it."""
+    """Remove the settings of a record from `values`, and return them."""
     names = [a.name for a in attrs.fields(record) if a.name in values and a.name not in but]
     return {name: values.pop(name) for name in names}

@@ -1,15 +1,14 @@
-"""What code depends on: the files it comes from and imports, and the values it was made with.
+"""The dependencies of code: its files, the files that it imports, and the values that it uses.
 
-What is stored about a protocol, such as a checkpoint or a row of a simulation, is of use only as
-long as all of this is the same. Followed are the functions and classes that the code can reach, the
-modules that define them, and what these modules import, wherever that stands in them. Left out are
-the standard library, installed packages, and antecede itself apart from its protocols and
-properties.
+Stored data about a protocol, such as a checkpoint or a row of a simulation, is valid only as long
+as all dependencies are unchanged. The search follows the functions and classes that the code can
+reach, the modules that define them, and all imports of these modules. It leaves out the standard
+library, installed packages, and antecede itself, except for its protocols and properties.
 
-A constant may come from a file or from the environment, where no source shows it. So the values
-that functions find in their modules, closures and defaults count, too, if they are made of numbers,
-texts, tuples, lists, sets, dictionaries, enums, arrays, and classes with fields. If a function has
-the attribute `files`, it depends on these files, too.
+A constant may come from a file or from the environment, and then it is not in any source. So the
+values that functions use from their modules, closures and defaults are dependencies, too, if they
+consist of numbers, texts, tuples, lists, sets, dictionaries, enums, arrays, and classes with
+fields. If a function has the attribute `files`, it also depends on these files.
 """
 
 from __future__ import annotations
@@ -42,17 +41,17 @@ Files: TypeAlias = dict[str, Path]
 
 
 def digest_of(data: bytes) -> str:
-    """Return 32 hexadecimal digits that tell contents apart."""
+    """Return a digest of 32 hexadecimal digits."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 @frozen
 class Sources:
-    """What some code depends on.
+    """The dependencies of some code.
 
     Attributes:
         files: module -> its file.
-        values: MODULE.NAME -> digest of the value that code of the module was given.
+        values: MODULE.NAME -> digest of a value that code of the module uses.
     """
 
     files: Mapping[str, Path]
@@ -62,13 +61,13 @@ class Sources:
         """Return the digests of everything, by name.
 
         Args:
-            read: file -> what counts of its content.
+            read: file -> the relevant part of its content.
         """
         return {name: digest_of(read(file)) for name, file in self.files.items()} | {**self.values}
 
 
 def sources_of(*roots: Any) -> Sources:
-    """Return all that functions, classes or records of them depend on."""
+    """Return the dependencies of functions, classes, or records of them."""
     search = _Search()
     for root in roots:
         search.visit(root, "")
@@ -76,23 +75,23 @@ def sources_of(*roots: Any) -> Sources:
 
 
 def imported_by(module: str, file: Path, known: Files | None = None) -> Files:
-    """Return a module with all that it imports, directly or not, as far as it is followed."""
-    found: Files = {} if known is None else known
+    """Return a module and all followed modules that it imports, directly or indirectly."""
+    files: Files = {} if known is None else known
     todo = [(module, file)]
     while todo:
         name, path = todo.pop()
-        if name in found:
+        if name in files:
             continue
-        found[name] = path
+        files[name] = path
         for other in _imports(path, name):
             place = _file_of(other)
             if place is not None and is_followed(other, place):
                 todo.append((other, place))
-    return found
+    return files
 
 
 def is_followed(module: str, file: Path) -> bool:
-    """Return whether a module is the user's, or one of our protocols and properties."""
+    """Return whether a module is the user's, or a protocol or property of antecede."""
     if module.partition(".")[0] == "antecede":
         return module.startswith(_OWN)
     if "site-packages" in file.parts or "dist-packages" in file.parts:
@@ -101,7 +100,7 @@ def is_followed(module: str, file: Path) -> bool:
 
 
 def _imports(file: Path, module: str) -> Iterator[str]:
-    """Yield the names that a file may import modules by, with the packages around them."""
+    """Yield the names of modules that a file may import, with their parent packages."""
     is_package = file.name == "__init__.py"
     for level, name in _written_imports(file.read_bytes()) if file.suffix == ".py" else ():
         outer = module.split(".")
@@ -112,28 +111,28 @@ def _imports(file: Path, module: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=1_000)
 def _written_imports(source: bytes) -> tuple[tuple[int, str], ...]:
-    """Return the imports of a source, each with its number of leading dots."""
+    """Return the imports in a source, as (number of leading dots, name)."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    found = list[tuple[int, str]]()
+    imports = list[tuple[int, str]]()
     for node in nodes:
         if isinstance(node, ast.Import):
-            found += [(0, alias.name) for alias in node.names]
+            imports += [(0, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = (f"{node.module or ''}.{alias.name}" for alias in node.names)
-            found += [(node.level, name.strip(".")) for name in names]
-    return tuple(dict.fromkeys(found))
+            imports += [(node.level, name.strip(".")) for name in names]
+    return tuple(dict.fromkeys(imports))
 
 
 def _file_of(module: str) -> Path | None:
-    """Return the file of a module, which is not imported for that; None if there is none."""
+    """Return the file of a module without importing it, or None if there is none."""
     if (loaded := sys.modules.get(module)) is not None:
         file = getattr(loaded, "__file__", None)
     else:
-        found = _spec_of(module)
-        file = None if found is None or not found.has_location else found.origin
+        module_spec = _spec_of(module)
+        file = None if module_spec is None or not module_spec.has_location else module_spec.origin
     path = None if file is None else Path(file).resolve()
     return path if path is not None and path.is_file() else None
 
@@ -143,8 +142,8 @@ def _spec_of(module: str) -> Any:
     if not parent:
         return PathFinder.find_spec(module)
     around = sys.modules.get(parent)
-    found = _spec_of(parent) if around is None else around.__spec__
-    places = None if found is None else found.submodule_search_locations
+    package = _spec_of(parent) if around is None else around.__spec__
+    places = None if package is None else package.submodule_search_locations
     return None if places is None else PathFinder.find_spec(module, list(places))
 
 
@@ -167,7 +166,7 @@ class _Search:
 
     Attributes:
         files, values: as in `Sources`.
-        seen: the functions, classes and records that were visited, by identity.
+        seen: the visited functions, classes and records, by identity.
     """
 
     files: Files = field(factory=dict)
@@ -175,7 +174,7 @@ class _Search:
     seen: dict[int, Any] = field(factory=dict)
 
     def visit(self, value: Any, name: str) -> None:
-        """Follow a value that code finds under a name."""
+        """Follow a value that code uses under a name."""
         if (text := _text_of(value)) is not None:
             self.values[name] = digest_of(text.encode("utf-8", "surrogatepass"))
             value = type(value)
@@ -191,13 +190,13 @@ class _Search:
                 self.visit(inner, f"{name}.{part}")
 
     def visit_function(self, function: FunctionType) -> None:
-        """Follow a function: its module, what it was given, and the variables that it uses."""
+        """Follow a function: its module, closure and defaults, and the variables that it uses."""
         scope, home = function.__globals__, str(function.__globals__.get("__name__", ""))
         self.files |= {file: Path(file) for file in getattr(function, "files", ())}
         ours = self.visit_module(home, scope.get("__file__"))
         name = f"{home}.{function.__qualname__}"
         for variable, value in _given_to(function):
-            if ours or callable(value):  # what our own code was given changes as it works
+            if ours or callable(value):  # the values in our own closures change during a run
                 self.visit(value, f"{name}.{variable}")
         if ours and "__file__" not in scope:
             self.values[name] = digest_of(_code_text(function.__code__).encode())
@@ -205,7 +204,7 @@ class _Search:
             self.visit_variables(home, scope, names_in(function.__code__))
 
     def visit_variables(self, home: str, scope: Mapping[str, Any], names: set[str]) -> None:
-        """Follow those variables of a module, and of modules in it, that a function names."""
+        """Follow the variables of a module, and of modules in it, that a function names."""
         todo, done = [(home, scope)], set[int]()
         while todo:
             home, scope = todo.pop()
@@ -228,7 +227,7 @@ class _Search:
                 self.visit(value, f"{cls.__module__}.{cls.__qualname__}.{name}")
 
     def visit_module(self, name: str, file: str | None) -> bool:
-        """Add a module with all that it imports; return whether it is followed."""
+        """Add a module and its imports; return whether it is followed."""
         if file is None:
             return name == "__main__"  # a notebook
         place = Path(file).resolve()
@@ -238,7 +237,7 @@ class _Search:
         return True
 
     def parts_of(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """Yield what a value is made of, by name; of a record of ours, the functions in it."""
+        """Yield (name, part) of a value; only the functions of a record of antecede."""
         if isinstance(value, MethodType):
             yield from (("method", value.__func__), ("self", value.__self__))
         elif isinstance(value, functools.partial):
@@ -252,14 +251,16 @@ class _Search:
         elif self.visit_module(*_home_of(type(value))):
             yield from (("class", type(value)), *_variables(value).items())
         elif callable(inside := getattr(value, "func", getattr(value, "__wrapped__", None))):
-            yield "", inside  # a check of ours around a handler, or a cache around a function
+            yield "", inside  # our wrapper around a handler, or a cache around a function
         else:
-            found = _variables(value).items()
-            yield from (each for each in found if callable(each[1]) or _holds_functions(each[1]))
+            variables = _variables(value).items()
+            yield from (
+                each for each in variables if callable(each[1]) or _holds_functions(each[1])
+            )
 
 
 def _given_to(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield what a function was made with: its closure, its defaults, what it wraps."""
+    """Yield (name, value) of a function's closure, its defaults, and the function it wraps."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):  # it is empty
             yield name, cell.cell_contents
@@ -271,8 +272,8 @@ def _given_to(function: FunctionType) -> Iterator[tuple[str, Any]]:
 def _variables(value: Any) -> dict[str, Any]:
     """Return the variables of an object."""
     slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
-    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    return found | getattr(value, "__dict__", {})
+    variables = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return variables | getattr(value, "__dict__", {})
 
 
 def _home_of(cls: type) -> tuple[str, str | None]:
@@ -294,7 +295,7 @@ class _NotPlain(Exception):
 
 
 def _text_of(value: Any) -> str | None:
-    """Return the text of a value that is made of plain data, the same in every process, or None."""
+    """Return a text of plain data that is stable across processes; None for other values."""
     try:
         return _text(value)
     except (_NotPlain, RecursionError):

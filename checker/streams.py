@@ -2,7 +2,7 @@
 
 The command replaces its streams before it does anything else (`replace`). A failure to write to
 standard output is an error for the user. A failure to write to standard error is ignored, because
-nobody could read about it.
+it cannot be reported.
 
 In a job of GitHub Actions the runner obeys printed lines such as `::warning …` and `##[…]`; see
 "Workflow commands for GitHub Actions" in GitHub's documentation. Any text from outside could be
@@ -28,7 +28,7 @@ _COMMAND = re.compile(r"((?:\A|[\r\n])\s*:):|(##)\[")
 """The runner ignores white space before `::`, and finds `##[` anywhere in a line."""
 
 ENDING = 1.0
-"""Seconds that the last words of a program may take."""
+"""The time in seconds to wait for the last output of a program that has ended."""
 
 
 def in_github_job(environment: Mapping[str, str]) -> bool:
@@ -40,20 +40,20 @@ class Escaping:
     """Escapes workflow commands in a stream of text that comes in pieces."""
 
     paused = False
-    """Whether the runner shall obey what is printed now, on any stream."""
+    """Whether commands are not escaped now, on any stream."""
 
     def __init__(self) -> None:
         """Begin at the start of a line."""
         self._line = ""
 
     def __call__(self, text: str) -> str:
-        """Return the next piece of text with what begins a command escaped."""
+        """Return the next piece of text with the beginnings of commands escaped."""
         if Escaping.paused:
             return text
         before = self._line
         escaped = _COMMAND.sub(_escape, before + text)
         line = re.split(r"[\r\n]", escaped)[-1].lstrip()
-        # What matters of a long line is only that it has begun, and how it ends.
+        # Of a long line, only the fact that it has begun and its last two characters matter.
         self._line = line if len(line) < 3 else f"x{line[-2:]}"
         return escaped[len(before) :]
 
@@ -63,7 +63,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class _Raw(io.FileIO):
-    """The bytes of a standard stream; after a failure they go nowhere."""
+    """The bytes of a standard stream; they are discarded after a failure."""
 
     def __init__(self, number: int, escape: Escaping | None) -> None:
         """Write to a file descriptor, which stays open."""
@@ -98,13 +98,13 @@ class _Output(_Raw):
 
 
 def replace(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Replace the standard streams of this process; it may have been started without them."""
+    """Replace the standard streams of this process, even if it was started without them."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # No file that is opened later may take this number. Standard output gets what cannot
-            # be written to, so that a report without a reader is an error.
+            # Files that are opened later must not get this number. Standard output is opened for
+            # reading only, so that a report without a reader is an error.
             mode = os.O_WRONLY if number == 2 else os.O_RDONLY
             os.set_inheritable(os.open(os.devnull, mode), True)
     if sys.stdin is None:
@@ -112,13 +112,13 @@ def replace(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
     escapes = in_github_job(environment) or "--github" in arguments
     output = _Output(1, Escaping() if escapes else None)
     sys.stdout = io.TextIOWrapper(io.BufferedWriter(output), **_settings(sys.stdout))
-    # Without a buffer nothing is lost when the process ends.
+    # Without a buffer, no output is lost when the process ends.
     errors: Any = _Raw(2, Escaping() if escapes else None)
     sys.stderr = io.TextIOWrapper(errors, **{**_settings(sys.stderr), "write_through": True})
 
 
 def _settings(stream: Any) -> dict[str, Any]:
-    """Return the settings of a stream of text, or usual ones if there is none."""
+    """Return the settings of a text stream, or defaults if there is none."""
     kept = ("encoding", "errors", "line_buffering", "write_through")
     settings = {name: getattr(stream, name) for name in kept if stream is not None}
     return {"errors": "backslashreplace", **settings}
@@ -126,7 +126,7 @@ def _settings(stream: Any) -> dict[str, Any]:
 
 @contextmanager
 def commands() -> Iterator[None]:
-    """Let GitHub's runner obey what is printed here."""
+    """Do not escape workflow commands in this block."""
     _flush()
     Escaping.paused = True
     try:
@@ -137,10 +137,10 @@ def commands() -> Iterator[None]:
 
 
 class Relay:
-    """Where a program writes its errors: to our standard error, or through us if it escapes.
+    """The standard error of a program: ours, or a pipe if ours escapes commands.
 
     Attributes:
-        descriptor: what the program has as standard error; None: ours.
+        descriptor: the program's standard error; None means ours.
     """
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class Relay:
             os.close(self.descriptor)
 
     def wait(self) -> None:
-        """Wait a little until the last words of a program that has ended are there."""
+        """Wait up to ENDING seconds for the last output of a program that has ended."""
         if self.descriptor is not None:
             self._thread.join(ENDING)
 

@@ -36,17 +36,17 @@ def check(
     selfcheck: str = "on",
     **values: Any,
 ) -> Result:
-    """Check a protocol; fail the test with the report if it does not come out as expected.
+    """Check a protocol; fail the test with the report if the result is not as expected.
 
     Args:
         protocol: the record, a registered name, or FILE.py:OBJECT.
         expect: `holds` or `violated`.
         violates: the property that must be violated.
-        counterexample_length: of the shortest one, in transitions.
-        selfcheck: which of the protocol's calls to check for determinism and purity.
+        counterexample_length: the length of a shortest counterexample, in transitions.
+        selfcheck: the calls of the protocol to check for purity: off, on or all.
         values: the question, as fields of `checker.check.spec.Spec` (actors, messages, network,
-            workload, history, search, properties); and how to explore, as fields of `Options`
-            (engine, threads, …) and `Bounds` (max_states, …) in `checker.search.options`.
+            workload, history, search, properties), and the search, as fields of `Options` (engine,
+            threads, …) and `Bounds` (max_states, …) in `checker.search.options`.
 
     Returns:
         The result, with counts and the counterexample.
@@ -104,12 +104,12 @@ def check_spec(file: str) -> Result:
 
 
 def expected(report: CheckReport) -> Result:
-    """Return the result of a check that came out as expected.
+    """Return the result of a check if it is as expected.
 
     Raises:
-        AssertionError: it did not; its text is the report.
+        AssertionError: it is not; the text is the report.
     """
-    __tracebackhide__ = True  # pytest then shows the line of the test, and none of ours
+    __tracebackhide__ = True  # pytest then shows the line of the test
     if report.exit_code:
         differences = [*report.differences, ""] if report.differences else []
         raise AssertionError("\n".join([*differences, check_text(report)]))

@@ -1,4 +1,4 @@
-"""What the tests of whole checks share: running the command, and finding a counterexample."""
+"""Helpers of tests of whole checks: run the command, and find a counterexample."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from antecede.checker.search.result import Result
 
 ROOT = Path(__file__).parent.parent
 collect_ignore_glob = ["mutants/*.toml"]
-"""They are no specs, though they look like some to the plugin that collects specs."""
+"""These files are not specs, although they look like specs to the plugin."""
 
 COMMAND = (sys.executable, "-m", "antecede")
 
 
 def pytest_configure() -> None:
-    """Let the commands that tests start react to Ctrl-C, however the tests were started."""
+    """Make the commands that tests start react to Ctrl-C, however the tests were started."""
     default_interrupts()
-    os.environ.pop("GITHUB_ACTIONS", None)  # whoever tests annotations says so
+    os.environ.pop("GITHUB_ACTIONS", None)  # tests of annotations set it
 
 
 def default_interrupts() -> None:
-    """Undo what `make test &` does in a script, and `nohup make test`: children inherit it, too."""
+    """Restore the default signal handlers, because `make test &` and `nohup` ignore signals."""
     for number, usual in (
         (signal.SIGINT, signal.default_int_handler),
         (signal.SIGHUP, signal.SIG_DFL),
@@ -49,7 +49,7 @@ def default_interrupts() -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the kernels once, before workers would all do so or a search begins without them."""
+    """Compile the kernels once, before all workers do so or a search begins without them."""
     if hasattr(session.config, "workerinput") or kernels_are_compiled():
         return
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
@@ -64,7 +64,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @frozen
 class Ran:
-    """How a command ended, and what it printed."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -103,14 +103,14 @@ def in_a_process(*arguments: object, cwd: Path, **environment: str) -> Ran:
 
 
 def without_progress(err: str) -> str:
-    """Return standard error without lines of progress, which slow machines show."""
+    """Return standard error without lines of progress, which appear on slow machines."""
     progress = re.compile(r"(level|depth) [\d,]+.* states/s")
     lines = err.splitlines(keepends=True)
     return "".join(line for line in lines if not progress.search(line))
 
 
 def method(**options: Any) -> Options:
-    """Return the options of a search that reduces nothing unless they say so."""
+    """Return search options, by default without reductions."""
     return Options(**{"symmetry": False, **options})
 
 
@@ -125,7 +125,7 @@ def search(
 ) -> Result:
     """Explore a system given in the command line's terms, in plain Python.
 
-    Judged are the usual properties, and not what a protocol declares besides.
+    The search judges the default properties, without the protocol's invariants.
     """
     name = protocol if isinstance(protocol, str) else protocol.name
     values = {"properties": default_properties(), **values}
@@ -135,7 +135,7 @@ def search(
 
 
 def counterexample(protocol: Protocol | str, *arguments: int, **values: Any) -> Run:
-    """Return the counterexample that a search finds; there must be one."""
+    """Return the counterexample of a search; fail if there is none."""
     path = search(protocol, *arguments, **values).counterexample
     assert path is not None
     return path

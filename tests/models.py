@@ -1,4 +1,4 @@
-"""Tiny systems of known size, with the reason for each count, and one seeded bug per property."""
+"""Tiny systems of known size, with a derivation of each count, and one seeded bug per property."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EVERY_SAFETY = (*DEFAULT, "fifo-delivery")
 
 
 def plan_of(workload: str, actors: int, messages: int) -> Any:
-    """Return the plan of `tests.naive` for a workload written as `--workload` takes it."""
+    """Return the plan of `tests.naive` for a workload in the notation of `--workload`."""
     kind, _, argument = workload.partition(":")
     others = [tuple((j,) for j in range(actors) if j != i) for i in range(actors)]
     nothing = frozenset[Any]()
@@ -60,7 +60,7 @@ def _plan_of_programs(programs: Any) -> Any:
 
 
 def _groups(members: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return all groups of some of the members."""
+    """Return all non-empty groups of members."""
     sizes = range(1, len(members) + 1)
     return tuple(group for size in sizes for group in combinations(members, size))
 
@@ -75,13 +75,13 @@ def naive_counts(
     history: str = "knowledge",
     properties: tuple[str, ...] = DEFAULT,
 ) -> Counts:
-    """Let the reference checker explore a system given in the command line's terms."""
+    """Return the reference checker's counts for a system given in the command line's terms."""
     return explore(protocol, plan_of(workload, actors, messages), network, history, properties)
 
 
 @frozen
 class Toy:
-    """The state of a toy protocol: who it is, and messages it has not passed on yet."""
+    """The state of a toy protocol: the actor, and the messages that it holds."""
 
     actor: int
     actors: int
@@ -108,7 +108,7 @@ def toy(
     causal_send: Callable[[Toy, Message], Step] = send_at_once,
     receive: Callable[[Toy, int, Data], Step] = deliver_on_arrival,
 ) -> Protocol:
-    """Return a toy protocol; what is not given is correct on a `fifo` network."""
+    """Return a toy protocol. The default handlers are correct on a `fifo` network."""
     return Protocol(
         name=f"toy-{name}",
         summary="a toy",
@@ -120,7 +120,7 @@ def toy(
 
 
 def deliver_the_first_copy(state: Toy, _src: int, packet: Data) -> Step:
-    """Deliver a message unless it was delivered before, as `held` remembers."""
+    """Deliver a message unless `held` records an earlier delivery."""
     if packet.message in state.held:
         return Step(state)
     return Step(evolve(state, held=(*state.held, packet.message)), deliveries=(packet.message,))
@@ -128,7 +128,7 @@ def deliver_the_first_copy(state: Toy, _src: int, packet: Data) -> Step:
 
 @frozen
 class Ack:
-    """Acknowledges the one message of a toy that resends."""
+    """The acknowledgement of the only message of a toy that resends."""
 
 
 def _resending_receive(state: Toy, src: int, packet: Data | Ack) -> Step:
@@ -143,7 +143,7 @@ def _resending_send(state: Toy, message: Message) -> Step:
 
 
 def _resend(state: Toy) -> Step | None:
-    """Send again what is not acknowledged; the receiver's `held` is not its own to send."""
+    """Send the unacknowledged messages again; only those that the actor itself sent."""
     unacknowledged = [m for m in state.held if m.sender == state.actor]
     return send_at_once(state, unacknowledged[0]) if unacknowledged else None
 
@@ -213,17 +213,17 @@ def _collect(state: Toy, _src: int, packet: Data) -> Step:
 
 
 def _flush(state: Toy) -> Step | None:
-    """Deliver all that was collected."""
+    """Deliver all collected messages."""
     return Step(evolve(state, held=()), deliveries=state.held) if state.held else None
 
 
 COLLECTS = evolve(toy("collects", receive=_collect), actions={"flush": _flush})
-"""What it receives it delivers when it likes to: an action of its own."""
+"""It delivers collected messages at any time, by an action."""
 
 
 @frozen
 class Hello:
-    """On its way to everybody from everybody at the start."""
+    """In flight at the start, from every actor to every other one."""
 
 
 def _greeted(state: Toy, src: int, packet: Data | Hello) -> Step:
@@ -235,12 +235,12 @@ def _greetings(actor: int, actors: int) -> tuple[tuple[int, Hello], ...]:
 
 
 GREETS = evolve(toy("greets", receive=_greeted), in_flight=_greetings)
-"""Everybody greets everybody at the start."""
+"""A greeting is in flight from every actor to every other one at the start."""
 
 
 @frozen
 class Model:
-    """A system and what exploring it must count, under one encoding or under all three."""
+    """A system with the expected counts, under one history encoding or under all three."""
 
     name: str
     protocol: Protocol
@@ -273,7 +273,7 @@ PING_PONG = (
 MODELS = (
     # Unsent, in flight, delivered.
     Model("one-shot", DIRECT, 2, "script:[[1],[]]", _counts(3, 3, 3, 1)),
-    # Two of those that never meet: 3 * 3 states, 2 * 3 * 2 transitions.
+    # Two independent copies of one-shot: 3 * 3 states, 2 * 3 * 2 transitions.
     Model("two-pairs", DIRECT, 4, "script:[[1],[],[3],[]]", _counts(9, 13, 5, 1)),
     # The message is unsent, or at each of the two destinations in flight or delivered: 1 + 2 * 2.
     Model(
@@ -296,7 +296,7 @@ MODELS = (
         properties=EVERY_SAFETY,
     ),
     # s sent and any subset of them delivered: 1 + 2 + 4 + 8 states; causal-sends from the first
-    # seven, receives of what is in flight (0 + 1 + 4 + 12). Causality is violated, but not checked.
+    # seven, receives of packets in flight (0 + 1 + 4 + 12). Causality is violated, but unchecked.
     Model(
         "stream-reordered",
         DIRECT,
@@ -306,7 +306,7 @@ MODELS = (
         histories=("knowledge", "clocks"),
         properties=("integrity", "all-delivered"),
     ),
-    # The same with the order of the deliveries: 1 + 2 + 5 + 16 partial sequences; 8 causal-sends
+    # As before, with the order of the deliveries: 1 + 2 + 5 + 16 partial sequences; 8 causal-sends
     # from s < 3, and a receive for each way to prolong a sequence (1 + 4 + 15); 3! final states.
     Model(
         "stream-reordered-full",
@@ -317,8 +317,8 @@ MODELS = (
         histories=("full",),
         properties=("integrity", "all-delivered"),
     ),
-    # Two messages in opposite directions: 3 * 3 states as in two-pairs, for neither sender learns
-    # of the other message before it is delivered to it, and then it is forgotten.
+    # Two messages in opposite directions: 3 * 3 states as in two-pairs, because no sender learns
+    # of the other message before its delivery there, and then the message is forgotten.
     Model("crossing", DIRECT, 2, "any", _counts(9, 13, 5, 1), histories=("knowledge",)),
     # Unsent, in flight, collected, delivered, in either direction: 4 * 4 states, 2 * 3 * 4
     # transitions.
@@ -327,7 +327,7 @@ MODELS = (
     # received): 3 * 3 * 2 * 2 states; a step of a message in 2 * 12 places, twice, one of a
     # greeting in 18, twice.
     Model("greeting", GREETS, 2, "any", _counts(36, 85, 7, 1), histories=("knowledge",)),
-    # The same; on FIFO links a message is not received before the greeting: per direction (m, g)
+    # As before, but on FIFO links the greeting is received before the message: per direction (m, g)
     # without (delivered, in flight), 5 states with 5 transitions.
     Model(
         "greeting-in-order",
@@ -343,7 +343,7 @@ MODELS = (
     Model("crossing-clocks", DIRECT, 2, "any", _counts(11, 15, 5, 1), histories=("clocks",)),
     # `full` remembers it for ever: sent concurrently, or either after the other.
     Model("crossing-full", DIRECT, 2, "any", _counts(13, 15, 5, 3), histories=("full",)),
-    # all-delivered: the causal-send is all that happens.
+    # all-delivered: the causal-send is the only transition.
     Model("loses", LOSES, 2, "script:[[1],[]]", _counts(2, 2, 2, 1, {"all-delivered": 1})),
     # all-delivered: received and never delivered.
     Model("keeps", KEEPS, 2, "script:[[1],[]]", _counts(3, 3, 3, 1, {"all-delivered": 2})),
@@ -373,7 +373,7 @@ MODELS = (
         _counts(4, 4, 4, 0, {"integrity": 3}),
         network="fifo",
     ),
-    # The same; integrity is not checked, and the second delivery leaves the history as it was.
+    # As before, but integrity is unchecked. The second delivery leaves the history unchanged.
     Model(
         "sends-twice-unchecked",
         SENDS_TWICE,
@@ -399,7 +399,7 @@ MODELS = (
     Model(
         "delivers-own", DELIVERS_OWN, 2, "script:[[1],[]]", _counts(2, 2, 2, 0, {"integrity": 1})
     ),
-    # integrity: a message that nobody causal-sent.
+    # integrity: a message that no actor causal-sent.
     Model("forges", FORGES, 2, "script:[[1],[]]", _counts(3, 3, 3, 0, {"integrity": 2})),
     # causal-delivery and fifo-delivery: a chain of two causal-sends and two receives, the first
     # message coming second. The last state is not expanded any more.
@@ -499,12 +499,12 @@ UNRELIABLE = (
         _counts(7, 9, 6, 1),
     ),
 )
-"""Systems on networks that lose or duplicate, or with timeouts: not for `tests.naive`."""
+"""Systems on networks that lose or duplicate, or with timeouts. `tests.naive` supports neither."""
 
 
 @frozen
 class Paired:
-    """The state of `pairs`: what an actor kept, and how far it is."""
+    """The state of `pairs`: the messages that an actor holds, and its progress."""
 
     me: int
     phase: int = 0
@@ -512,11 +512,11 @@ class Paired:
 
 
 def pairs(*, timeout: bool) -> Protocol:
-    """Return a protocol in which actor 1 sends, and actor 2 delivers, two messages at once.
+    """Return a protocol where actor 1 sends, and actor 2 delivers, two messages at once.
 
     Actor 0 sends one message to 2 and then one to 1, whereupon 1 begins. On FIFO channels causal
-    delivery is violated after 8 transitions: 2 delivers two messages of 1 before that of 0. Both
-    are needed for that, and no handler looks at the number of a message.
+    delivery is violated after 8 transitions: 2 delivers two messages of 1 before the message of 0.
+    Both messages of 1 are needed for that. No handler depends on the number of a message.
 
     Args:
         timeout: whether it has a timeout, which is never enabled.

@@ -1,9 +1,9 @@
-"""The reference checker for runs without end, for the history `marked` of docs/model.md.
+"""The reference checker for endless workloads, with the history `marked` of docs/model.md.
 
 One message of a run is marked. The state records which actors and messages depend on it: a message
 is `PLAIN`, `MARKED` or `TAINTED` (its sender knew of the marked one). So messages need no numbers,
-and the state space can be finite although runs are not. Any violation of causal delivery shows in
-a run in which the message that is delivered too late is the marked one.
+and the state space can be finite although runs are not. Every violation of causal delivery occurs
+in a run whose marked message is the one that is delivered too late.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def explore(
     """Search breadth-first, to the end of the first level that violates a property.
 
     The search also ends after the level with the `most`-th state, or after `deepest` levels. Return
-    the counts, and the graph of the states in which the marked message is undelivered.
+    the counts, and the graph of the states with the marked message undelivered.
     """
     start = State(tuple(protocol.initial(i, len(rows)) for i in range(len(rows))))
     seen, level, total, depth, violation = {start}, [start], 1, 0, dict[str, int]()

@@ -188,7 +188,7 @@ def _data(messages: tuple[Message, ...]) -> Sends:
 
 @frozen
 class RandomSystem:
-    """What was drawn; equal draws are equal systems."""
+    """A random system; equal draws are equal systems."""
 
     table: Table
     credit: int

@@ -1,1 +1,1 @@
-"""One check from end to end: a spec is resolved, explored, confirmed and explained."""
+"""One check from end to end: it resolves a spec, explores it, and confirms the result."""

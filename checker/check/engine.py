@@ -1,4 +1,4 @@
-"""Chooses the explorer for a search, and refuses options that it would not heed."""
+"""Selects the explorer of a search, and rejects options that the explorer would ignore."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from antecede.checker.search.tabulated import TabulatedSearch
 
 MOST_ACTORS = 16
-"""For the local engine: what the keys of its tables have room for."""
+"""The greatest number of actors of the local engine, because of the keys of its tables."""
 
 WANTS = {
     "spill": ("local",),
@@ -35,19 +35,19 @@ WANTS = {
     "partitions": ("spark",),
     "spark_threshold": ("spark",),
 }
-"""Options that only some engines heed, searching breadth-first, and which."""
+"""Option -> the engines that support it in a breadth-first search."""
 
 
 def kernels_are_compiled() -> bool:
-    """Return whether compiled kernels are on disk from an earlier start; imports no compiler."""
+    """Return whether compiled kernels are on the disk; does not import the compiler."""
     return compiled_in() is not None
 
 
 def explorer_for(system: System, options: Options, max_depth: int | None = None) -> Explorer:
-    """Return the explorer that `options` ask for; states at `max_depth` are not expanded.
+    """Return the explorer for `options`; states at `max_depth` are not expanded.
 
     Raises:
-        InputError: there is no such engine, or it lacks what is asked for.
+        InputError: there is no such engine, or it lacks a requested feature.
     """
     _refuse(system, options)
     if options.engine == "plain":
@@ -56,10 +56,10 @@ def explorer_for(system: System, options: Options, max_depth: int | None = None)
 
 
 def _refuse(system: System, options: Options) -> None:
-    """Check that there is such an engine, and that it has what is asked for.
+    """Check that the engine exists and supports all options.
 
     Raises:
-        InputError: it has not.
+        InputError: it does not.
     """
     checked(options)
     for name, engines in WANTS.items():
@@ -88,7 +88,7 @@ def _refuse(system: System, options: Options) -> None:
 
 
 def only_plainly(system: System, options: Options = Options()) -> str | None:
-    """Return why only plain Python can judge what is asked, or None."""
+    """Return the reason why only plain Python can judge the question, or None."""
     joint = [prop.name for prop in system.properties if prop.what is What.STATES]
     if joint and options.search != "breadth":
         return f"{', '.join(joint)} is about all actors at once"
@@ -99,10 +99,10 @@ def only_plainly(system: System, options: Options = Options()) -> str | None:
 
 
 def plain_instead(system: System, options: Options) -> str | None:
-    """Return why plain Python takes the place of the engine that was asked for, or None.
+    """Return the reason why plain Python replaces the requested engine, or None.
 
     Raises:
-        CapacityError: there is too little memory for kernels, and only they do what is asked for.
+        CapacityError: there is too little memory for kernels, and the options require them.
     """
     if options.engine == "local" and (reason := only_plainly(system, options)):
         return reason
@@ -118,13 +118,13 @@ def plain_instead(system: System, options: Options) -> str | None:
 
 
 def explorer_at_once(system: System, options: Options, max_depth: int | None = None) -> Explorer:
-    """Return what `explorer_for` does, but do not wait for kernels that must be compiled first.
+    """Return an explorer as `explorer_for`, without waiting for the compilation of kernels.
 
-    Where a search allows it, it begins in plain Python, and goes over to what `explorer_for`
-    returns when the kernels are ready.
+    If possible, the search begins in plain Python, and continues with the explorer of
+    `explorer_for` when the kernels are ready.
 
     Raises:
-        InputError: there is no such engine, or it lacks what is asked for.
+        InputError: there is no such engine, or it lacks a requested feature.
     """
     if not begins_plainly(options):
         return explorer_for(system, options, max_depth)
@@ -139,10 +139,10 @@ def explorer_at_once(system: System, options: Options, max_depth: int | None = N
 
 
 def pausing_explorer(system: System, options: Options, max_depth: int | None = None) -> Pausing:
-    """Return what `explorer_for` does for a search that pauses to look at its graph.
+    """Return an explorer as `explorer_for`, for a search that pauses to examine its graph.
 
     Raises:
-        InputError: there is no such engine, or it lacks what is asked for.
+        InputError: there is no such engine, or it lacks a requested feature.
     """
     _refuse(system, options)
     if options.engine == "plain":
@@ -151,7 +151,7 @@ def pausing_explorer(system: System, options: Options, max_depth: int | None = N
 
 
 def begins_plainly(options: Options) -> bool:
-    """Return whether a search begins in plain Python, for there are no compiled kernels yet."""
+    """Return whether a search begins in plain Python because no kernels are compiled yet."""
     simple = (
         options.search == "breadth" and options.engine == "local" and not options.check_progress
     )
@@ -171,7 +171,7 @@ def _is_set(options: Options, name: str) -> bool:
 
 
 def _refuse_elsewhere(options: Options, name: str, engines: tuple[str, ...]) -> None:
-    """Refuse an option where nothing heeds it."""
+    """Reject an option if the engine ignores it."""
     if options.search == "breadth" and options.engine in engines:
         return
     option = f"--{name.replace('_', '-')}"
@@ -205,7 +205,7 @@ def _by_levels(system: System, options: Options, max_depth: int | None) -> Tabul
     """Return a breadth-first search on tables, with the transport of its engine.
 
     Every search starts on threads. For a cluster, `transport` of the module
-    `checker/ENGINE/transport.py` makes the next transport; it is imported only if it is asked for.
+    `checker/ENGINE/transport.py` makes the next transport. It is imported on demand.
     """
     from antecede.checker.local.transport import Threads
     from antecede.checker.search.tabulated import TabulatedSearch

@@ -1,4 +1,4 @@
-"""Specs: what to check, within which bounds, and what to expect; read from TOML or options."""
+"""Specs: a question, bounds and an expected answer, from a TOML file or from options."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from antecede.checker.settings import (
 )
 
 _BOUNDS = tuple(known for known in settings_of(Bounds) if known.name != "bound")
-"""The bounds of a search; `bound`, which limits what an actor keeps, is the spec's own."""
+"""The bounds of a search, except for `bound`, which limits an actor's state."""
 
 (_NETWORK,) = (known for known in settings_of(Question) if known.name == "network")
 
@@ -55,13 +55,13 @@ COUNT_KEYS = ("unique_states", "total_states", "depth", "final_states")
 
 @frozen
 class Expectation:
-    """What a check should find.
+    """The expected result of a check.
 
     Attributes:
         verdict: HOLDS, VIOLATED or VACUOUS.
-        counterexample_length: of the shortest one, in transitions, or None.
-        violates: the property it should violate, or None.
-        counts: history -> count name -> exact number, for searches that finish.
+        counterexample_length: the length of a shortest counterexample in transitions, or None.
+        violates: the property that should be violated, or None.
+        counts: history -> count name -> exact number, for complete searches.
     """
 
     verdict: Verdict = Verdict.HOLDS
@@ -74,10 +74,10 @@ class Expectation:
 class Spec(Question):
     """A question, the search that should answer it, and the answer that is expected.
 
-    Its bounds hold where none are given in the check's own.
+    Bounds on the command line override the spec's.
 
     Attributes:
-        bound: limits on what an actor keeps, as `--bound` takes them.
+        bound: limits on an actor's state, as `--bound` takes them.
     """
 
     title: str = ""
@@ -97,7 +97,7 @@ class Spec(Question):
 
     @cached_property
     def system(self) -> System:
-        """What it describes, built once; raises InputError as `system_of`."""
+        """The system of this spec, built once; raises InputError as `system_of`."""
         return system_of(self)
 
 
@@ -105,11 +105,11 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     """Build the system that `spec` describes.
 
     Args:
-        spec: what to build.
-        protocol: in place of the one that `spec` names.
+        spec: the spec.
+        protocol: overrides the protocol of `spec`.
 
     Raises:
-        InputError: a name or number in it cannot be used.
+        InputError: a name or number in it is unusable.
     """
     checked(spec)
     if spec.search not in SEARCHES:
@@ -150,7 +150,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
 
 
 def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
-    """Refuse an endless workload whose system must see messages that an adapter hides."""
+    """Reject an endless workload that needs messages in states, if an adapter hides them."""
     if network.merges and not protocol.shows_messages:
         raise InputError(
             f"{protocol.name} is code behind an adapter, which hides the messages that it keeps; "
@@ -160,16 +160,16 @@ def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
 
 
 def judged_by(protocol: Protocol, name: str, workload: Workload) -> Property:
-    """Return a property by its name, with all that is checked of its predicate."""
-    found = guarded(protocol, property_named(name, protocol))
-    return of_opaque_messages(found) if isinstance(workload, EndlessWorkload) else found
+    """Return a property by its name, with checks of its predicate."""
+    prop = guarded(protocol, property_named(name, protocol))
+    return of_opaque_messages(prop) if isinstance(workload, EndlessWorkload) else prop
 
 
 def _usual_properties(spec: Spec, protocol: Protocol, workload: Workload) -> tuple[str, ...]:
-    """Return the names of the properties that are judged where none is asked for.
+    """Return the names of the default properties.
 
-    A normal form makes many an infinite graph finite, and invariants need states as they are. So
-    where there is a form invariants are judged only if they are asked for.
+    A normal form can make an infinite graph finite, but invariants need states without a form. So
+    if the protocol has a form, its invariants are not among the defaults.
     """
     endless = isinstance(workload, EndlessWorkload)
     if endless and protocol.normal is not None and not spec.bound:
@@ -178,7 +178,7 @@ def _usual_properties(spec: Spec, protocol: Protocol, workload: Workload) -> tup
 
 
 def _network(spec: Spec, protocol: Protocol) -> Network:
-    """Return the network that is asked for, or else the one that the protocol needs."""
+    """Return the network of the spec, or by default the network that the protocol needs."""
     retransmits = protocol.timeout is not None
     if spec.network is not None:
         return network_named(spec.network, retransmits=retransmits)
@@ -192,7 +192,7 @@ def _network(spec: Spec, protocol: Protocol) -> Network:
 
 
 def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) -> Oracle:
-    """Return the history of a workload that ends."""
+    """Return the history for a finite workload."""
     for prop in properties:
         if prop.where is Where.ON_FAIR_RUNS:
             raise InputError(
@@ -209,7 +209,7 @@ def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) ->
 
 
 def _endless_oracle(spec: Spec, properties: tuple[Property, ...]) -> Oracle:
-    """Return the history of an endless workload, which follows one message."""
+    """Return the history for an endless workload, which follows one message."""
     if spec.clock_at != "causal-send":
         raise InputError("endless workloads need --clock-at causal-send")
     for prop in properties:
@@ -222,7 +222,7 @@ def _endless_oracle(spec: Spec, properties: tuple[Property, ...]) -> Oracle:
 
 
 def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
-    """Return the system of a question about what fails, as a trace of a failing run asks it."""
+    """Return the system with properties on failures, as in the trace of a failing run."""
     names = [name for name in spec.properties if name not in FAILURES]
     if PREDICATE_RETURNS in failures:
         names += declared_names(protocol, "invariant") + declared_names(protocol, "witness")
@@ -233,14 +233,14 @@ def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
 
 
 def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
-    """Return `spec` with `values`, by field name, in place of its own.
+    """Return `spec` with some fields replaced by `values`.
 
-    Where they change what is explored, the expected verdict remains, the exact numbers do not; an
-    expected verdict of its own replaces all that the spec expects, unless it is the same one. Names
-    go with the actors or messages that they name.
+    If they change the explored system, the expected verdict remains, but the exact numbers are
+    dropped. A different expected verdict in `values` replaces the whole expectation. If actors or
+    messages change, their names are dropped.
     """
     if not values:
-        return spec  # with the system that it may have already
+        return spec  # keeps its cached system
     changed = evolve(spec, **{key: value for key, value in values.items() if key != "expect"})
     if changed.network != spec.network and changed.network == protocol_named(spec.protocol).network:
         spec = evolve(spec, network=spec.network or changed.network)
@@ -313,7 +313,7 @@ _KINDS: Mapping[str, type] = {
 }
 
 KEYS = frozenset(_KINDS) - {"title"}
-"""What tells a spec from other TOML files, of which many have a title."""
+"""The keys that identify a TOML file as a spec. Many other files have a title, too."""
 
 
 def _check_kinds(table: Mapping[str, Any], kinds: Mapping[str, type], thing: str) -> None:
@@ -342,7 +342,7 @@ def _workload_text(table: Mapping[str, Any]) -> str:
 
 
 def expected_verdict(text: str) -> Verdict:
-    """Return the verdict that `holds`, `violated` or `vacuous` names."""
+    """Return the verdict for `holds`, `violated` or `vacuous`."""
     choices = {
         "holds": Verdict.HOLDS,
         "violated": Verdict.VIOLATED,

@@ -1,7 +1,7 @@
-"""What a command is asked to check: protocols, specs, and the specs in folders.
+"""The targets of a command: protocols, specs, and the specs in folders.
 
-A spec that cannot be read is kept with the reason, so that it does not stop the others; a TOML file
-that is no spec, such as `pyproject.toml`, is left alone.
+A spec that cannot be read is kept with the reason, so that it does not stop the others. A TOML file
+that is not a spec, such as `pyproject.toml`, is skipped.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from antecede.checker.registry import protocol_names
 
 @frozen
 class Targets:
-    """What was found where the user pointed.
+    """The specs for the user's targets.
 
     Attributes:
-        specs: what to check, in order, each file once; what cannot be checked has the reason.
-        others: TOML files in the folders that are no specs.
-        many: results are told in a line each.
+        specs: the specs in order, each file once; a `Refused` has the reason.
+        others: TOML files in the folders that are not specs.
+        many: whether each result is reported in one line.
     """
 
     specs: tuple[Spec | Refused, ...]
@@ -53,22 +53,22 @@ class Targets:
 
 
 def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> Targets:
-    """Return what to check.
+    """Return the specs for the targets of a command.
 
     Args:
-        names: of protocols, FILE.py:OBJECT, SPEC.toml, or folders; or of specs that come with
-            antecede, without path and ending: `museum/partisan-unordered`, or `museum` for all.
-        given: what takes the place of what the specs say, by the names of their fields.
+        names: protocols, FILE.py:OBJECT, SPEC.toml, or folders; or shipped specs without path and
+            ending, such as `museum/partisan-unordered`, or `museum` for all of them.
+        given: values that override the specs', by the names of their fields.
 
     Raises:
-        InputError: there is no spec at all in a folder.
+        InputError: a folder has no spec.
     """
-    found: dict[str, Spec | Refused] = {}
+    by_place: dict[str, Spec | Refused] = {}
     others: list[Path] = []
     places = [place_of(name) for name in names]
     for name in places:
         if not os.path.isdir(name):
-            found.setdefault(name, _read(name, given or {}))
+            by_place.setdefault(name, _read(name, given or {}))
             continue
         files = sorted(_toml_files(Path(name)))
         specs = [file for file in files if _looks_like_a_spec(file)]
@@ -76,13 +76,13 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
         if not specs:
             raise InputError(f"there is no spec (*.toml with a protocol) in the folder {name!r}")
         for file in specs:
-            found.setdefault(str(file), _read(str(file), given or {}))
-    many = len(found) > 1 or any(map(os.path.isdir, places))
-    return Targets(tuple(found.values()), tuple(dict.fromkeys(others)), many)
+            by_place.setdefault(str(file), _read(str(file), given or {}))
+    many = len(by_place) > 1 or any(map(os.path.isdir, places))
+    return Targets(tuple(by_place.values()), tuple(dict.fromkeys(others)), many)
 
 
 def place_of(name: str) -> str:
-    """Return the path of a shipped spec or folder for its short name, and other names unchanged.
+    """Return the path of a shipped spec or folder for its short name; other names are unchanged.
 
     Files of the user and registered protocols come first.
     """
@@ -90,7 +90,7 @@ def place_of(name: str) -> str:
     if not plain or os.path.lexists(name) or name in protocol_names():
         return name
     shipped = (SHIPPED / f"{name}.toml", SHIPPED / name)
-    # os.path.exists does not raise where a name is too long to be any file's.
+    # os.path.exists does not raise if a name is too long for a file.
     return next((str(path) for path in shipped if os.path.exists(path)), name)
 
 
@@ -116,7 +116,7 @@ def shipped_for_broadcasts() -> frozenset[str]:
 
 
 def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:
-    """Return what a name asks for; whatever is wrong with it is kept."""
+    """Return the spec for a name, or a `Refused` with the error."""
     try:
         spec = overridden(spec_named(name), given)
         _ = spec.system
@@ -126,7 +126,7 @@ def _read(name: str, given: Mapping[str, Any]) -> Spec | Refused:
 
 
 def _toml_files(folder: Path) -> Iterator[Path]:
-    """Yield the TOML files in a folder and its folders, but for hidden ones."""
+    """Yield the TOML files in a folder and its subfolders, except for hidden ones."""
     for file in folder.rglob("*.toml"):
         if not any(part.startswith(".") for part in file.relative_to(folder).parts):
             yield file

@@ -1,4 +1,4 @@
-"""What the papers claim, as data, and what checks say of it.
+"""The claims of the papers as data, and the results of checking them.
 
 `sources` reads the claims from a TOML file per paper, and `judge` decides them within bounds.
 Claims about time are decided by `checker.simulate.claims`.

@@ -17,11 +17,11 @@ Size: TypeAlias = tuple[int, int]
 
 
 class Ruling(StrEnum):
-    """What checks, measurements and simulated runs say of a claim.
+    """The result of checks, measurements and simulated runs for a claim.
 
-    CONSISTENT: for a few sizes the measure grows no faster than the claim says. A few sizes cannot
-    show that it never does.
-    DEPENDS: some assumption of the simulation decides whether the claim comes out true.
+    CONSISTENT: for a few sizes, the measure grows no faster than the claim says. A few sizes cannot
+    prove it for all sizes.
+    DEPENDS: the result depends on an assumption of the simulation.
     """
 
     CONFIRMED = "CONFIRMED"
@@ -32,7 +32,7 @@ class Ruling(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a measured maximum should compare with the value in the claim.
+    """The relation between a measured maximum and the value in the claim.
 
     `at most` is about every run, so one state refutes it. `reaches` is about some run, so bounds
     that are too small leave it open. `exactly` is both.
@@ -45,10 +45,10 @@ class Relation(StrEnum):
 
 @frozen
 class Check:
-    """A check: the claim implies what its spec expects.
+    """A check: the claim implies the verdict that the spec expects.
 
-    A run that violates what should hold refutes the claim; if what should be violated holds within
-    the bounds, the claim is left open.
+    If the spec expects HOLDS, a violation refutes the claim. If it expects VIOLATED and the
+    property holds within the bounds, the claim stays undecided.
 
     Attributes:
         spec: the check and the verdict that the claim implies.
@@ -61,7 +61,7 @@ class Check:
 
 @frozen
 class Measured:
-    """A measurement: an attribute of `Measures`, and how it should compare with a number."""
+    """A measurement: an attribute of `Measures`, with its expected relation to a number."""
 
     spec: Spec
     name: str
@@ -90,12 +90,12 @@ class AtRest:
 
 @frozen
 class Growth:
-    """A measurement for several sizes that must never exceed `factor` times what a law allows.
+    """A measurement for several sizes, which must not exceed `factor` times the value of a law.
 
     A few sizes cannot refute a law, because a greater constant may satisfy it, and cannot prove it.
 
     Attributes:
-        spec: what to measure; its actors are not used.
+        spec: the system to measure; its number of actors is ignored.
         name: an attribute of `Measures`.
         law: one of LAWS.
         factor: the constant.
@@ -111,12 +111,12 @@ class Growth:
 
 @frozen
 class Kept:
-    """A search under a bound on a declared measure: how great it gets in runs of any length.
+    """Evidence on the maximum of a declared measure in runs of any length.
 
     Attributes:
-        spec: what to search; its last bound is on this measure.
-        relation: AT_MOST: no actor's measure ever exceeds the value; REACHES: some actor's comes
-            to it.
+        spec: the search; its last bound is on this measure.
+        relation: AT_MOST: no actor's measure exceeds the value; REACHES: some actor's measure
+            reaches it.
         quick: smaller bounds, for `--quick`.
     """
 
@@ -130,9 +130,9 @@ class Runs:
     """Rows of `antecede simulate`, which a rule of `checker.simulate.rules` judges.
 
     Attributes:
-        figure: whose grid has the rule's points.
+        figure: the figure whose grid has the rule's points.
         rule: the name of the rule.
-        narrow: the name of a rule at fewer points, which is tried under other assumptions.
+        narrow: the name of a rule at fewer points, for runs under other assumptions.
     """
 
     figure: str
@@ -142,7 +142,7 @@ class Runs:
 
 @frozen
 class Unchecked:
-    """Nothing that was checked decides the claim; says why."""
+    """The reason why no check decides the claim."""
 
     reason: str
 
@@ -180,12 +180,12 @@ class Claim:
     """A claim of a paper.
 
     Attributes:
-        key: names its files; unique.
-        place: where in the paper.
-        text: the claim, in our words.
-        evidence: all of it has to agree; a claim about time has one `Runs` and nothing else.
-        note: how to read it, or why it came out as it did.
-        cell: its place in the paper's table, if it is one of its cells.
+        key: a unique key, which is also the name of its files.
+        place: the section or page of the paper.
+        text: the claim in our words.
+        evidence: the evidence, which must agree; a claim about time has exactly one `Runs`.
+        note: an explanation of the claim or of its ruling.
+        cell: its cell in the paper's table, or None.
     """
 
     key: str
@@ -203,9 +203,9 @@ class Source:
     Attributes:
         name: its name on the command line.
         citation: authors, title, year.
-        claims: those that checks and measurements decide, in the order of the paper.
-        times: those that simulated runs decide.
-        remark: what of the paper is left out, and why.
+        claims: the claims that checks and measurements decide, in the order of the paper.
+        times: the claims that simulated runs decide.
+        remark: the omitted parts of the paper, with the reasons.
         rows, columns: the headings of the table that some claims are cells of.
     """
 

@@ -52,7 +52,7 @@ class Finding:
         ruling: the ruling by this evidence alone.
         command: the command that repeats it; empty if nothing was run.
         text: the result in words.
-        report: the check's, if it found a counterexample or a run to a bound.
+        report: the report of the check, if it has a counterexample or a run to a bound.
         seconds: its duration.
     """
 
@@ -82,14 +82,14 @@ class Judged:
 
     @property
     def reason(self) -> str:
-        """Why it is undecided; empty if it is decided."""
+        """The reason why it is undecided; empty if it is decided."""
         if self.ruling is not Ruling.UNDECIDED:
             return ""
         return "; ".join(f.text for f in self.findings if f.ruling is Ruling.UNDECIDED)
 
 
 Named = Callable[[str], Protocol]
-"""Finds a protocol by name; tests put seeded bugs here."""
+"""A function from names to protocols; tests inject seeded bugs here."""
 
 
 @define(eq=False)
@@ -97,11 +97,11 @@ class Judge:
     """Runs evidence, and each check or measurement only once.
 
     Attributes:
-        options: how to check.
-        bounds: when to give up on one check.
-        quick: use the smaller bounds.
+        options: the options of all searches.
+        bounds: the bounds of one check.
+        quick: whether to use the smaller bounds.
         watch: called now and then.
-        named: finds the protocols.
+        named: returns the protocol of a name.
     """
 
     options: Options
@@ -132,10 +132,10 @@ class Judge:
             return Finding(Ruling.UNDECIDED, "", "rows of antecede simulate decide it")
         started = time.monotonic()
         try:
-            found = self._run(evidence)
+            outcome = self._run(evidence)
         except InputError as error:
-            found = Finding(Ruling.UNDECIDED, "", str(error))
-        return evolve(found, seconds=time.monotonic() - started)
+            outcome = Finding(Ruling.UNDECIDED, "", str(error))
+        return evolve(outcome, seconds=time.monotonic() - started)
 
     def _run(self, evidence: Evidence) -> Finding:
         if isinstance(evidence, Check):
@@ -176,7 +176,7 @@ class Judge:
         return report
 
     def _growth(self, evidence: Growth) -> Finding:
-        """Measure for every size; what exceeds the law may do so by a constant, so it is open."""
+        """Measure every size. A value above the law leaves the claim undecided."""
         values, agrees = [], True
         sizes = (evidence.sizes[:-1] if self.quick else ()) or evidence.sizes
         for actors in sizes:
@@ -194,7 +194,7 @@ class Judge:
         return Finding(Ruling.CONSISTENT if agrees else Ruling.UNDECIDED, command, text)
 
     def _tick(self) -> Callable[[], None]:
-        """Return what gives up on a measurement that takes too long."""
+        """Return a function that raises if a measurement takes too long."""
         started, most = time.monotonic(), self.bounds.max_seconds
 
         def tick() -> None:
@@ -204,7 +204,7 @@ class Judge:
         return tick
 
     def _measured(self, spec: Spec) -> Measures | str:
-        """Return the measures, or why there are none."""
+        """Return the measures, or the reason why there are none."""
         key = as_asked(evolve(spec, properties=()))
         if key not in self._measures:
             system = system_of(spec, self.named(spec.protocol))
@@ -219,7 +219,7 @@ class Judge:
 
 
 def _judged_check(report: CheckReport) -> Finding:
-    """Return the finding of a check: does its verdict agree with the claim?"""
+    """Return the finding of a check, which compares its verdict with the claim."""
     result, spec = report.result, report.spec
     command = command_of(spec)
     counts = result.unreduced or result.counts
@@ -245,7 +245,7 @@ def _judged_check(report: CheckReport) -> Finding:
 
 
 def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
-    """Return the finding of a search under a bound: did an actor reach the bound?"""
+    """Return the finding of a search under a bound, which an actor may have reached."""
     result, command = report.result, command_of(report.spec)
     bound = report.spec.bound[-1]
     run = next((growth for growth in result.grown if growth.limit.text == bound), None)
@@ -261,7 +261,7 @@ def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
 
 
 def _compared(evidence: Measured | ControlPackets | AtRest, found: Measures) -> tuple[Ruling, str]:
-    """Return the ruling that measures lead to, and a text about them."""
+    """Return the ruling by some measures, and a text about them."""
     if isinstance(evidence, Measured):
         return _compared_value(evidence, getattr(found, evidence.name))
     if isinstance(evidence, ControlPackets):
@@ -295,7 +295,7 @@ def _compared_kinds(claimed: set[str], found: Measures) -> tuple[Ruling, str]:
 
 
 def command_of(spec: Spec, *, measures: bool = False) -> str:
-    """Return the command that runs a check again."""
+    """Return the command that repeats a check."""
     asked = evolve(spec, properties=()) if measures else spec
     words = ["antecede", "check", spec.protocol, *chain.from_iterable(options_of(asked))]
     words += chain.from_iterable(("--bound", bound) for bound in spec.bound)

@@ -1,4 +1,4 @@
-"""Reports what checks say of claims: lines, Markdown, JSON, and the counterexamples beside them."""
+"""Reports on claims: lines, Markdown, JSON, and files with the counterexamples."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def folder_beside(output: str) -> Path:
     """Return the folder for the counterexamples of a report: its name without the ending.
 
     Raises:
-        InputError: that is no folder, or the report has no ending.
+        InputError: a file has this name, or the report has no ending.
     """
     file = Path(output)
     if not file.suffix:
@@ -70,7 +70,7 @@ def folder_beside(output: str) -> Path:
 def save(found: Iterable[Judged], folder: Path) -> dict[Finding, Saved]:
     """Write each counterexample as a trace and as a picture; return the files' names.
 
-    What an earlier report left in the folder and this one has no use for stays there.
+    Other files of an earlier report stay in the folder.
 
     Raises:
         InputError: they cannot be written.
@@ -103,7 +103,7 @@ def line(judged: Judged) -> str:
 
 
 def summary(found: Sequence[Judged]) -> str:
-    """Return how many claims came out how."""
+    """Return the number of claims per ruling, in words."""
     counts = ", ".join(f"{count} {ruling}" for ruling, count in _counts(found).items())
     return f"{len(found)} claims: {counts}"
 
@@ -245,7 +245,7 @@ def _checked(finding: Finding, saved: Saved | None) -> str:
 
 
 def checked_output(output: str | None, json_file: str | None) -> None:
-    """Refuse files of the same name.
+    """Check that both files differ.
 
     Raises:
         InputError: both files are the same.

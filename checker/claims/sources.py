@@ -2,7 +2,7 @@
 
 A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) and these:
 
-* nothing else: every property that is asked for holds;
+* nothing else: all properties of the spec hold;
 * `violates`: this property is violated;
 * `measure` with `at_most`, `at_least` or `exactly`: an attribute of `Measures` and its value;
 * `measure` with `law` (and `factor`, `sizes`): how it grows with the number of actors;
@@ -57,7 +57,7 @@ OWN = {"quick", "violates", "measure", "law", "factor", "sizes", "control_packet
     "kept",
     *RELATIONS,
 }
-"""The words of evidence that are not a spec's."""
+"""The keys of evidence that are not keys of a spec."""
 
 
 @cache
@@ -95,7 +95,7 @@ def evidence_of(table: Mapping[str, Any]) -> Evidence:
     """Return the evidence that a table describes.
 
     Raises:
-        InputError: what belongs to a spec is wrong.
+        InputError: a key of the spec is wrong.
     """
     if "unchecked" in table:
         return Unchecked(table["unchecked"])
@@ -131,7 +131,7 @@ def _relation(table: Mapping[str, Any]) -> tuple[Relation, int]:
 
 
 def _kept(spec: Spec, name: str, relation: Relation, value: int, quick: Size | None) -> Kept:
-    """Ask for safety alone, which every search judges; its verdict is not what is wanted."""
+    """Return evidence whose spec judges safety only; the bound matters, not the verdict."""
     bound = value + 1 if relation is Relation.AT_MOST else value
     asked = evolve(spec, properties=("causal-delivery",), bound=(f"{name}={bound}",))
     return Kept(asked, relation, quick)

@@ -56,7 +56,7 @@ PAPER_BOUNDS = (3, 3)
 
 @frozen
 class Row:
-    """One row: what the paper says, and what was found here."""
+    """One row: the paper's numbers, and ours."""
 
     paper: Paper
     history: str
@@ -85,7 +85,7 @@ def parsed_bounds(text: str) -> tuple[int, int]:
 
 
 def parsed_histories(text: str) -> tuple[str, ...]:
-    """Return the encodings that `--history` of the table names.
+    """Return the encodings in the value of `--history`.
 
     Raises:
         InputError: there is no such encoding.
@@ -99,16 +99,16 @@ def parsed_histories(text: str) -> tuple[str, ...]:
 
 def specs(values: Mapping[str, Any], histories: Sequence[str]) -> list[Spec]:
     """Return the specs of the rows, in the paper's order, with `values` by field name."""
-    found = {spec.protocol: spec for spec in targets_of([str(SPECS)]).strictly()}
+    shipped = {spec.protocol: spec for spec in targets_of([str(SPECS)]).strictly()}
     return [
-        overridden(_of_the_paper(found[protocol]), {**values, "history": history})
+        overridden(_of_the_paper(shipped[protocol]), {**values, "history": history})
         for history in histories
         for protocol in PAPER
     ]
 
 
 def _of_the_paper(spec: Spec) -> Spec:
-    """Leave out what is sought: smaller bounds than the paper's need not show it."""
+    """Remove properties that are sought, because smaller bounds may not reach them."""
     names = tuple(prop.name for prop in spec.system.properties if not prop.sought)
     return evolve(spec, file=None, properties=names if spec.properties else ())
 
@@ -119,7 +119,7 @@ def rows(
     bounds: Bounds,
     watch: Callable[[Spec, Progress], None],
 ) -> Iterator[Row]:
-    """Run the checks one by one; a row is given as soon as it is there."""
+    """Run the checks one by one, and yield each row as soon as it is complete."""
     for spec in specs:
 
         def seen(progress: Progress, spec: Spec = spec) -> None:
@@ -132,7 +132,7 @@ def rows(
 
 
 def machine(options: Options) -> str:
-    """Return what the table was made on."""
+    """Return a description of the machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     threads = f", {options.threads} threads" if options.threads else ""
     used = ", ".join(f"{name} {version}" for name, version in versions().items())
@@ -195,7 +195,7 @@ def text(found: list[Row], options: Options) -> str:
 
 
 def _on_spark(found: list[Row]) -> list[str]:
-    """Say how many rounds ran on Spark where it was asked for: small levels need none."""
+    """Return a line with the number of rounds on Spark, if `--engine spark` was asked for."""
     figures = [(row, row.report.result.statistics) for row in found]
     asked = [(row, found) for row, found in figures if "rounds_on_spark" in found]
     if not asked:

@@ -1,6 +1,6 @@
 """A local web page to step through the state space by hand.
 
-`tree` says where a path of numbers leads, `judgement` what the properties say there, `ahead` what a
-bounded search finds from there, `page` shows it, `site` answers requests, and `server` speaks HTTP.
-Between two requests nothing is remembered, except to be quicker: the address says where one stands.
+`tree` maps a path of numbers to a state, `judgement` evaluates the properties there, `ahead` runs a
+bounded search from there, `page` renders the page, `site` answers requests, and `server` speaks
+HTTP. The server has no session state except for caches. The address contains the position.
 """

@@ -1,4 +1,4 @@
-"""What lies ahead of a state: a bounded search from there, breadth-first in plain Python."""
+"""Bounded breadth-first search from a state of the explore page, in plain Python."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.transition import System
 
 BOUNDS = Bounds(max_states=100_000, max_seconds=20.0)
-"""What a person waits for, in about 100 MB."""
+"""The bounds of a search: a tolerable waiting time and about 100 MB."""
 
 
 @frozen(eq=False)
 class Ahead:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
-        prop: the property that is violated, or the witness that is shown; None: none was found.
-        transitions: from the initial state to there.
-        unique_states: how many states were explored.
-        stopped_by: the bound that was hit; None: a shortest path was found, or all that can be
-            reached was explored.
+        prop: the property that is violated, or the witness that is reached; None if there is none.
+        transitions: the path from the initial state to the violation or witness.
+        unique_states: the number of explored states.
+        stopped_by: the bound that was hit; None if a shortest path was found or all reachable
+            states were explored.
     """
 
     prop: Property | None
@@ -35,7 +35,7 @@ class Ahead:
 
 
 def searchable(prop: Property) -> bool:
-    """Return whether a path can be searched for that shows `prop` violated, or the witness."""
+    """Return whether a bounded search can find a violation of `prop`, or the witness."""
     return not prop.later
 
 
@@ -45,7 +45,7 @@ def look_ahead(
     properties: tuple[Property, ...],
     bounds: Bounds = BOUNDS,
 ) -> Ahead:
-    """Search for a shortest path, from where `before` leads, to what shows one of `properties`.
+    """Search for a shortest path that extends `before` and shows one of `properties`.
 
     Raises:
         ProtocolError: a handler of the protocol fails, or is not a pure function.
@@ -60,6 +60,6 @@ def look_ahead(
     if not shown:
         return Ahead(None, (), unique, result.stopped_by)
     prop = min(shown, key=lambda p: len(found[p.name].transitions))
-    # The first witness found is a nearest one; a violation later in the same level may be nearer.
+    # The first witness is a nearest one. A violation later in the same level may be nearer.
     stopped_by = result.stopped_by if not prop.sought else None
     return Ahead(prop, found[prop.name].transitions, unique, stopped_by)

@@ -1,4 +1,4 @@
-"""What the properties say at the end of a path."""
+"""Verdicts of the properties at the end of a path."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, enabled
 
 VIOLATED, SHOWN, FINE, OPEN = "violated", "shown", "fine", "open"
-"""The verdicts on a path: `fine` means so far, or (at the end of a run) for good."""
+"""The verdicts on a path. `fine` means not violated so far, or never at the end of a run."""
 
 MOST_STATES = 2_000
-"""How many states may be looked at to answer whether there is a way back."""
+"""The greatest number of states in a search for a recoverable state."""
 
 
 @frozen
 class Judgement:
-    """What a property says.
+    """The verdict of a property on a path.
 
     Attributes:
         prop: the property.
-        verdict: one of the words above.
+        verdict: VIOLATED, SHOWN, FINE or OPEN.
         text: the verdict in words.
-        step: where it was decided: the number of a step, or None.
+        step: the number of the step that decides it, or None.
     """
 
     prop: Property
@@ -38,8 +38,8 @@ def judged(path: Path, system: System, state: State) -> tuple[Judgement, ...]:
     """Judge `path` by every property.
 
     Args:
-        path: what is judged.
-        system: explored where a property asks what can still happen.
+        path: the path.
+        system: the system; it is explored if a property is about later states.
         state: the end of `path` in the history of `system`.
     """
     return tuple(_judged(path, prop, system, state) for prop in path.system.properties)
@@ -98,4 +98,4 @@ _REACHED = {
         "not every application can come to its end",
     ),
 }
-"""What is judged from everywhere on -> that it can still be as wanted, and that it cannot."""
+"""What a recoverability property judges -> texts for reachable and for unreachable."""

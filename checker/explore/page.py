@@ -1,7 +1,7 @@
-"""The page: the template has everything as markup; every step is a link or a button of a form.
+"""The HTML of the explore page. It works without the script: every step is a link or a button.
 
-The script only makes it quicker: it fetches the next page, puts its `#view` in the place of this
-one's, and moves the focus. Names and payloads come from strangers' protocols and are escaped.
+The script makes the page faster. It fetches the next page, replaces `#view` by the new one, and
+moves the focus. Names and payloads come from untrusted protocols and are escaped.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Place:
 
     @property
     def searched(self) -> tuple[Judgement, ...]:
-        """The undecided properties that a search from here can decide; none at the end of a run."""
+        """The undecided properties that a search from here can decide; empty in a final state."""
         decided = (VIOLATED, SHOWN)
         left = (j for j in self.judgements if searchable(j.prop) and j.verdict not in decided)
         return tuple(left) if self.choices else ()
@@ -58,8 +58,8 @@ class Place:
     @property
     def wrong_steps(self) -> dict[int, str]:
         """Step -> the property that the step violated."""
-        found = [j for j in self.judgements if j.verdict == VIOLATED and j.step is not None]
-        return {j.step: j.prop.name for j in reversed(found) if j.step is not None}
+        violations = [j for j in self.judgements if j.verdict == VIOLATED and j.step is not None]
+        return {j.step: j.prop.name for j in reversed(violations) if j.step is not None}
 
 
 @frozen
@@ -137,12 +137,12 @@ def _steps(place: Place, texts: Sequence[str]) -> list[dict[str, object]]:
 
 
 def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
-    """Return the page that says why there is nothing to show.
+    """Return the page for a request that cannot be answered.
 
     Args:
-        sentence: why.
-        name: of the protocol.
-        before: the part of the path that leads somewhere, if the path is to blame.
+        sentence: the reason.
+        name: the name of the protocol.
+        before: the valid part of the path, if the path is the reason.
     """
     return page(
         "refusal.html",
@@ -166,14 +166,14 @@ def script() -> str:
 
 
 def _question(tree: Tree, path: Path) -> str:
-    """Return the bounds, with the protocol as it was asked for."""
+    """Return the question in words, with the protocol as the user named it."""
     name = tree.system.protocol.name
     said = about(path).question.removeprefix(f"{name} · ")
     return said if tree.spec.protocol == name else f"{tree.spec.protocol} · {said}"
 
 
 def command_of(spec: Spec, needed: str = "unordered") -> list[str]:
-    """Return the words, quoted for a shell, of the command that explores what `spec` describes.
+    """Return the words of the command that explores `spec`, quoted for a shell.
 
     The network is left out if the protocol needs it anyway.
     """

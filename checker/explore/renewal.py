@@ -1,4 +1,4 @@
-"""Notices that a protocol's files have changed, so that the page shows the new protocol."""
+"""Reloads a protocol when its files change, so that the page shows the new protocol."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from antecede.checker.sources import Files, digest_of, imported_by, sources_of
 
 @define(eq=False)
 class Renewed:
-    """A tree that is made anew whenever a file changes that its protocol depends on.
+    """A tree that is rebuilt whenever its protocol's file, or a module that it imports, changes.
 
-    These are the protocol's file and what it imports, see `checker.sources`. As long as the new
-    files cannot be used, the tree is the old one.
+    See `checker.sources`. As long as the new files are unusable, the tree stays the old one.
 
     Attributes:
-        tree: what is explored now.
+        tree: the current tree.
     """
 
     tree: Tree
@@ -40,7 +39,7 @@ class Renewed:
         return self._digests()
 
     def look(self) -> tuple[str, bool]:
-        """Look at the files; return what is to be said of them, and whether something is wrong."""
+        """Reload changed files; return (message, whether it is an error)."""
         with self._lock:
             before, now = self._seen, self._digests()
             if now == before:
@@ -48,7 +47,7 @@ class Renewed:
             files = [file for file in {**before, **now} if before.get(file) != now.get(file)]
             self._forget_modules()
             try:
-                tree = Tree(evolve(self.tree.spec))  # a spec keeps its system
+                tree = Tree(evolve(self.tree.spec))  # a copy, because a spec caches its system
                 tree.path(())
             except InputError as error:
                 self._seen = now
@@ -67,7 +66,7 @@ class Renewed:
         return Path(name + ending) if ending else None
 
     def _files(self) -> Files:
-        """Return what the protocol depends on, by module, as far as it can change."""
+        """Return the files that the protocol depends on and that can change, by module."""
         if self._file is None:
             return {}
         name, file = f"user_protocol_{self._file.stem}", self._file.resolve()
@@ -80,7 +79,7 @@ class Renewed:
         return {file: _digest(file) for file in self._files().values()}
 
     def _forget_modules(self) -> None:
-        """Let what the protocol imports be imported anew."""
+        """Remove the protocol's modules from the import cache."""
         for name in self._files():
             if name != "__main__":
                 sys.modules.pop(name, None)

@@ -1,9 +1,9 @@
-"""Hands the page to a browser on this machine.
+"""The HTTP server of the explore page, for browsers on this machine.
 
-Only the loopback address is listened on. A page of another site cannot get at the answers: a
-request must name this server as its host (else a name that resolves to 127.0.0.1 would do: DNS
-rebinding), one that makes the server work must come from this very page (Origin), and nothing may
-be framed or loaded by others. The page loads nothing from elsewhere, and runs one script, its own.
+The server listens on the loopback address only. Pages of other sites cannot read its answers. A
+request must name this server as its host, which prevents DNS rebinding. A request that starts work
+must come from the page itself (Origin). Other sites may not frame or load anything. The page loads
+nothing from elsewhere and runs only its own script.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from antecede.checker.explore.site import Answer, Refused, Site, query_in
 from antecede.checker.explore.tree import NoSuchState
 
 HOST, PORT = "127.0.0.1", 8642
-"""Where the page is: a fixed port, so that an address can be sent to somebody."""
+"""The address of the page. The port is fixed, so that links stay valid."""
 
 LARGEST = 16 * 2**20
-"""Bytes of a trace that is loaded."""
+"""The greatest size of an uploaded trace, in bytes."""
 
 HEADERS: Mapping[str, str] = MappingProxyType(
     {
@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
 
     Args:
         site: the answers.
-        port: where; 0 for any that is free.
+        port: the port; 0 selects a free one.
 
     Raises:
         InputError: the port cannot be used.
@@ -71,32 +71,32 @@ class Server(ThreadingHTTPServer):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """What the browser may call this server."""
+        """The accepted values of the header Host."""
         names = (HOST, "localhost")
         named = tuple(f"{name}:{self.server_port}" for name in names)
         return (*named, *names) if self.server_port == 80 else named
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a browser that goes away while it is answered is nobody's business."""
+        """Print nothing: a browser may close a connection at any time."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads one request, refuses what is foreign, and writes the answer."""
+    """Reads one request, refuses requests of other sites, and writes the answer."""
 
     server: Server
     error_message_format, error_content_type = "%(message)s\n", "text/plain;charset=utf-8"
     timeout = 30
 
     def do_GET(self) -> None:
-        """Answer a request that only looks."""
+        """Answer a request without side effects."""
         self._answer(self._get)
 
     def do_HEAD(self) -> None:
-        """Answer the same without the content."""
+        """Answer as to GET, without the content."""
         self._answer(self._get)
 
     def do_POST(self) -> None:
-        """Answer a request that searches or loads."""
+        """Answer a request that searches or loads a trace."""
         self._answer(self._post)
 
     def _get(self) -> Answer:
@@ -141,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.FORBIDDEN, f"this is not {hosts[0][:80]!r}")
 
     def _check_site(self) -> None:
-        """Refuse what another site's page loads, as an image or a script; links are welcome."""
+        """Refuse requests from other sites' pages, such as images and scripts, except for links."""
         site, mode = self.headers.get("Sec-Fetch-Site"), self.headers.get("Sec-Fetch-Mode")
         if site in ("cross-site", "same-site") and mode != "navigate":
             raise Refused(HTTPStatus.FORBIDDEN, "another site asks for this")
@@ -176,14 +176,14 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def end_headers(self) -> None:
-        """Send what protects the page with every answer, errors included."""
+        """Send the security headers with every answer, errors included."""
         for name, value in HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
 
     def version_string(self) -> str:
-        """Return what the server calls itself; its versions are nobody's business."""
+        """Return the name of the server without versions."""
         return "antecede"
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Keep the terminal quiet."""
+        """Print nothing on the terminal."""

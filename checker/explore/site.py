@@ -1,4 +1,4 @@
-"""The answers to all requests, without HTTP: what is shown, searched for, saved and loaded."""
+"""The answers to all requests, independent of HTTP: pages, searches, saved and loaded traces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import model_of
 
 MOST_SAID = 600
-"""Characters of what is said of a file or handler that fails; it may quote any amount of it."""
+"""The greatest length, in characters, of an error about a file or handler on the page."""
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
@@ -43,7 +43,7 @@ ICON = (
 
 @frozen
 class Answer:
-    """What goes back to the browser."""
+    """The content of a response."""
 
     content: str
     kind: str = "text/html"
@@ -52,7 +52,7 @@ class Answer:
 
 
 class Refused(Exception):
-    """A request that is not answered; the status says of which sort, the text why."""
+    """A refused request, with its HTTP status and the reason."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -61,11 +61,11 @@ class Refused(Exception):
 
 @frozen(eq=False)
 class Site:
-    """The answers to all requests; knows nothing of HTTP but paths, queries and bodies.
+    """The answers to all requests, given as paths, queries and bodies.
 
     Attributes:
-        renewed: what is explored, anew when the protocol's file changes.
-        bounds: of a search.
+        renewed: the tree, which is rebuilt when the protocol's file changes.
+        bounds: the bounds of a search.
     """
 
     renewed: Renewed = field(converter=Renewed)
@@ -74,11 +74,11 @@ class Site:
 
     @property
     def tree(self) -> Tree:
-        """What is explored."""
+        """The current tree."""
         return self.renewed.tree
 
     def get(self, address: str, query: Mapping[str, str]) -> Answer:
-        """Answer what only looks."""
+        """Answer a GET request, which has no side effects."""
         answers: dict[str, Callable[[], Answer]] = {
             "/": lambda: self._shown(query),
             "/trace": lambda: self._saved(query),
@@ -91,7 +91,7 @@ class Site:
         return answers[address]()
 
     def post(self, address: str, query: Mapping[str, str], body: str) -> Answer:
-        """Answer what searches, or reads a trace."""
+        """Answer a POST request, which searches or reads a trace."""
         if address == "/search":
             return self._searched(query_in(body))
         if address == "/load":
@@ -148,7 +148,7 @@ class Site:
         )
 
     def _unchanged(self, place: Place, error: InputError) -> Answer:
-        """Return the page where one is, with what went wrong."""
+        """Return the page of `place` with the error."""
         said = str(error)
         note = Note(f"{said[:1].upper()}{said[1:MOST_SAID]}.", wrong=True)
         return Answer(text(self.tree, place, note), status=HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -167,13 +167,16 @@ class Site:
 
 
 def _asked(place: Place, name: str) -> tuple[Property, ...]:
-    """Return the property of this name, or all that can be violated, if it is left to decide."""
+    """Return the undecided property of this name; without a name, all that can be violated."""
     left = [judgement.prop for judgement in place.searched]
     return tuple(p for p in left if (p.name == name if name else not p.sought))
 
 
 def _found(ahead: Ahead, prop: Property, more: int) -> Note:
-    """Say what was found, so many steps on; a level that was not finished may hide less."""
+    """Return a note on the result of a search, which is `more` steps away.
+
+    If a level was not finished, there may be a shorter path.
+    """
     way = "A shortest way" if ahead.stopped_by is None else "A way"
     what = f"{'show' if prop.sought else 'violate'} {prop.name}"
     steps = counted(more, "step")
@@ -192,10 +195,10 @@ def _not_found(ahead: Ahead) -> Note:
 
 
 def _check_question(asked: Spec, tree: Tree) -> None:
-    """Refuse a trace of another system; loading one never imports a protocol.
+    """Check that a trace is of the explored system. Loading one never imports a protocol.
 
     Raises:
-        InputError: says what differs.
+        InputError: it is not; names the differences.
     """
     own = model_of(tree.system.question, _last_part(tree.spec.protocol))
     others = model_of(asked, _last_part(asked.protocol))

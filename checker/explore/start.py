@@ -1,4 +1,4 @@
-"""What the command explores, and where it starts: a protocol, a spec, or the end of a trace."""
+"""The start of `antecede explore`: at a protocol, a spec, or the end of a trace."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
 
     Args:
         target: a protocol's name or file, a spec or its short name, or a trace.
-        given: what takes the place of what these say, by the names of a spec's fields.
+        given: values that override the target's, by the names of a spec's fields.
 
     Raises:
-        InputError: there is no such thing, or it cannot be explored.
+        InputError: there is no such target, or it cannot be explored.
     """
     if target.endswith(".json"):
         return _trace(target, given)
@@ -37,7 +37,7 @@ def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
 
 
 def _trace(file: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
-    """Return the tree and the path of a trace; its property is judged besides the usual ones."""
+    """Return the tree and the path of a trace; its property is judged besides the default ones."""
     trace = trace_in_file(file, given.get("protocol"))
     try:
         tree = Tree(overridden(evolve(trace.spec, properties=_judging(trace.spec)), given))
@@ -49,7 +49,7 @@ def _trace(file: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
 
 
 def _judging(spec: Spec) -> tuple[str, ...]:
-    """Return what a page of a trace judges: its property and the usual ones; none: the usual."""
+    """Return the properties for the page of a trace: its own and the default ones."""
     usual = [prop.name for prop in Tree(evolve(spec, properties=())).system.properties]
     if set(spec.properties) <= set(usual):
         return ()
@@ -62,6 +62,6 @@ def address_of(server: str, numbers: Numbers) -> str:
 
 
 def show(address: str) -> None:
-    """Open the page where there is a desktop; a browser for terminals would take this one over."""
+    """Open the page if there is a desktop; a text browser would take over the terminal."""
     if sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
         webbrowser.open(address)

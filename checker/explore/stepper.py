@@ -18,7 +18,7 @@ class Stepper:
 
     Attributes:
         path: the run.
-        at: how many of its steps have been taken.
+        at: the number of steps taken.
     """
 
     path: Path
@@ -26,22 +26,22 @@ class Stepper:
     words: Wording = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Name the messages."""
+        """Set the wording of the run."""
         self.path = evolve(self.path, system=for_replay(self.path.system))
         self.words = Wording.of(self.path)
 
     @property
     def state(self) -> State:
-        """The state here."""
+        """The current state."""
         return self.path.steps[self.at - 1].state if self.at else self.path.initial
 
     def go(self, number: int) -> None:
-        """Go to after the step with this number, 0 for the start, or as near as there is."""
+        """Go to the state after the step with this number (0: the start), or to the nearest one."""
         self.at = min(max(number, 0), self.path.length)
 
     @property
     def violates(self) -> str | None:
-        """The name of a property that the run violates here, if it does one."""
+        """The name of the property that the run violates here, or None."""
         path = evolve(self.path, steps=self.path.steps[: self.at], violates=None)
         return next((p.name for p in path.system.properties if _violates(path, p)), None)
 
@@ -52,11 +52,11 @@ def _violates(path: Path, prop: Property) -> bool:
 
 
 def view(stepper: Stepper, width: int = 80, *, changed_only: bool = False) -> str:
-    """Return what is to be seen here: the step, the actors' states, clocks, and what is in flight.
+    """Return the current view: the step, the actors' states, clocks, and packets in flight.
 
     Args:
-        stepper: the run and the place.
-        width: of a line, at most, in characters.
+        stepper: the run and the position.
+        width: the greatest length of a line, in characters.
         changed_only: leave out the actors that the last step did not change.
     """
     words, path, at = stepper.words, stepper.path, stepper.at
@@ -90,13 +90,13 @@ def _wrapped(line: str, width: int) -> str:
 
 def _in_flight(stepper: Stepper) -> Iterator[str]:
     actors, words = stepper.path.system.actors, stepper.words
-    found = [
+    packets = [
         f"  {words.actor(place // actors)} → {words.actor(place % actors)}: {words.value(packet)}"
         for place, channel in enumerate(stepper.state.channels)
         for packet in channel
     ]
-    yield "In flight:" if found else "Nothing is in flight."
-    yield from found
+    yield "In flight:" if packets else "Nothing is in flight."
+    yield from packets
 
 
 HELP = """Enter, n   one step forward        p   one step back
@@ -107,13 +107,13 @@ h          help                    q   quit"""
 def interact(
     stepper: Stepper, read: Callable[[], str | None], say: Callable[[str], None], width: int = 80
 ) -> None:
-    """Let a person step through a run.
+    """Step through a run interactively.
 
     Args:
-        stepper: where to begin.
+        stepper: the run and the first position.
         read: returns the next line, None at the end of the input.
-        say: shows a text.
-        width: of a line, at most, in characters.
+        say: prints a text.
+        width: the greatest length of a line, in characters.
     """
     changed_only = False
     say(f"{view(stepper, width)}\n\n{HELP}")
@@ -133,7 +133,7 @@ def interact(
 
 
 def _moved(stepper: Stepper, command: str, argument: str) -> str | None:
-    """Move as a command says; return why that cannot be done, if it cannot."""
+    """Execute a command; return an error message if it is impossible."""
     last = stepper.path.length
     match command:
         case "" | "n" if stepper.at == last:

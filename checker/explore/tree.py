@@ -1,4 +1,4 @@
-"""Where a path of numbers leads: the tree of all runs of one system.
+"""The tree of all runs of one system, with runs written as paths of numbers.
 
 A path is written as the numbers of its transitions in their enabled order, such as 0.2.1. That
 order is the same in every process, so a path names the same state everywhere.
@@ -27,14 +27,14 @@ from antecede.checker.semantics.transition import System, enabled, initial_state
 Numbers: TypeAlias = tuple[int, ...]
 
 MOST_STEPS = 300
-"""The longest path; nobody goes further, and its diagram could not be read."""
+"""The greatest length of a path. The diagram of a longer one is unreadable."""
 
 REMEMBERED = 1024
-"""How many paths are kept, so that a step does not replay all that came before it."""
+"""The number of cached paths, so that a step does not replay all earlier steps."""
 
 
 class NoSuchState(InputError):
-    """A path of numbers leads nowhere; `before` is its part that leads somewhere."""
+    """A path of numbers that leads nowhere; `before` is its longest valid prefix."""
 
     def __init__(self, text: str, before: Numbers) -> None:
         super().__init__(text)
@@ -43,13 +43,13 @@ class NoSuchState(InputError):
 
 @frozen
 class Choice:
-    """A transition that is enabled where a path ends.
+    """A transition that is enabled at the end of a path.
 
     Attributes:
-        number: its place in the enabled order.
-        text: what it does, in words; or why the protocol cannot take it.
-        violates: the properties that are violated by it.
-        fails: the protocol raises an error.
+        number: its index in the enabled order.
+        text: its effects in words, or the error of the protocol.
+        violates: the properties that it violates.
+        fails: whether the protocol raises an error.
     """
 
     number: int
@@ -79,7 +79,7 @@ class Tree:
         """Return the path that `numbers` name, without a judgement.
 
         Raises:
-            NoSuchState: one of them is no number of an enabled transition.
+            NoSuchState: a number is not the index of an enabled transition.
             ProtocolError: a handler of the protocol fails.
         """
         if len(numbers) > MOST_STEPS:
@@ -87,7 +87,7 @@ class Tree:
                 f"the path has {len(numbers)} steps; this page goes to {MOST_STEPS} at most",
                 numbers[:MOST_STEPS],
             )
-        for length in range(len(numbers)):  # each is remembered, so that none recurs deeply
+        for length in range(len(numbers)):  # fill the cache, so that recursion stays shallow
             self._at(numbers[:length])
         return self._at(numbers)
 
@@ -105,7 +105,7 @@ class Tree:
         return extended(path, transitions[number])
 
     def choices(self, numbers: Numbers) -> tuple[Choice, ...]:
-        """Return what can happen where `numbers` lead."""
+        """Return the choices at the end of a path of numbers."""
         path = self.path(numbers)
         transitions = enabled(path.system, path.last)
         return tuple(
@@ -123,18 +123,18 @@ class Tree:
         return Choice(number, text, violates)
 
     def numbers_of(self, transitions: Iterable[Transition]) -> Numbers:
-        """Return the path of numbers that `transitions` from the initial state have."""
-        found: Numbers = ()
+        """Return the path of numbers for `transitions` from the initial state."""
+        numbers: Numbers = ()
         for transition in transitions:
-            path = self.path(found)
-            found = (*found, enabled(path.system, path.last).index(transition))
-        return found
+            path = self.path(numbers)
+            numbers = (*numbers, enabled(path.system, path.last).index(transition))
+        return numbers
 
     def numbers_of_keys(self, keys: Iterable[str]) -> Numbers:
-        """Return the path of numbers of transitions known by their keys, as a trace has them.
+        """Return the path of numbers for the transition keys of a trace.
 
         Raises:
-            ReplayError: a transition is not enabled where it stands; names the step.
+            ReplayError: a transition is not enabled at its step; names the step.
         """
         return self.numbers_of(step.transition for step in replay_keys(self.system, keys).steps)
 
@@ -147,7 +147,7 @@ class Tree:
 
 
 def with_witnesses(system: System) -> System:
-    """Return `system` with the witnesses of its protocol besides its properties."""
+    """Return `system` with the witnesses of its protocol added to its properties."""
     protocol = system.protocol
     shown = (property_named(name, protocol) for name in declared_names(protocol, "witness"))
     return evolve(

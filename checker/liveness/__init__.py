@@ -1,1 +1,1 @@
-"""Liveness: fair cycles, starvation, and ways back from every state."""
+"""Liveness: fair cycles, starvation, and recoverability (AG EF)."""

@@ -1,7 +1,7 @@
-"""Ways back from every reachable state (AG EF), such as to deliver all messages.
+"""Recoverability of every reachable state (AG EF), such as the delivery of all messages.
 
-The graph of all states is searched backwards from the states that are as wanted. A state that is
-not met has no way back.
+The state graph is searched backwards from the states that satisfy the property. A state that this
+search does not reach cannot recover.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def first_lost(
     """Return the first state that cannot reach a marked one, or None.
 
     Args:
-        first: the edges of all states, as of `checker.search.graph.Rows`.
-        target: the ends of these edges.
-        good: per state, whether it is marked; afterwards, whether a marked one can be reached.
+        first: the index of each state's first edge, as in `checker.search.graph.Rows`.
+        target: the ends of the edges.
+        good: per state, whether it is marked; afterwards, whether it can reach a marked state.
         tick: called before each pass over the states.
-        one_pass: `spread`, or the same compiled.
+        one_pass: `spread`, or its compiled version.
 
-    It costs as much as `spread`, times how often a way to a marked state turns from higher numbers
-    to lower ones or back.
+    The number of calls of `spread` is the greatest number of times that a path to a marked state
+    turns from higher to lower state numbers or back.
     """
     left, upwards, fruitless = good.count(0), False, 0
     while left and fruitless < 2:
@@ -48,14 +48,14 @@ def first_lost(
 def lost(
     system: System, graph: StateGraph, prop: Property, tick: Callable[[], None] = lambda: None
 ) -> tuple[Transition, ...] | None:
-    """Return a shortest path to a state that cannot reach one as `prop` wants, or None.
+    """Return a shortest path to a state that cannot reach a state with `prop`, or None.
 
     Args:
-        system: whose states they are.
-        graph: complete, in plain Python.
-        prop: says what is wanted.
+        system: the system.
+        graph: its complete state graph, in plain Python.
+        prop: the property.
         tick: called now and then; it may raise.
     """
     good = bytearray(as_wanted(system, prop, state) for state in graph.states)
-    found = first_lost(graph.rows.first, graph.rows.target, good, tick)
-    return None if found is None else graph.path_to(found)
+    hopeless = first_lost(graph.rows.first, graph.rows.target, good, tick)
+    return None if hopeless is None else graph.path_to(hopeless)

@@ -1,6 +1,7 @@
-"""Backwards reachability on compressed rows, in plain Python and, the same function, compiled.
+"""Backward reachability on compressed rows.
 
-Nothing here may use more of Python than Numba knows: `checker.tables.kernels.graphs` compiles it.
+This module may use only Python that Numba supports, because `checker.tables.kernels.graphs`
+compiles it. The plain function is also used.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from typing import Any
 def spread(first: Any, target: Any, good: Any, upwards: bool) -> int:
     """Mark every state with an edge to a marked one, in one pass over the states.
 
-    What is marked counts at once. So one pass from the last state to the first marks everything
-    where all edges lead to states with higher numbers, as in a graph without cycles whose states
-    are numbered by depth; only what leads back needs further passes.
+    A new mark counts at once. So one pass from the last state to the first suffices if all edges
+    lead to states with higher numbers, as in an acyclic graph whose states are numbered by depth.
+    Only edges to lower numbers need further passes.
 
     Args:
-        first: where the edges of each state begin, and where the last ones end.
-        target: per edge, the state that it leads to.
+        first: per state, the index of its first edge, then the number of edges.
+        target: per edge, its target state.
         good: per state, whether it is marked; updated.
-        upwards: from the first state to the last, or the other way.
+        upwards: whether the pass goes from the first state to the last.
 
     Returns:
-        How many states were marked now.
+        The number of newly marked states.
     """
     states, marked = len(first) - 1, 0
     for number in range(states):

@@ -1,8 +1,9 @@
-"""Strong components and fairness on compressed rows: in plain Python and, the same ones, compiled.
+"""Strong components and fairness on compressed rows.
 
-Nothing here may use more of Python than Numba knows: `checker.tables.kernels.graphs` compiles it.
-A state is *inside* if it belongs to the part of the graph that is asked about; `first` and `target`
-are as of `checker.search.graph.Rows`, and a state without a row has no edges.
+This module may use only Python that Numba supports, because `checker.tables.kernels.graphs`
+compiles it. The plain functions are also used. A state is *inside* if it belongs to the examined
+part of the graph. `first` and `target` are as in `checker.search.graph.Rows`. A state without a row
+has no edges.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ from __future__ import annotations
 from typing import Any
 
 OWED, SENDS = 1, 2
-"""What fairness speaks of: receptions and what actors do by themselves; and causal-sends."""
+"""Roles of transitions: OWED for receptions and internal actions, SENDS for causal-sends."""
 
 
 def number_components(first: Any, target: Any, inside: Any, numbers: Any) -> int:
-    """Number the strong components of a part (Tarjan 1972, without recursion).
+    """Number the strong components of the inside states (Tarjan 1972, without recursion).
 
-    It costs as much as the part is large.
+    The cost is linear in the number of inside states and their edges.
 
     Args:
-        first: where the edges of each state of the whole graph begin.
-        target: per edge, the state that it leads to.
-        inside: per state, whether it belongs to the part.
-        numbers: per state -1; takes the number of its component, in the part.
+        first: per state of the whole graph, the index of its first edge.
+        target: per edge, its target state.
+        inside: per state, whether it is inside.
+        numbers: output; -1 per state before, the component of each inside state afterwards.
 
     Returns:
-        How many there are.
+        The number of components.
     """
     size = len(first) - 1
     met, low, at, path, open_states = [0] * size, [0] * size, [0] * size, [0] * size, [0] * size
@@ -67,13 +68,13 @@ def number_components(first: Any, target: Any, inside: Any, numbers: Any) -> int
 
 
 def sort_components(numbers: Any, ends: Any, members: Any) -> None:
-    """Write the states of each component behind each other.
+    """Group the inside states by component (counting sort).
 
     Args:
-        numbers: as `number_components` leaves it.
-        ends: zeros, one more than components; the states of component c end at ends[c], and
-            begin at ends[c - 1].
-        members: takes the states.
+        numbers: per state, its component, from `number_components`.
+        ends: output; zeros before, one more than components. The states of component c are
+            members[ends[c - 1]:ends[c]].
+        members: output; the states.
     """
     for number in numbers:
         ends[number + 1] += 1
@@ -100,27 +101,29 @@ def judge_components(
     fair: Any,
     found: int,
 ) -> int:
-    """Judge each component: may a fair run stay in it for ever?
+    """Judge each component: can a fair run stay in it for ever?
 
-    What is decided is no longer inside: the states of fair components, and of those that no part of
-    can be fair. The rest lacks the states that enable what is never taken, and is to be cut again.
+    The function removes decided states from `inside`: the states of fair components, and of
+    components without a fair part. From other components it removes the states that enable a
+    transition that is never taken. The caller then splits the rest into components again.
 
     Args:
-        first: where the edges of each state of the whole graph begin.
-        target: per edge, the state that it leads to.
+        first: per state of the whole graph, the index of its first edge.
+        target: per edge, its target state.
         label: per edge, the number of its transition.
-        numbers: per state, its component; -1: it is outside.
-        ends: as `sort_components` leaves it.
-        members: the states by component, as `sort_components` leaves them.
-        roles: per label, OWED if fairness speaks of it, SENDS if it is a causal-send, or 0.
-        strong: a transition enabled in some state must be taken, not only one enabled in all.
-        needs_send: the run must causal-send again and again; otherwise any cycle will do.
-        inside: updated.
-        fair: per state, takes the number of its fair component, from `found` on.
-        found: how many are known so far.
+        numbers: per state, its component; -1 if it is not inside.
+        ends: from `sort_components`.
+        members: the states by component, from `sort_components`.
+        roles: per label, OWED if fairness covers it, SENDS if it is a causal-send, or 0.
+        strong: whether a transition enabled in some state must be taken; otherwise only a
+            transition enabled in all states must.
+        needs_send: whether the run must causal-send infinitely often.
+        inside: per state, whether it is inside; updated.
+        fair: output; per state, the number of its fair component, from `found` on.
+        found: the number of fair components before.
 
     Returns:
-        How many are known now.
+        The number of fair components afterwards.
     """
     labels = len(roles)
     taken, stayed, offers = [-1] * labels, [-1] * labels, [0] * labels
@@ -147,7 +150,7 @@ def judge_components(
         ]
         is_fair = cyclic and sends and len(refused) == 0
         for kind in refused:
-            taken[kind] = -2 - component  # says that it is refused here
+            taken[kind] = -2 - component  # marks it as neglected here
         for state in members[begin:end]:
             goes = is_fair or not (strong and cyclic and sends)
             for edge in range(first[state], first[state + 1]):
@@ -162,13 +165,13 @@ def judge_components(
 
 
 def reach(first: Any, target: Any, start: int, seen: Any) -> None:
-    """Mark the states that can be reached from one, itself included.
+    """Mark the states that are reachable from `start`, itself included.
 
     Args:
-        first: where the edges of each state begin.
-        target: per edge, the state that it leads to.
-        start: where to begin.
-        seen: per state 0; takes 1.
+        first: per state, the index of its first edge.
+        target: per edge, its target state.
+        start: the first state.
+        seen: output; 0 per state before, 1 for reachable states afterwards.
     """
     waiting = [start]
     seen[start] = 1

@@ -1,4 +1,4 @@
-"""Fair cycles: can a message stay undelivered for ever while the application goes on?
+"""Fair cycles: runs that leave a message undelivered for ever while the application goes on.
 
 The graph of all states that follow the marked message is cut into strong components. The search in
 plain Python or the fast engine keeps this graph. With the fast engine the passes of
@@ -32,13 +32,13 @@ from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 MOST_STARTS = 500
-"""States of a component from which a shortest fair cycle is looked for, nearest first."""
+"""The number of states of a component, nearest first, where searches for a fair cycle start."""
 
 OFTEN = 1 << 12
-"""After so many steps of the look for a cycle it is asked whether there is time left."""
+"""The number of steps of a search for a cycle between two calls of `tick`."""
 
 MOST_QUIET = 20_000
-"""States in which the application has stopped that are looked at."""
+"""The greatest number of states in a search after the application has stopped."""
 
 
 ENDINGS = {
@@ -47,7 +47,7 @@ ENDINGS = {
     "waiting": "it is not delivered either when the application stops, only when it sends again",
     "undecided": "whether it is delivered when the application stops, or sends again, is not known",
 }
-"""What becomes of a message that a lasso leaves undelivered."""
+"""The fate of the message that a lasso leaves undelivered."""
 
 
 @frozen(eq=False)
@@ -56,7 +56,7 @@ class Lasso:
 
     Attributes:
         stem, cycle: transitions; the cycle leads from the state after the stem back to it. It is
-            empty where nothing can happen any more.
+            empty if the stem ends in a final state.
         ending: one of ENDINGS.
     """
 
@@ -113,14 +113,14 @@ def fair_components(
 ) -> list[set[int]]:
     """Return the components where a fair run may stay for ever, the nearest first.
 
-    It takes 72 bytes for each state of the graph meanwhile.
+    The computation takes 72 bytes per state of the graph.
 
     Args:
         rows: the edges of the whole graph.
         inside: per state, whether the run may visit it.
         strong: whether fairness is strong, not weak.
-        sends: whether a causal-send must lie on a cycle; otherwise any cycle will do.
-        passes: how the rows are worked through.
+        sends: whether a causal-send must be on the cycle.
+        passes: the plain or the compiled functions of `checker.liveness.cycles`.
     """
     size, found = len(rows), 0
     owed, sending = obliged_labels(rows), causal_sends(rows)
@@ -145,17 +145,17 @@ def fair_components(
 
 
 def obliged_labels(rows: Rows) -> frozenset[int]:
-    """Return the transitions that fairness speaks of, by number."""
+    """Return the numbers of the transitions that fairness covers."""
     return rows.which(lambda transition: bool(obliged([transition])))
 
 
 def causal_sends(rows: Rows) -> frozenset[int]:
-    """Return the causal-sends, by number."""
+    """Return the numbers of the causal-sends."""
     return rows.which(lambda transition: isinstance(transition, CausalSend))
 
 
 _At = tuple[int, frozenset[int], frozenset[int], bool]
-"""A state on the way, what the cycle still owes, what it took, whether it causal-sent."""
+"""(state, owed transitions, taken transitions, whether a causal-send was taken) on a cycle."""
 
 
 def shortest_fair_cycle(
@@ -169,15 +169,15 @@ def shortest_fair_cycle(
 ) -> tuple[int, ...] | None:
     """Return a shortest cycle from `start` that causal-sends and is fair by itself.
 
-    Weak: what `start` enables is taken, or disabled in some state of the cycle; other steps are not
-    enabled all along. Strong: every transition that a state of the cycle enables is taken.
+    Weak fairness: every transition that `start` enables is taken, or disabled in some state of the
+    cycle. Strong fairness: every transition that a state of the cycle enables is taken.
 
     Args:
         rows: the edges of the whole graph.
-        component: the states that it may visit.
-        start: one of them.
+        component: the states that the cycle may visit.
+        start: a state of the component.
         strong: whether fairness is strong, not weak.
-        most: the greatest length that is of use, or None if every length is.
+        most: the greatest useful length, or None.
         tick: called now and then; it may raise.
 
     Returns:
@@ -186,7 +186,7 @@ def shortest_fair_cycle(
     owed, sending = obliged_labels(rows), causal_sends(rows)
 
     def on(at: _At, label: int, after: int) -> _At:
-        """Return where a cycle stands after one more transition."""
+        """Return the position after one more transition."""
         offered = owed.intersection(other for other, _ in rows.of(after))
         taken = at[2]
         if strong:
@@ -227,9 +227,9 @@ def _back(came: dict[_At, tuple[_At, int] | None], at: _At) -> tuple[int, ...]:
 
 
 def ending_of(system: System, graph: Explored, start: int, *, strong: bool) -> str:
-    """Return which of ENDINGS the message comes to that is undelivered in `start`.
+    """Return the fate of the message that is undelivered in `start`: one of ENDINGS.
 
-    What happens once the application stops is looked for anew, because the graph may be a part.
+    The states after the application stops are searched again, because the graph may be incomplete.
     """
     over, after = graph.over(), bytearray(len(graph.over()))
     graph.passes.reach(graph.rows.first, graph.rows.target, start, after)
@@ -250,10 +250,10 @@ def ending_of(system: System, graph: Explored, start: int, *, strong: bool) -> s
 
 
 def _without_application(system: System, state: State) -> StateGraph | None:
-    """Return what can happen from a state without further causal-sends; None: too much."""
+    """Return the graph of states reachable without causal-sends; None if it is too large."""
     workload = evolve(system.workload, choices=lambda _actor, _position: ())
     stopped, graph = evolve(system, workload=workload), StateGraph([state])
-    for here in graph.states:  # grows meanwhile
+    for here in graph.states:  # the list grows during the loop
         if len(graph.states) > MOST_QUIET:
             return None
         transitions = () if is_over(here.history) else enabled(stopped, here)

@@ -1,10 +1,10 @@
-"""Checks of endless workloads: safety and starvation, on ever larger parts of the graph.
+"""Checks of endless workloads: safety and starvation, on larger and larger parts of the graph.
 
-The graph may be infinite, because a protocol's own state grows; then a search for safety alone
-would never come to look for a cycle. So the search pauses at the first few thousand states, and
-cycles are looked for among them; then it goes on to eight times as many, until something is
-violated, everything was explored, or a bound is hit. A cycle found in a part is true; HOLDS is said
-only of the whole.
+The graph may be infinite because a protocol's own state grows. Then a complete search for safety
+violations would never end. So the search pauses after the first few thousand states to search for
+fair cycles among them. It then continues to eight times as many states, until a property is
+violated, everything is explored, or a bound is hit. A cycle in a part of the graph is real. The
+verdict HOLDS needs the whole graph.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from antecede.checker.search.result import Result, Verdict, overall
 from antecede.checker.semantics.transition import System, enabled
 
 FIRST = {"plain": 8_000, "local": 32_000}
-"""Engine -> the states of the first part; the tables also leave out the last level of a part."""
+"""Engine -> the number of states of the first part. The tables ignore a part's last level."""
 
 FACTOR = 8
-"""How much larger each next part is."""
+"""The factor between the sizes of successive parts."""
 
 FAIRNESS = {
     False: "a packet that can always be received is received, and a timer that stays enabled fires",
     True: "a packet that can be received again and again is received",
 }
-"""Strong or not -> what is assumed of the network and of timers; nothing of the application."""
+"""Strong or not -> the assumption on the network and timers. The application has none."""
 
 Tick = Callable[[], None]
 """Called now and then; it may raise CapacityError."""
 
 
 def refuse(options: Options) -> None:
-    """Refuse what endless workloads cannot be combined with.
+    """Check that no option conflicts with an endless workload.
 
     Raises:
-        InputError: names the option and the alternative.
+        InputError: an option does; names it and the alternative.
     """
     if options.search != "breadth":
         raise InputError(
@@ -65,9 +65,9 @@ def refuse(options: Options) -> None:
 
 
 def method(system: System, options: Options) -> Options:
-    """Return how a system with an endless workload is explored.
+    """Return the options for the exploration of a system with an endless workload.
 
-    The tables know no forms and limits that look at several actors' states at once.
+    The compiled engines support neither normal forms nor limits on several actors' states.
     """
     whole = system.limits or system.normal is not None or system.workload.splits
     if options.engine == "plain" or whole:
@@ -83,15 +83,15 @@ def explored(
     tick: Tick,
     first: int,
 ) -> Result:
-    """Explore a system with an endless workload, and look for starvation if that is asked for.
+    """Explore a system with an endless workload, and search for starvation if it is a property.
 
-    Where states are written in a normal form, what holds does so if the form is sound.
+    If states are in normal form, HOLDS has the condition that the form is sound.
 
     Args:
-        system: what to explore; its history is `marked`.
-        bounds: when to give up.
-        explore: goes on with one search for violations of safety, up to some bounds.
-        graph: returns what that search knows of the graph so far.
+        system: the system; its history is `marked`.
+        bounds: the bounds of the search.
+        explore: continues the search for violations of safety, up to some bounds.
+        graph: returns the part of the graph that is explored so far.
         tick: called by the search for cycles.
         first: the states of the first part.
     """
@@ -113,7 +113,7 @@ def explored(
 
 
 def _rests_on_forms(result: Result) -> bool:
-    """Return whether a verdict is about more runs than were replayed with states as they are."""
+    """Return whether a verdict depends on the soundness of normal forms."""
     path = result.counterexample
     if path is None:
         return result.verdict in (Verdict.HOLDS, Verdict.VACUOUS)
@@ -121,7 +121,7 @@ def _rests_on_forms(result: Result) -> bool:
 
 
 def _undecided(result: Result, reason: str) -> Result:
-    """Return a result that says nothing of what it rests on: a normal form was not checked."""
+    """Return an undecided result, because a normal form could not be checked."""
     verdicts = dict.fromkeys(result.properties, Verdict.INCOMPLETE)
     return evolve(
         result, verdict=Verdict.INCOMPLETE, properties=verdicts, stopped_by=reason, conditions=()
@@ -136,7 +136,7 @@ def _explored(
     tick: Tick,
     first: int,
 ) -> Result:
-    """Explore as `explored` does, its arguments being the same, and state no conditions."""
+    """Explore as `explored`, but without the conditions on normal forms."""
     prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
     if prop is None:
         return explore(bounds)
@@ -152,12 +152,12 @@ def _explored(
         try:
             known = graph(tick)
             result = evolve(result, statistics={**result.statistics, **figures_of(known)})
-            found = lasso(system, known, tick)
+            starving = lasso(system, known, tick)
         except CapacityError as limit:
             return evolve(result, stopped_by=str(limit))
         result = evolve(result, seconds=time.monotonic() - began)
-        if found is not None:
-            return _starved(system, prop, result, found)
+        if starving is not None:
+            return _starved(system, prop, result, starving)
         if not cut and result.grown:
             return result
         if not cut:
@@ -168,7 +168,7 @@ def _explored(
 
 
 def figures_of(graph: Explored) -> dict[str, Any]:
-    """Return how large the graph is that cycles were looked for on, among the statistics."""
+    """Return statistics with the size of the graph of the search for cycles."""
     rows = graph.rows
     return {"cycles": {"states": len(rows), "edges": int(rows.first[len(rows)])}}
 
@@ -188,10 +188,10 @@ def _starved(system: System, prop: Property, result: Result, found: Lasso) -> Re
 
 
 def confirmed(system: System, found: Lasso, prop: Property) -> Path:
-    """Run a lasso in plain Python, its cycle twice, and tell it with numbered messages.
+    """Replay a lasso in plain Python, with its cycle twice, and number its messages.
 
     Raises:
-        ReplayError: it does not go round, or is not fair; then the search is wrong.
+        ReplayError: the state does not repeat, or the cycle is unfair; then the search is wrong.
     """
     check_cycle(system, found.stem, found.cycle)
     path = replay(system, found.stem + found.cycle)

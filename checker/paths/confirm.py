@@ -59,12 +59,14 @@ def arranged(path: Path, prop: Property) -> Path:
     path.
     """
     try:
-        found = replay(path.system, [path.steps[at].transition for at in _actor_by_actor(path)])
+        rearranged = replay(
+            path.system, [path.steps[at].transition for at in _actor_by_actor(path)]
+        )
     except ReplayError:
         return path
     if prop.where is Where.FROM_EVERYWHERE_ON:  # recoverability depends on the last state
-        return found if found.last == path.last else path
-    return path if holds_along(found, prop) else found
+        return rearranged if rearranged.last == path.last else path
+    return path if holds_along(rearranged, prop) else rearranged
 
 
 def _actor_by_actor(path: Path) -> list[int]:

@@ -76,14 +76,14 @@ class _Deletion:
 
     def minimal(self) -> Path:
         """Delete ever smaller blocks of steps, from the end, until no step can be deleted."""
-        found = self._attempt(tuple(range(self._path.length)))
-        assert found is not None, "the path to minimise violates its property"
-        size = max(1, len(found[0]) // 2)
+        shortest = self._attempt(tuple(range(self._path.length)))
+        assert shortest is not None, "the path to minimise violates its property"
+        size = max(1, len(shortest[0]) // 2)
         while True:
-            shorter = self._pass(found, size)
-            if size == 1 and len(shorter[0]) == len(found[0]):
+            shorter = self._pass(shortest, size)
+            if size == 1 and len(shorter[0]) == len(shortest[0]):
                 return shorter[1]
-            found, size = shorter, max(1, size // 2)
+            shortest, size = shorter, max(1, size // 2)
 
     def _pass(self, found: tuple[Kept, Path], size: int) -> tuple[Kept, Path]:
         """Try once to delete each block of `size` steps."""
@@ -229,15 +229,15 @@ def _cost(
 
 def _same_outcome(path: Path, prop: Property, order: Sequence[int]) -> bool:
     try:
-        found = _in_order(path, order)
+        other = _in_order(path, order)
     except ReplayError:
         return False
-    return found.steps[-1].state == path.steps[-1].state and not holds_along(found, prop)
+    return other.steps[-1].state == path.steps[-1].state and not holds_along(other, prop)
 
 
 def _in_order(path: Path, order: Sequence[int]) -> Path:
     """Return `path` with its steps in another order."""
     if list(order) == list(range(path.length)):
         return path
-    found = replay(path.system, [path.steps[at].transition for at in order])
-    return evolve(found, violates=path.violates)
+    replayed = replay(path.system, [path.steps[at].transition for at in order])
+    return evolve(replayed, violates=path.violates)

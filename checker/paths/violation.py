@@ -82,8 +82,8 @@ def lost(path: Path) -> tuple[Message, ...]:
     if prop is None or not prop.final or prop.what is not What.UNDELIVERED:
         return ()
     rows = (undelivered(path.last, sender) for sender in range(path.system.actors))
-    found = {message for row in rows if not prop.predicate(row) for message in row}
-    return tuple(message for message in path.messages if message in found)
+    undelivered_there = {message for row in rows if not prop.predicate(row) for message in row}
+    return tuple(message for message in path.messages if message in undelivered_there)
 
 
 def _violation(

@@ -1,1 +1,1 @@
-"""Are the handlers of a protocol pure functions?"""
+"""Checks that a protocol's handlers are pure functions."""

@@ -1,13 +1,13 @@
-"""Is a protocol's normal form sound: does it commute with every transition?
+"""Tests whether a protocol's normal form is sound: it must commute with every transition.
 
-After a state's normal form the same transitions must be enabled, up to how their packets are
-written; they must deliver the same messages, and lead to states with the same normal forms.
+A state and its normal form must enable the same transitions, up to the renaming of packets. The
+transitions must deliver the same messages and lead to states with the same normal forms.
 
-A check looks at random runs before it relies on a form, and afterwards at every form that it
-relied on: at the form itself, and at a few states that really come to it. That finds faults and
-does not prove that there are none, because a form stands for any number of states. No number of
-comparisons finds a counter that matters first at 10⁹. So what a check says under a normal form it
-says on the condition that the form is sound.
+A check tests random runs before it relies on a form. Afterwards it tests every form that it relied
+on: the form itself, and a few reachable states with this form. The test finds faults, but it does
+not prove soundness, because a form represents any number of states. For example, it cannot find a
+counter that matters only from 10⁹ on. So every verdict under a normal form has the condition that
+the form is sound.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from antecede.checker.semantics.normal import normal_form, renamed, renaming_of
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 WALKS, STEPS = 3, 100
-"""How many random runs are looked at, and how long they are."""
+"""The number of random runs, and their length in transitions."""
 
 MOST_STATES = 2
-"""States that are compared with a form, each reached by a run of its own."""
+"""The number of states that are compared with each form. Each is reached by another run."""
 
 TICK = 64
-"""Comparisons after which it is asked whether there is time left."""
+"""The number of comparisons between two calls of `tick`."""
 
 
 @frozen
 class Offer:
-    """A transition that a state enables, and what comes of it.
+    """A transition that a state enables, and its effects.
 
     Attributes:
-        name: the transition as the normal form calls it.
-        deliveries: what it delivers.
-        form: the normal form of the state after it.
-        after: that state.
+        name: the transition, renamed as in the normal form.
+        deliveries: the messages that it delivers.
+        form: the normal form of the next state.
+        after: the next state.
     """
 
     name: Transition
@@ -52,7 +52,7 @@ class Offer:
 
 
 Offered: TypeAlias = Mapping[Transition, frozenset[Offer]]
-"""By name; a form may give two packets one name, so there may be several."""
+"""Name -> offers. There can be several, because a form may merge two packets."""
 
 
 @define(eq=False)
@@ -61,7 +61,7 @@ class FormCheck:
 
     Attributes:
         system: a system that applies its protocol's normal form.
-        compared: how many states were compared.
+        compared: the number of states compared.
     """
 
     system: System
@@ -71,15 +71,15 @@ class FormCheck:
     _offered: dict[State, int] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        """Make the system that leaves states as they are."""
+        """Build the system without the normal form."""
         assert self.system.normal is not None
         self._normal, self._whole = self.system.normal, self.system.with_states_as_they_are()
 
     def walk(self, seed: int = 0) -> None:
-        """Compare the states on a few random runs.
+        """Compare the states of a few random runs.
 
         Raises:
-            ProtocolError: as of `compare`.
+            ProtocolError: as in `compare`.
         """
         rng = random.Random(seed)
         for _ in range(WALKS):
@@ -90,18 +90,18 @@ class FormCheck:
                 state = rng.choice(offers).after
 
     def cover(self, forms: int, tick: Callable[[], None], seed: int = 0) -> None:
-        """Compare states with every normal form that can be reached while a message is followed.
+        """Compare states with every normal form that is reachable before the marked delivery.
 
-        It takes three to four times as long as to explore the forms, and a kilobyte for each state.
-        States are taken in random order, so that many are far from the start.
+        This takes three to four times as long as the exploration of the forms, and a kilobyte per
+        state. States are taken in random order, so many of them are far from the start.
 
         Args:
-            forms: how many a search met; where there are more, no more than these are compared.
+            forms: the number of forms that a search met; no more than these are compared.
             tick: called now and then; it may raise.
-            seed: of the order.
+            seed: the seed of the random order.
 
         Raises:
-            ProtocolError: as of `compare`.
+            ProtocolError: as in `compare`.
         """
         rng, start = random.Random(seed), initial_state(self._whole)
         met, waiting = {self._form(start): {start}}, [start]
@@ -123,10 +123,10 @@ class FormCheck:
         """Compare a state with its normal form.
 
         Returns:
-            What the state enables.
+            The offers of the state.
 
         Raises:
-            ProtocolError: its normal form enables or does something else; says what.
+            ProtocolError: its normal form has other offers; the message has the difference.
         """
         self.compared += 1
         small, offers = self._form(state), self._offers(state)
@@ -143,12 +143,12 @@ class FormCheck:
         return normal_form(self._normal, self._whole.network, state)
 
     def _offers(self, state: State) -> list[Offer]:
-        found, renaming = list[Offer](), renaming_of(self._normal, state)
+        offers, renaming = list[Offer](), renaming_of(self._normal, state)
         for step in enabled(self._whole, state):
             outcome = successor(self._whole, state, step)
             name, after = renamed(step, renaming), outcome.state
-            found.append(Offer(name, outcome.deliveries, self._form(after), after))
-        return found
+            offers.append(Offer(name, outcome.deliveries, self._form(after), after))
+        return offers
 
     def _unsound(self, fault: str) -> ProtocolError:
         return ProtocolError(
@@ -159,19 +159,19 @@ class FormCheck:
 
 def by_name(offers: Iterable[Offer]) -> Offered:
     """Return offers by the names of their transitions."""
-    found: dict[Transition, set[Offer]] = {}
+    offered: dict[Transition, set[Offer]] = {}
     for offer in offers:
-        found.setdefault(offer.name, set()).add(offer)
-    return {name: frozenset(several) for name, several in found.items()}
+        offered.setdefault(offer.name, set()).add(offer)
+    return {name: frozenset(several) for name, several in offered.items()}
 
 
 def _digest(offered: Offered) -> int:
-    """Return a number that equal offers share; it takes less room than they do."""
+    """Return a hash of offers, which takes less memory than the offers."""
     return hash(frozenset(offered.values()))
 
 
 def difference(one: Offered, other: Offered) -> str | None:
-    """Return where the offers of a state and of its normal form differ, in words, or None."""
+    """Return the difference between a state's offers and its form's in words, or None."""
     for step in (*(one.keys() - other.keys()), *(other.keys() - one.keys())):
         which = "the state" if step in one else "its normal form"
         return f"of a state and its normal form only {which} enables {step}"

@@ -1,12 +1,13 @@
-"""Does a protocol look at the numbers of messages, where an endless workload gives them none?
+"""Tests whether a protocol depends on the numbers of messages under an endless workload.
 
-Without an end one message is followed, and all others from one sender to the same destinations are
-equal (`checker.semantics.marked`). So a handler may carry messages around and deliver them, but it
-may neither read their numbers nor compare them with each other: it would do something else in a
-real run, where each has a number of its own. The same goes for predicates and measures.
+An endless workload follows one message. All other messages from one sender to the same destinations
+are equal (`checker.semantics.marked`). So a handler may store and deliver messages, but it may
+neither read their numbers nor compare them with each other. Otherwise it would behave differently
+in a real run, where each message has its own number. Predicates and measures have this restriction,
+too.
 
-Each distinct call is made once more with messages that refuse to tell their numbers, and that are
-all different, but for the one that is followed. Both calls must come to the same thing.
+Each distinct call is repeated with opaque messages. They raise when their number is read, and all
+of them except for the marked one are different. Both calls must have equal results.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ _ADVICE = (
 
 
 class NumberRead(ProtocolError):
-    """Somebody asks for the number of a message that has none."""
+    """The number of an opaque message was read."""
 
 
 class Opaque(Message):
-    """A message that differs from all others and does not tell its number.
+    """A message that differs from all others and raises when its number is read.
 
     Attributes:
-        stands_for: the message in whose place it is.
-        mark: what tells it from others of the same sender and destinations.
+        stands_for: the original message.
+        mark: a serial number that makes it different from all other opaque messages.
     """
 
     __slots__ = ("mark", "stands_for")
@@ -48,7 +49,7 @@ class Opaque(Message):
     mark: int
 
     def __init__(self, stands_for: Message, mark: int) -> None:
-        """Take the place of a message."""
+        """Replace a message."""
         set_in = object.__setattr__
         set_in(self, "sender", stands_for.sender)
         set_in(self, "destinations", stands_for.destinations)
@@ -57,19 +58,19 @@ class Opaque(Message):
 
     @property
     def number(self) -> int:
-        """Refuse to tell it."""
+        """Raise NumberRead."""
         raise NumberRead("the number of a message is read")
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both stand for one message."""
+        """Return whether both replace the same message at the same place."""
         return isinstance(other, Opaque) and self._all == other._all
 
     def __hash__(self) -> int:
-        """Return a hash that tells as much as equality."""
+        """Return a hash that agrees with equality."""
         return hash(self._all)
 
     def __repr__(self) -> str:
-        """Tell what may be told."""
+        """Return a text without the number."""
         return f"Message(sender={self.sender}, destinations={self.destinations})"
 
     @property
@@ -78,12 +79,12 @@ class Opaque(Message):
 
 
 def opaque(value: Any, *, repeats: bool = False) -> Any:
-    """Return a value with other messages, which are all different, but for the one followed.
+    """Return a value with opaque messages, all different except for the marked one.
 
     Args:
-        value: what is given to a handler.
-        repeats: the same packet may arrive twice, so that messages in equal packets are one, if
-            there is more in the packets.
+        value: an argument of a handler.
+        repeats: whether a packet may arrive twice. Then equal packets with more fields than the
+            message have the same opaque message.
     """
     marks, packets = count(), dict[Any, Any]()
 
@@ -100,18 +101,18 @@ def opaque(value: Any, *, repeats: bool = False) -> Any:
 
 
 def _is_packet(value: Any) -> bool:
-    """Return whether a value has a message among its fields, and something else."""
+    """Return whether a value has a message and something else among its fields."""
     names = field_names(value) or ()
     return len(names) > 1 and any(isinstance(getattr(value, name), Message) for name in names)
 
 
 def told(value: Any) -> Any:
-    """Return a value with the messages that opaque ones stand for."""
+    """Return a value with the original messages in place of opaque ones."""
     return with_messages(value, lambda m: m.stands_for if isinstance(m, Opaque) else m)
 
 
 def merges(value: Any) -> bool:
-    """Return whether a set holds what is one element once messages are what they stand for."""
+    """Return whether a set has two elements that are equal with the original messages."""
     if isinstance(value, frozenset) and len(told(value)) < len(value):
         return True
     return not isinstance(value, Message) and any(map(merges, parts(value)))
@@ -119,13 +120,13 @@ def merges(value: Any) -> bool:
 
 @define(eq=False)
 class _Check:
-    """A handler that is called once more, the first time with its arguments, with opaque messages.
+    """A handler that is repeated with opaque messages on the first call with some arguments.
 
     Attributes:
-        handler: what is called.
-        bare: the same handler, without what it checks of itself.
-        title: what it is called in errors.
-        repeats: the same packet may arrive twice, so that sets may hold two of it as one.
+        handler: the handler.
+        bare: the handler without its self-checks.
+        title: its name in errors.
+        repeats: whether a packet may arrive twice, so that a set may hold two copies as one.
     """
 
     handler: Callable[..., Any]
@@ -138,7 +139,7 @@ class _Check:
         """Call the handler.
 
         Raises:
-            ProtocolError: it looks at the numbers of messages.
+            ProtocolError: it depends on the numbers of messages.
         """
         result = self.handler(*args)
         if (mark := hash(args)) not in self._seen:
@@ -170,12 +171,12 @@ class _Check:
 
 
 def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) -> Protocol:
-    """Return a protocol whose handlers are refused if they look at the numbers of messages.
+    """Return a protocol whose handlers raise if they depend on the numbers of messages.
 
     Args:
-        watched: the protocol as it is called.
-        bare: the same protocol, which is called once more.
-        repeats: the network may hand over the same packet twice.
+        watched: the protocol with its self-checks.
+        bare: the protocol without them, for the repeated calls.
+        repeats: whether the network may hand over a packet twice.
     """
 
     def each(found: Mapping[str, Any], again: Mapping[str, Any], kind: str) -> dict[str, _Check]:
@@ -186,27 +187,29 @@ def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) ->
         }
 
     def handlers(protocol: Protocol) -> dict[str, Any]:
-        found = {name: getattr(protocol, name) for name in ("causal_send", "receive", "timeout")}
-        return {name: handler for name, handler in found.items() if handler is not None}
+        functions = {
+            name: getattr(protocol, name) for name in ("causal_send", "receive", "timeout")
+        }
+        return {name: handler for name, handler in functions.items() if handler is not None}
 
     checks: dict[str, Any] = dict(each(handlers(watched), handlers(bare), "{}"))
     return evolve(watched, **checks, actions=each(watched.actions, bare.actions, "action {!r}"))
 
 
 def of_opaque_messages(prop: Property) -> Property:
-    """Return a property whose predicate, if it looks at actors' states, may look at no number."""
+    """Return `prop` with a predicate on states that raises if it reads numbers of messages."""
     if not prop.of_states:
         return prop
     return evolve(prop, predicate=_judging(prop.predicate, prop.name))
 
 
 def limit_on_opaque_messages(limit: Limit) -> Limit:
-    """Return a limit whose measure may look at no number."""
+    """Return `limit` with a measure that raises if it reads numbers of messages."""
     return evolve(limit, measure=_judging(limit.measure, f"--bound {limit.text}"))
 
 
 def _judging(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-    """Return a function of states that raises NumbersError if it looks at numbers of messages."""
+    """Return a function of states that raises NumbersError if it reads numbers of messages."""
     seen = set[int]()
 
     @functools.wraps(function)

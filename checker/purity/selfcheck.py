@@ -1,19 +1,19 @@
-"""Self-check: are the handlers of a protocol deterministic and pure?
+"""Self-check: tests whether the handlers of a protocol are deterministic and pure.
 
-The checker calls a handler once per distinct arguments and believes the result for ever, so a
-handler that looks at anything else makes every verdict worthless. `watched` wraps a protocol; each
-distinct call, up to a limit, is then made several times, with all that must not matter changed:
+The checker calls a handler once per distinct arguments and caches the result. So a handler that
+depends on anything else makes every verdict worthless. `watched` wraps a protocol. Each distinct
+call, up to a limit, is then repeated in changed circumstances:
 
-* the same function again on equal copies of the arguments, and an earlier call once more:
-  randomness, the clock, variables that outlive a call, the identity of objects;
-* clones of the function in a few worlds (`World`) where sets iterate in another order, and
-  `hash`, `id` and the clock give other values.
+* The function is called again on equal copies of the arguments, and an earlier call is repeated.
+  This finds randomness, the clock, variables that outlive a call, and the identity of objects.
+* Clones of the function are called in a few worlds (`World`) where sets iterate in another order,
+  and `hash`, `id` and the clock return other values.
 
-All results must have one canonical text, the arguments must keep theirs, and returned values must
-be immutable, hashable and equal only if all their fields are.
+All results must have one canonical text, and the arguments must keep theirs. Returned values must
+be immutable, hashable, and equal only if all their fields are equal.
 
-A fault may be missed (in methods of the user's classes, for example, which are not cloned); what is
-reported was seen to happen.
+A fault can be missed, for example in methods of the user's classes, which are not cloned. Every
+reported fault was observed.
 """
 
 from __future__ import annotations
@@ -50,16 +50,15 @@ MODES = {
 
 
 LIMIT = 1000
-"""In mode `on`, this many distinct calls of each handler are checked."""
+"""The number of distinct calls of each handler that mode `on` checks."""
 
 
 _REMEMBERED = 10_000
-"""At most this many values are kept to be compared with later ones, which bounds the memory that
-mode `all` takes."""
+"""The greatest number of values kept for comparisons. It bounds the memory of mode `all`."""
 
 
 _DRAWS = 64
-"""Repetitions of a call that drew from `random`; a coin lands one way throughout once in 2^64."""
+"""Repetitions of a call that drew from `random`. A fair coin is missed with probability 2^-64."""
 
 
 Args: TypeAlias = tuple[Any, ...]
@@ -78,9 +77,9 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
     """Return `protocol` with handlers and predicates that check themselves as they are called.
 
     Args:
-        protocol: what to watch.
+        protocol: the protocol.
         mode: one of MODES.
-        limit: how many distinct calls per handler `on` checks; the later ones cost one test.
+        limit: the number of distinct calls per handler that `on` checks; later calls cost one test.
 
     Raises:
         InputError: there is no such mode.
@@ -107,15 +106,15 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
 
 
 def _handlers(protocol: Protocol) -> dict[str, Callable[..., Any]]:
-    found = {name: getattr(protocol, name) for name in _PARAMETERS}
-    return {name: handler for name, handler in found.items() if handler is not None}
+    functions = {name: getattr(protocol, name) for name in _PARAMETERS}
+    return {name: handler for name, handler in functions.items() if handler is not None}
 
 
 class _Memory:
-    """What the watches of one protocol share.
+    """The shared state of the watches of one protocol.
 
     Attributes:
-        protocol: the protocol as it was given.
+        protocol: the original protocol.
         values: states and sends returned so far, by equality, with their canonical text.
         classes: attrs classes found to be usable.
     """
@@ -127,12 +126,12 @@ class _Memory:
 
     def known(self, value: Any) -> tuple[Any, str]:
         """Return the first value seen that is equal to this one, and its canonical text."""
-        found = self.values.get(value)
-        if found is None:
-            found = (value, canonical(value))
+        entry = self.values.get(value)
+        if entry is None:
+            entry = (value, canonical(value))
             if len(self.values) < _REMEMBERED:
-                self.values[value] = found
-        return found
+                self.values[value] = entry
+        return entry
 
     @functools.cached_property
     def worlds(self) -> tuple[World, ...]:
@@ -151,7 +150,7 @@ class _Memory:
 
 @attrs.frozen(eq=False)
 class _Outcome:
-    """How one trial of a call ended: with a value or with an exception, which its text tells."""
+    """The outcome of one trial of a call: a value, or the text of an exception."""
 
     text: str
     value: Any
@@ -170,13 +169,13 @@ def _outcome(run: Callable[[], Any]) -> _Outcome:
 
 @attrs.frozen(eq=False)
 class _Call:
-    """A distinct call and how it ended.
+    """A distinct call and its outcome.
 
     Attributes:
         args: the arguments.
-        shown: their texts for people, from before the call.
-        outcome: of the first trial.
-        drew: the module `random` gave numbers meanwhile.
+        shown: their texts for people before the call.
+        outcome: the outcome of the first trial.
+        drew: whether the call drew numbers from the module `random`.
     """
 
     args: Args
@@ -225,11 +224,11 @@ class _Watch:
         return len(self._seen) > known
 
     def _check(self, args: Args) -> Any:
-        """Call the handler on new arguments; check the result and how it came about.
+        """Call the handler on new arguments, and check its result and its purity.
 
         Raises:
-            ProtocolError: the handler is not a pure function, or returned an unusable value. What
-                the handler itself raises passes through.
+            ProtocolError: the handler is not a pure function, or returned an unusable value.
+                Exceptions of the handler itself pass through.
         """
         before = tuple(map(text_of, args))
         luck = random.getstate()
@@ -261,7 +260,7 @@ class _Watch:
             self._past.clear()
 
     def _read(self, result: Any) -> Any:
-        """Return the part of a result that counts: of a predicate, only whether it holds."""
+        """Return the relevant part of a result: a bool for a predicate."""
         return bool(result) if self._is_predicate else result
 
     def _is_of_expected_type(self, result: Any) -> bool:
@@ -287,7 +286,7 @@ class _Watch:
         fault = unusable(result, path, self._memory.classes)
         if fault is not None:
             error = self._error(shown, f"returned a value that cannot be used: {fault}")
-            # What plain Python refuses, too, is shown with the run that leads there.
+            # If plain Python refuses the value, too, the report shows the run that leads there.
             raise HandlerError(str(error)) if _is_refused(result) else error
         for at, value in _components(result):
             known, text = self._memory.known(value)
@@ -307,7 +306,7 @@ class _Watch:
                 raise self._error(call.shown, self._why_not_again(call, again))
 
     def _repeat_an_earlier_one(self) -> None:
-        """Call the same function as some calls ago: something else may have changed since."""
+        """Repeat an earlier call, because state outside the function may have changed since."""
         if not self._past:
             return
         call = self._past[self._checks // 2 % len(self._past)]
@@ -333,7 +332,10 @@ class _Watch:
         return self._run(world.value(self.handler), world.copied(call.args))
 
     def _why_not_again(self, call: _Call, again: _Outcome) -> str:
-        """Say why a call on copies of the arguments ended otherwise: try the very same ones."""
+        """Return the reason for another outcome on copies of the arguments.
+
+        The call is repeated with the original arguments to find it.
+        """
         for _ in range(_DRAWS):
             same = self._run(self.handler, call.args)
             if same.text != call.outcome.text:
@@ -352,7 +354,7 @@ class _Watch:
         )
 
     def _suspect(self, call: _Call) -> str:
-        """Name what the result may depend on, best of all a variable that one more call changes."""
+        """Return a likely cause of the difference, preferably a variable that a call changes."""
         world = self._memory.world(list)
         world.value(self.handler)
         before = {name: repr(value) for name, value in world.variables().items()}
@@ -415,5 +417,5 @@ _ARTEFACTS = (TypeError, AttributeError, NameError, ImportError, RecursionError)
 
 
 def _is_artefact(outcome: _Outcome) -> bool:
-    """Return whether the world itself may have raised this, because a stand-in differs."""
+    """Return whether the exception may be an artefact of the world's stand-ins."""
     return outcome.raised and isinstance(outcome.value, _ARTEFACTS)

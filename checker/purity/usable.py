@@ -23,7 +23,7 @@ from antecede.checker.semantics.values import (
 
 
 def text_of(value: Any) -> str:
-    """Return the canonical text of a value, or what shows it best where it has none."""
+    """Return the canonical text of a value, or its best substitute if it has none."""
     try:
         return canonical(value)
     except ProtocolError:
@@ -40,7 +40,7 @@ def _has_stand_in(value: Any) -> bool:
 
 
 def difference(first: Any, other: Any, path: str = "") -> tuple[str, str, str]:
-    """Return where two values first differ, and their texts for people there."""
+    """Return the access path of the first difference of two values, and both texts for people."""
     if type(first) is type(other):
         seen = shown(first), shown(other)
         if seen[0] is not first and seen[0] != seen[1]:
@@ -85,9 +85,9 @@ _BETTER = {
 
 
 def unusable(value: Any, path: str, usable: set[type] | None = None) -> str | None:
-    """Return what is wrong with `value` or a part of it, or None; `usable` classes are not judged.
+    """Return the fault of `value` or of a part of it, or None; `usable` classes are not judged.
 
-    `path` is how the value is reached, as in `state.held_back[1]`.
+    `path` is the access path of the value, such as `state.held_back[1]`.
     """
     usable = set() if usable is None else usable
     if isinstance(value, tuple(_BETTER)):
@@ -128,7 +128,7 @@ def _atom_fault(value: Any, path: str) -> str | None:
 
 
 def hash_fault(value: Any, path: str) -> str | None:
-    """Return why a value cannot be hashed, or None."""
+    """Return the reason why a value cannot be hashed, or None."""
     try:
         hash(value)
     except TypeError as error:
@@ -138,7 +138,7 @@ def hash_fault(value: Any, path: str) -> str | None:
 
 
 def _class_fault(value: Any) -> str | None:
-    """Return what is wrong with the attrs or dataclass of `value`, found out on copies of it."""
+    """Return the fault of the attrs or dataclass of `value`, tested on copies, or None."""
     cls, twin = type(value).__name__, _twin(value)
     if twin is None:
         return None
@@ -161,7 +161,7 @@ def _class_fault(value: Any) -> str | None:
 
 
 def _twin(value: Any) -> Any:
-    """Return another object like the attrs or dataclass value, or None where none can be made."""
+    """Return a copy of an attrs or dataclass value, or None if it cannot be copied."""
     try:
         twin = copy.copy(value)
     except Exception:
@@ -182,24 +182,24 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _ignores(value: Any, name: str) -> bool:
-    """Return whether the value equals a copy that has, in one field, an object equal to nothing."""
+    """Return whether the value still equals a copy with an unequal object in the field `name`."""
     twin = _twin(value)
     object.__setattr__(twin, name, object())
     try:
         return _equal(twin, value)
     except Exception:
-        return False  # so equality looks at the field
+        return False  # equality compares the field
 
 
 def _hashes_differ(one: Any, other: Any) -> bool:
     try:
         return hash(one) != hash(other)
     except TypeError:
-        return False  # a part is to blame, and will be
+        return False  # the fault is in a part, which is judged on its own
 
 
 def copied(value: Any, scrambled: Callable[[Iterable[Any]], Any] | None = None) -> Any:
-    """Return an equal value of new objects; atoms, and what cannot be copied, stay as they are.
+    """Return an equal value of new objects; atoms and values that cannot be copied stay.
 
     With `scrambled`, a stand-in for `frozenset`, sets and mappings iterate in another order.
     """
@@ -229,6 +229,3 @@ def _reversed_mapping(value: Mapping[Any, Any]) -> Any:
         return twin if twin == value else value
     except Exception:
         return value
-
-
-# Worlds: the same program, where what must not matter is otherwise.

@@ -1,7 +1,7 @@
-"""Worlds: the same program, where what must not matter is otherwise.
+"""Worlds: clones of the user's functions in perturbed circumstances.
 
-A world holds clones of a protocol's functions in which sets iterate in another order, and `hash`,
-`id` and the clock give other values.
+In a world, sets iterate in another order, and `hash`, `id` and the clock return other values. A
+pure handler returns the same result in every world.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ ORDERS: tuple[Order, ...] = (
 )
 """Orders of iteration, applied to the canonical one.
 
-The first two are opposite, so each pair of elements is met both ways round whatever the order of
-the plain set; the third moves the middle element too.
+The first two are opposite, so each pair of elements occurs in both orders. The third also moves the
+middle element.
 """
 
 
@@ -61,16 +61,16 @@ TWISTS = {
     ),
     "clock": "depends on the clock: at another time, {contrast}; use a timeout of the protocol",
 }
-"""What a world changes, and what to say of a handler that notices."""
+"""Change of a world -> the error for a handler that depends on it."""
 
 
 class World:
-    """Clones of functions, and of all user functions they reach, with other built-ins.
+    """Clones of functions, and of all user functions that they call, with other built-ins.
 
-    Variables are copied, so that nothing done in a world is seen outside.
+    Variables are copied, so effects in a world are invisible outside.
 
     Attributes:
-        order: how sets iterate.
+        order: the order of iteration of sets.
     """
 
     def __init__(self, order: Order, twists: frozenset[str], homes: frozenset[str]) -> None:
@@ -101,7 +101,7 @@ class World:
         return copies
 
     def variables(self) -> dict[str, Any]:
-        """Return the module variables that cloned functions use, as they are outside."""
+        """Return the original module variables that cloned functions use."""
         found = {
             name: original[name]
             for original, _, names in self._scopes.values()
@@ -138,12 +138,12 @@ class World:
         return self._scopes[id(scope)]
 
     def _kept(self, value: Any, clone: Any) -> Any:
-        """Remember the clone; holding the original keeps its id from being used again."""
+        """Cache the clone. The reference to the original keeps its id unique."""
         self._clones[id(value)] = (value, clone)
         return clone
 
     def _is_users(self, scope: dict[str, Any]) -> bool:
-        """Return whether the module with these variables is the user's, not a library's or ours."""
+        """Return whether the module with these variables is the user's own code."""
         top = top_package(scope)
         if top in self._homes:
             return True
@@ -237,11 +237,11 @@ _CLONERS: dict[type, Callable[[World, Any], Any]] = {
     collections.defaultdict: World._plain_copy,
     collections.deque: World._plain_copy,
 }
-"""How to make a world's version of a value, by its exact type; all others are left alone."""
+"""Exact type of a value -> the function that clones it. Other values are not cloned."""
 
 
 _AHEAD = 1_000_001
-"""Clocks differ by this many seconds: an odd number, and more than a day."""
+"""The difference of the clocks in seconds: an odd number, and more than a day."""
 
 
 _CLOCKS: dict[Any, int] = {
@@ -251,7 +251,7 @@ _CLOCKS: dict[Any, int] = {
 
 
 class _ModuleView:
-    """A module as a world sees it."""
+    """A module whose attributes are a world's versions."""
 
     def __init__(self, world: World, module: ModuleType) -> None:
         vars(self).update(_world=world, _module=module)
@@ -265,13 +265,13 @@ class _ModuleView:
 
 
 def top_package(scope: Mapping[str, Any]) -> str:
-    """Return the package of the module with these variables: the top-level one; ours, by room."""
+    """Return the top-level package of a module; for antecede, the package inside it."""
     parts = str(scope.get("__name__", "")).split(".")
     return ".".join(parts[:2] if parts[0] == "antecede" else parts[:1])
 
 
 def _other_hash(value: Any) -> int:
-    """Return the hash, or another number where it may differ between processes."""
+    """Return the hash, or another number if the hash can differ between processes."""
     return hash(value) if _is_numbers(value) else ~hash(value)
 
 
@@ -285,7 +285,7 @@ def _is_numbers(value: Any) -> bool:
 
 
 class _Scrambled(type):
-    """Class of the stand-ins for `set` and `frozenset`, of which the plain ones are instances."""
+    """Metaclass of the replacements of `set` and `frozenset`; plain sets are their instances."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[1])
@@ -305,7 +305,7 @@ _MAKING_SETS = (
 
 
 def scrambled_class(base: Any, order: Order) -> Any:
-    """Return a subclass of `set` or `frozenset` that iterates in `order` and gives its like."""
+    """Return a subclass of `set` or `frozenset` that iterates in `order`, as do its results."""
 
     def ordered(self: Any) -> list[Any]:
         elements = list(base.__iter__(self))
@@ -367,7 +367,7 @@ class _SetCalls(ast.NodeTransformer):
 
 
 def _with_set_calls(function: FunctionType) -> CodeType:
-    """Return the function's code with set displays as calls, or as it is if its source is lost."""
+    """Return the function's code with set displays as calls; unchanged if it has no source."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
@@ -388,7 +388,7 @@ def _recompiled(source: str, filename: str) -> dict[Any, CodeType]:
 
 
 def _identity(code: CodeType) -> tuple[Any, ...]:
-    """Return what tells a function of one source from all others; a file may have changed since."""
+    """Return a key that identifies a function within a source file that may have changed."""
     constants = tuple(repr(c) for c in code.co_consts if not isinstance(c, CodeType))
     place = (code.co_qualname, code.co_firstlineno)
     return (*place, code.co_code, code.co_names, code.co_varnames, constants)

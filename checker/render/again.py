@@ -48,9 +48,9 @@ def _of_the_round_before(path: Path) -> dict[int, int]:
     for flight in flights.every:
         if flight.since > path.loop.after and flight.in_flight:
             left[flight.src, flight.dst, type(flight.packet).__name__].append(flight.since)
-    found = dict[int, int]()
+    senders = dict[int, int]()
     for number, flight in sorted(flights.met.items()):
         waiting = left[flight.src, flight.dst, type(flight.packet).__name__]
         if path.loop.covers(number) and not path.loop.covers(flight.since) and waiting:
-            found[number] = waiting.pop(0)
-    return found
+            senders[number] = waiting.pop(0)
+    return senders

@@ -56,8 +56,8 @@ def listing(name: str) -> str:
         InputError: nothing has this name, or the file cannot be imported.
     """
     if ".py" in name:
-        found = protocols_in(name)
-        return "\n\n".join(_protocol_text(each, protocol) for each, protocol in found.items())
+        protocols = protocols_in(name)
+        return "\n\n".join(_protocol_text(each, protocol) for each, protocol in protocols.items())
     parts = []
     if name in protocol_names():
         parts.append(_protocol_text(name, protocol_named(name)))
@@ -100,22 +100,22 @@ def _protocol_lines(protocol: Protocol) -> str:
 
 def _declared(protocol: Protocol) -> list[tuple[str, str]]:
     """Return a protocol's declarations as (kind, text) pairs."""
-    found = [("source", protocol.source)]
+    rows = [("source", protocol.source)]
     if protocol.network != "unordered":
-        found.append(("network it needs", protocol.network))
+        rows.append(("network it needs", protocol.network))
     names = {
         "actions": protocol.actions,
         "witnesses": (*protocol.witnesses, *protocol.joint_witnesses),
         "invariants": (*protocol.invariants, *protocol.joint_invariants),
         "measures": protocol.measures,
     }
-    return [*found, *((kind, ", ".join(each)) for kind, each in names.items() if each)]
+    return [*rows, *((kind, ", ".join(each)) for kind, each in names.items() if each)]
 
 
 def _property_rows() -> list[tuple[str, str]]:
     default = default_properties()
-    found = [property_named(name) for name in property_names()]
-    return [(p.name, p.summary + (" (default)" if p.name in default else "")) for p in found]
+    properties = [property_named(name) for name in property_names()]
+    return [(p.name, p.summary + (" (default)" if p.name in default else "")) for p in properties]
 
 
 _DECLARED = (

@@ -37,11 +37,11 @@ def candidates(kind: str, typed: str, given: Sequence[str] = ()) -> list[str]:
     if kind == "property":
         return _listed(typed, _properties(given))
     names, endings = KINDS[kind]
-    found = _listed(typed, names())
+    matching = _listed(typed, names())
     if endings is None:
-        return found
+        return matching
     within = _objects(typed) if ".py" in endings and ".py:" in typed else []
-    return [*found, *files(typed, endings), *within]
+    return [*matching, *files(typed, endings), *within]
 
 
 def files(typed: str, endings: Sequence[str]) -> list[str]:
@@ -50,10 +50,10 @@ def files(typed: str, endings: Sequence[str]) -> list[str]:
     A shell puts a space after the only candidate. So if the only one is a folder, its entries
     are candidates, too.
     """
-    found = list(_entries(typed, endings))
-    if len(found) == 1 and found[0].endswith("/") and found[0] != typed:
-        found += _entries(found[0], endings)
-    return found
+    entries = list(_entries(typed, endings))
+    if len(entries) == 1 and entries[0].endswith("/") and entries[0] != typed:
+        entries += _entries(entries[0], endings)
+    return entries
 
 
 def _entries(typed: str, endings: Sequence[str]) -> Iterator[str]:
@@ -74,20 +74,20 @@ def _entries(typed: str, endings: Sequence[str]) -> Iterator[str]:
 def _objects(typed: str) -> list[str]:
     """Return the completions of FILE.py:OBJECT. The file is parsed, not imported."""
     file, _, start = typed.rpartition(":")
-    found = (name for name, _ in _defined_in(file) if not name.startswith("_"))
-    return [f"{file}:{name}" for name in found if name.startswith(start)]
+    names = (name for name, _ in _defined_in(file) if not name.startswith("_"))
+    return [f"{file}:{name}" for name in names if name.startswith(start)]
 
 
 def _declared_in(file: str) -> list[str]:
     """Return the witnesses and invariants of all protocols in a file."""
-    found = []
+    declared = []
     for _, value in _defined_in(file):
         for given in value.keywords if isinstance(value, ast.Call) else ():
             kind = given.arg and _DECLARES.get(given.arg)
             if kind and isinstance(given.value, ast.Dict):
                 keys = (getattr(key, "value", None) for key in given.value.keys)
-                found += [f"{kind}:{key}" for key in keys if isinstance(key, str)]
-    return list(dict.fromkeys(found))
+                declared += [f"{kind}:{key}" for key in keys if isinstance(key, str)]
+    return list(dict.fromkeys(declared))
 
 
 def _defined_in(file: str) -> list[tuple[str, ast.AST]]:
@@ -99,16 +99,16 @@ def _defined_in(file: str) -> list[tuple[str, ast.AST]]:
         body = ast.parse(Path(file).read_text(encoding="utf-8")).body
     except (OSError, ValueError, SyntaxError, RecursionError):
         return []
-    found: list[tuple[str, ast.AST]] = []
+    definitions: list[tuple[str, ast.AST]] = []
     for statement in body:
         if isinstance(statement, ast.ClassDef) and _may_be_real_code(statement):
-            found.append((statement.name, statement))
+            definitions.append((statement.name, statement))
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
             names = (target.id for target in targets if isinstance(target, ast.Name))
             if isinstance(statement.value, ast.Call):
-                found += [(name, statement.value) for name in names]
-    return found
+                definitions += [(name, statement.value) for name in names]
+    return definitions
 
 
 def _may_be_real_code(definition: ast.ClassDef) -> bool:
@@ -134,18 +134,18 @@ def _listed(typed: str, names: Sequence[str]) -> list[str]:
 
 def _properties(given: Sequence[str]) -> tuple[str, ...]:
     """Return the names of built-in properties, and of properties that the protocols declare."""
-    found = list(property_names())
+    offered = list(property_names())
     for name in given:
         if name.endswith(".py") or ".py:" in name:
-            found += _declared_in(name.partition(":")[0])
+            offered += _declared_in(name.partition(":")[0])
             continue
         try:
             protocol = protocol_named(name) if name in protocol_names() else None
         except AntecedeError:
             continue
         if protocol is not None:
-            found += declared_names(protocol, "witness") + declared_names(protocol, "invariant")
-    return tuple(found)
+            offered += declared_names(protocol, "witness") + declared_names(protocol, "invariant")
+    return tuple(offered)
 
 
 def _everything() -> tuple[str, ...]:

@@ -296,11 +296,11 @@ class _Canvas:
 
     def _repeated(self) -> list[bool]:
         """Return for each row whether it belongs to a step that repeats for ever."""
-        found, number = [], 0
+        flags, number = [], 0
         for row in self.rows:
             number = row.number or number
-            found.append(self.loop is not None and self.loop.covers(number))
-        return found
+            flags.append(self.loop is not None and self.loop.covers(number))
+        return flags
 
     def _blank(self) -> str:
         cells = [" "] * (self.columns[-1] + 1)

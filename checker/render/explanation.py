@@ -253,8 +253,10 @@ def _unended(path: Path, _prop: Property) -> Explanation | None:
     for actor, position in enumerate(path.last.workload):
         if not system.workload.ended(actor, position):
             requests = system.workload.requests
-            found = None if requests is None else _waits(path, words, actor, requests[actor])
-            waiting.append(f"{words.actor(actor)} {found or 'never causal-sends all its messages'}")
+            reason = None if requests is None else _waits(path, words, actor, requests[actor])
+            waiting.append(
+                f"{words.actor(actor)} {reason or 'never causal-sends all its messages'}"
+            )
     return Explanation(f"The run is over, but {listed(waiting)}.") if waiting else None
 
 

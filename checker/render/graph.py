@@ -50,19 +50,19 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
     Raises:
         InputError: there are more than `most` states.
     """
-    found, judged, words = _explored(system, most), _judged(system), short_words(system)
+    explored, judged, words = _explored(system, most), _judged(system), short_words(system)
     title = f"State space of {plain(system.protocol.name)}"
     graph = nx.MultiDiGraph(title=title, question=plain(question(system, system.protocol.name)))
-    _add(graph, system, found.states[0], 0, 1)
-    for here, state in enumerate(found.states):
-        edges = list(found.rows.of(here))
+    _add(graph, system, explored.states[0], 0, 1)
+    for here, state in enumerate(explored.states):
+        edges = list(explored.rows.of(here))
         graph.nodes[here]["final"] = not edges
         if not edges:
             _violate(graph, here, [p for p in judged if at_end(system, p, state)])
         for label, number in edges:
-            transition = found.rows.transitions[label]
+            transition = explored.rows.transitions[label]
             if number not in graph:
-                _add(graph, system, found.states[number], number, graph.nodes[here]["depth"] + 1)
+                _add(graph, system, explored.states[number], number, graph.nodes[here]["depth"] + 1)
             outcome = successor(system, state, transition)
             text = _edge_text(system, transition_key(transition), outcome)
             graph.add_edge(here, number, text=text, label=plain(_short(words, transition)))

@@ -59,14 +59,14 @@ def _states(path: Path) -> list[dict[str, Any]]:
     states = [path.initial, *(step.state for step in path.steps)]
     sent: list[Message] = []
     delivered: list[list[Message]] = [[] for _ in range(path.system.actors)]
-    found = []
+    entries = []
     for index, (state, happened) in enumerate(zip(states, texts, strict=True)):
         if index:
             step = path.steps[index - 1]
             sent += [step.message] if step.message is not None else []
             for delivery in step.deliveries:
                 delivered[delivery.actor].append(delivery.message)
-        found.append(
+        entries.append(
             {
                 "#meta": {"index": index},
                 "transition": happened,
@@ -75,7 +75,7 @@ def _states(path: Path) -> list[dict[str, Any]]:
                 "delivered": _by_actor([encoded(m, words) for m in row] for row in delivered),
             }
         )
-    return found
+    return entries
 
 
 def _values(path: Path, words: Wording, state: State) -> dict[str, Any]:

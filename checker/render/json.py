@@ -162,10 +162,10 @@ def counterexample_object(path: Path) -> dict[str, Any]:
 
 def _names(system: System) -> dict[str, Any]:
     """Return the names to save in a trace: the names that are not in its workload."""
-    found: dict[str, tuple[Any, ...]] = {"actors": system.names.actors}
+    table: dict[str, tuple[Any, ...]] = {"actors": system.names.actors}
     if system.workload.sends is None:
-        found["messages"] = system.names.messages
-    given = {key: [*names] for key, names in found.items() if names}
+        table["messages"] = system.names.messages
+    given = {key: [*names] for key, names in table.items() if names}
     return {"names": given} if given else {}
 
 
@@ -313,10 +313,10 @@ def trace_in_file(file: str, protocol: str | None = None) -> Trace:
             f"program; if it is yours, or you know what it does, say so: --protocol {quote(named)}"
         )
     if protocol is None and named not in protocol_names() and ".py" in named:
-        found = _found_protocol(named, FilePath(file).parent)
+        reference = _found_protocol(named, FilePath(file).parent)
         raise InputError(
-            f"{file} is about the protocol in {found!r}, and replaying it runs that file; if it is "
-            f"yours, or you have read it, say so: --protocol {found}"
+            f"{file} is about the protocol in {reference!r}, and replaying it runs that file; if it "
+            f"is yours, or you have read it, say so: --protocol {reference}"
         )
     return evolve(trace, spec=evolve(trace.spec, protocol=protocol or named))
 

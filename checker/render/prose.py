@@ -215,9 +215,9 @@ def waiting(step: PathStep) -> Message | None:
         moved = any(contains(packet, message) for _, packet in step.step.sends)
         return None if moved or not pending(step.state, message) else message
     if isinstance(step.transition, Receive):
-        found = message_in(step.transition.packet)
-        if found is not None and step.actor in pending(step.state, found):
-            return found
+        held = message_in(step.transition.packet)
+        if held is not None and step.actor in pending(step.state, held):
+            return held
     return None
 
 
@@ -241,13 +241,13 @@ def loop_text(path: Path) -> str:
 
 def bracket(inside: Sequence[bool]) -> list[tuple[str, str]]:
     """Return per line the character of a bracket around the lines inside, and the one below it."""
-    found = []
+    signs = []
     for at, here in enumerate(inside):
         before = at > 0 and inside[at - 1]
         after = at + 1 < len(inside) and inside[at + 1]
         sign = "│" if before and after else "┌" if after else "└" if before else "↻"
-        found.append((sign if here else " ", "│" if here and after else " "))
-    return found
+        signs.append((sign if here else " ", "│" if here and after else " "))
+    return signs
 
 
 def length_text(path: Path) -> str:

@@ -75,13 +75,13 @@ def text(done: Sequence[Checked]) -> str:
 
 def results(done: Sequence[Checked]) -> list[Object]:
     """Return the results of the log: unexpected outcomes, and specs that could not be checked."""
-    found: list[Object] = []
+    objects: list[Object] = []
     for each in done:
         if isinstance(each, CheckReport):
-            found += _results(each)
+            objects += _results(each)
         elif each.label.endswith(".toml"):
-            found.append(_refused_result(each))
-    return found
+            objects.append(_refused_result(each))
+    return objects
 
 
 def unescaped(text: str) -> str:
@@ -96,9 +96,9 @@ def path_of(artifact: Mapping[str, str]) -> str:
 
 def _rules(reports: Iterable[CheckReport]) -> dict[str, str]:
     """Return the properties that were checked, and the expectation, with their summaries."""
-    found = {plain(p.name): p.summary for report in reports for p in report.system.properties}
+    summaries = {plain(p.name): p.summary for report in reports for p in report.system.properties}
     ended = "the check comes to a verdict, and to all else that is expected of it"
-    return {**found, EXPECTATION: ended}
+    return {**summaries, EXPECTATION: ended}
 
 
 def _rule(name: str, summary: str) -> Object:
@@ -194,7 +194,7 @@ def _result(
     report: CheckReport, rule: str, said: str, path: Path | None, kind: str = "fail"
 ) -> Object:
     asked = question(report.system, report.spec.protocol)
-    found = {
+    result = {
         "ruleId": plain(rule),
         "kind": kind,
         "level": "error" if kind == "fail" else "none",
@@ -203,8 +203,8 @@ def _result(
         "partialFingerprints": {FINGERPRINT: _fingerprint(report, rule)},
     }
     if path is not None and path.steps:
-        found["codeFlows"] = [_code_flow(path)]
-    return found
+        result["codeFlows"] = [_code_flow(path)]
+    return result
 
 
 def _fingerprint(report: CheckReport, rule: str) -> str:
@@ -299,22 +299,22 @@ def _step_location(protocol: Protocol, step: PathStep, said: str) -> Object:
     handler = _handler(protocol, step)
     source = source_of(handler)
     if source is not None:
-        found = _location(source)
+        location = _location(source)
     elif handler is not None:
-        found = _logical(_HANDLERS.get(type(step.transition), "action"))
+        location = _logical(_HANDLERS.get(type(step.transition), "action"))
     else:
-        found = {}
-    return {**found, "message": _message(f"{step.number}. {said}")}
+        location = {}
+    return {**location, "message": _message(f"{step.number}. {said}")}
 
 
 def _location(source: Source) -> Object:
-    found: Object = {
+    location: Object = {
         "physicalLocation": {
             "artifactLocation": _artifact(source.file),
             "region": {"startLine": source.first, "endLine": source.last},
         }
     }
-    return {**found, **(_logical(source.name) if source.name else {})}
+    return {**location, **(_logical(source.name) if source.name else {})}
 
 
 def _logical(name: str) -> Object:

@@ -14,8 +14,8 @@ from antecede.checker.search.result import Result
 
 def symmetry_figures(result: Result) -> Mapping[str, Any]:
     """Return the statistics on symmetry of an engine; empty if it reports none."""
-    found: Mapping[str, Any] = result.statistics.get("symmetry", {})
-    return found
+    figures: Mapping[str, Any] = result.statistics.get("symmetry", {})
+    return figures
 
 
 def plainly_text(result: Result) -> str:
@@ -71,22 +71,22 @@ def graph_text(result: Result) -> str:
 
 def rounds_on_spark_text(result: Result) -> str:
     """Return a note that all levels were too small for Spark, if `--engine spark` was asked for."""
-    found = result.statistics
-    if found.get("rounds_on_spark", 1):
+    facts = result.statistics
+    if facts.get("rounds_on_spark", 1):
         return ""
-    largest = max(found["states_per_depth"], default=0)
+    largest = max(facts["states_per_depth"], default=0)
     return wrapped(
         f"  0 rounds on Spark: the largest level had {counted(largest, 'state')}, the threshold is "
-        f"{found['spark_threshold']:,} (--spark-threshold).",
+        f"{facts['spark_threshold']:,} (--spark-threshold).",
         "  ",
     )
 
 
 def statistics_text(result: Result) -> str:
     """Return the statistics of the engine: transitions by kind, memory, tables, depths."""
-    found = dict(result.statistics)
+    figures = dict(result.statistics)
     parts = []
-    if kinds := found.pop("transitions", None):
+    if kinds := figures.pop("transitions", None):
         rows = [("transition", "total", "new states")]
         rows += [
             (k, f"{v['total']:,}", f"{v['new']:,}" if "new" in v else "-")
@@ -94,20 +94,22 @@ def statistics_text(result: Result) -> str:
         ]
         wide = max(len(row[0]) for row in rows)
         parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
-    depths = found.pop("states_per_depth", [])
-    rounds = found.pop("rounds", [])
+    depths = figures.pop("states_per_depth", [])
+    rounds = figures.pop("rounds", [])
     for told_before in ("symmetry", "explored_plainly", "cycles", "compared_with_forms"):
-        found.pop(told_before, None)
-    if "python_seconds" in found and result.seconds:
-        spent = found["python_seconds"]
-        found["python_seconds"] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
-    if graph := found.pop("graph", None):
-        found["graph"] = f"{graph['bytes']:,} bytes, made and searched in {graph['seconds']:.2f} s"
-    if graded := found.pop("graded", None):
-        found["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
-    if weights := found.pop("weights", None):
-        found["levels_by_weight"] = ", ".join(f"{kind} {n}" for kind, n in weights.items())
-    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in found.items()]
+        figures.pop(told_before, None)
+    if "python_seconds" in figures and result.seconds:
+        spent = figures["python_seconds"]
+        figures["python_seconds"] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
+    if graph := figures.pop("graph", None):
+        figures["graph"] = (
+            f"{graph['bytes']:,} bytes, made and searched in {graph['seconds']:.2f} s"
+        )
+    if graded := figures.pop("graded", None):
+        figures["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
+    if weights := figures.pop("weights", None):
+        figures["levels_by_weight"] = ", ".join(f"{kind} {n}" for kind, n in weights.items())
+    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in figures.items()]
     if depths:
         lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
     parts.append("\n".join(wrapped(line, "    ") for line in lines))
@@ -132,14 +134,14 @@ def _figure(value: Any) -> str:
 
 def slowness_text(result: Result) -> str:
     """Return the reason why a search was slow, if the protocol causes it."""
-    found = result.statistics
-    spent, calls = found.get("python_seconds", 0.0), found.get("protocol_calls", 0)
+    facts = result.statistics
+    spent, calls = facts.get("python_seconds", 0.0), facts.get("protocol_calls", 0)
     if result.seconds < 2 or spent < result.seconds / 2:
         return ""
     return wrapped(
         f"  {spent / result.seconds:.0%} of the time went into calling the protocol: "
         f"{calls:,} calls for {counted(result.counts.unique_states, 'state')}, for its "
-        f"{found['actor_states']:,} actor states rarely repeat.",
+        f"{facts['actor_states']:,} actor states rarely repeat.",
         "  ",
     )
 

@@ -97,7 +97,7 @@ def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
 
 
 def wrapped_lines(text: str, wide: float, size: float) -> Iterator[str]:
-    """Yield the lines of a paragraph; a word that is too long is cut, if possible after a comma."""
+    """Yield the lines of a paragraph; a word that is too long is cut, preferably at a comma."""
     most = max(int(wide / size / 0.6), 8)
     line = ""
     for word in text.split():

@@ -1,1 +1,1 @@
-"""The one exploration loop, the explorers in plain Python, and what a search found."""
+"""The one exploration loop, the explorers in plain Python, and the results of searches."""

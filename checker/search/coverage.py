@@ -1,4 +1,4 @@
-"""What a search that found nothing wrong has never seen happen: a verdict may rest on nothing."""
+"""Coverage of a complete search: events that never happened, so that a verdict may be vacuous."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def kind_of(transition: Transition) -> str:
 
 
 def never_seen(system: System, result: Result) -> tuple[str, ...]:
-    """Return, in words, what never happened where everything was explored."""
+    """Return the events that never happened in a complete search, in words."""
     fired: Mapping[str, Any] | None = result.statistics.get("transitions")
     if fired is None or not _exhausted(system, result):
         return ()
@@ -33,19 +33,19 @@ def never_seen(system: System, result: Result) -> tuple[str, ...]:
         "timeout": "no timeout runs" if system.protocol.timeout is not None else "",
         "lose": "nothing is lost" if system.network.lose is not None else "",
     }
-    found = [said for kind, said in candidates.items() if said and kind not in happened]
+    sentences = [said for kind, said in candidates.items() if said and kind not in happened]
     for name in system.protocol.actions:
         if f"{Internal.kind} {name}" not in taken:
-            found.append(f"no actor takes the action {name}")
+            sentences.append(f"no actor takes the action {name}")
     if "causal-send" in happened:
-        found += [f"no actor causal-sends {name}" for name in _unsent(system, result)]
+        sentences += [f"no actor causal-sends {name}" for name in _unsent(system, result)]
         if not _delivers(result.statistics):
-            found.append("nothing is delivered")
+            sentences.append("nothing is delivered")
     if "receive" in happened:
-        found += _unreceived(system, taken)
+        sentences += _unreceived(system, taken)
     if not result.counts.final_states and not isinstance(system, EndlessSystem):
-        found.append("no run comes to an end")
-    return tuple(found)
+        sentences.append("no run comes to an end")
+    return tuple(sentences)
 
 
 def _exhausted(system: System, result: Result) -> bool:
@@ -56,14 +56,14 @@ def _exhausted(system: System, result: Result) -> bool:
 
 
 def _unsent(system: System, result: Result) -> list[str]:
-    """Return the sends, by name, that waited in every run for what never came."""
+    """Return the names of sends that wait in every run for a message that never arrives."""
     most: Sequence[int] = result.statistics.get("most_sent", ())
     named = system.workload.sends or ()
     return [name for row, sent in zip(named, most, strict=False) for name in row[sent:]]
 
 
 def _unreceived(system: System, taken: Collection[str]) -> list[str]:
-    """Say which packets are never received that the protocol's handler knows."""
+    """Return sentences on packet classes that the handler names and no run receives."""
     names = [
         known.__name__
         for known in handled(system.protocol.receive)
@@ -82,15 +82,14 @@ def _with_subclasses(known: type) -> Iterator[type]:
 
 
 def why_vacuous(prop: Property, counts: Counts, statistics: Mapping[str, Any]) -> str | None:
-    """Return why a property that nothing violates holds of nothing, in words, or None.
+    """Return the reason why an unviolated property is vacuous, in words, or None.
 
-    Every engine counts what this looks at, so that all of them give one verdict.
+    Every engine counts the statistics used here, so all engines give the same verdict.
 
     Args:
-        prop: the property, which is not one that a run is to show.
-        counts: of a search that explored everything. If the initial state is the only one, nothing
-            can happen.
-        statistics: of the same search.
+        prop: the property, which is not a witness.
+        counts: the counts of a complete search. One state means that nothing can happen.
+        statistics: the statistics of this search.
     """
     if counts.unique_states == 1:
         return "nothing can happen"
@@ -104,16 +103,16 @@ def why_vacuous(prop: Property, counts: Counts, statistics: Mapping[str, Any]) -
 
 
 def judged(prop: Property, counts: Counts, statistics: Mapping[str, Any]) -> Verdict:
-    """Return the verdict on a property that nothing violates: HOLDS, or VACUOUS."""
+    """Return the verdict on a property that no run violates: HOLDS or VACUOUS."""
     return Verdict.VACUOUS if why_vacuous(prop, counts, statistics) else Verdict.HOLDS
 
 
 def _causal_sends(statistics: Mapping[str, Any]) -> bool:
-    """Return whether some message is causal-sent; so it is where the engine does not say."""
+    """Return whether some message is causal-sent; True if the engine does not count it."""
     fired = statistics.get("transitions", {"causal-send": {"total": 1}})
     return bool(fired.get("causal-send", {}).get("total"))
 
 
 def _delivers(statistics: Mapping[str, Any]) -> bool:
-    """Return whether some message is delivered; so it is where the engine does not say."""
+    """Return whether some message is delivered; True if the engine does not count it."""
     return bool(statistics.get("delivers", True))

@@ -46,14 +46,14 @@ def run_to_failure(
         sought = only_failures(system)
         path = explore(sought, search(sought), now, watch).counterexample
         if path is not None:
-            found = _told(system, path)
-            return found if number == 1 else minimise(found)
+            failing = _told(system, path)
+            return failing if number == 1 else minimise(failing)
     return None
 
 
 def _told(system: System, path: Path) -> Path:
     """Return the path on a system whose marks say what went wrong."""
     told = for_replay(deferring(system, told=True))  # in the path messages are numbered already
-    found = replay(told, [step.transition for step in path.steps])
-    failure = failure_in(found.last.actors)
-    return evolve(found, violates=path.violates if failure is None else failure.violates)
+    replayed = replay(told, [step.transition for step in path.steps])
+    failure = failure_in(replayed.last.actors)
+    return evolve(replayed, violates=path.violates if failure is None else failure.violates)

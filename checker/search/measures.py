@@ -6,7 +6,7 @@ apart from the message, counted as the hybrid paper's Table 1 counts them (P. S.
 Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput-Scalable Causal Delivery through
 Hybrid Buffering): how many, not how many bits.
 
-All that is measured are maxima, over all states or over all runs that end.
+All measures are maxima, over all states or over all runs that end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from antecede.checker.semantics.transition import Outcome, System, enabled, init
 from antecede.checker.semantics.values import field_names
 
 MOST_STATES = 300_000
-"""In plain Python some 10,000 states take a second; a state with its edges takes some 2 KB."""
+"""The default bound. Plain Python explores about 10,000 states per second, at 2 KB per state."""
 
 TICK = 1 << 12
 
@@ -50,21 +50,21 @@ class Kind:
 
 @frozen
 class Measures:
-    """The measures of a protocol, as the module's docstring explains it.
+    """The measures of a protocol; the module's docstring defines the terms.
 
     Attributes:
-        states, final_states: how many states were measured, and how many of them are final.
-        acyclic: no state can be met again, so every run ends in a final state.
+        states, final_states: the numbers of measured states, and of final states among them.
+        acyclic: whether no state can be reached again, so that every run ends.
         packets_per_sender, packets_per_pair: the most packets in transit at once from one actor,
             and from one actor to one other.
-        messages_per_sender, messages_per_pair: likewise, counting packets that carry a message.
+        messages_per_sender, messages_per_pair: the most packets with a message in transit at once.
         packets: class -> Kind.
         state_integers: the most integers in one actor's state apart from its messages.
         buffered: the most messages in one actor's state.
         control_packets: the most control packets per message, over runs that end; None if runs need
             not end, or none sends a message.
         overtaken: the most undelivered messages of one sender that it sent before one that is
-            delivered everywhere, whatever the receivers.
+            delivered everywhere, to any receivers.
         at_rest: predicate that the protocol declares for final states -> whether every actor
             respects it in all of them.
     """
@@ -120,7 +120,7 @@ def measure(
     """Measure all reachable states of a system, in plain Python.
 
     Args:
-        system: what to explore; its properties do not matter.
+        system: the system; its properties are ignored.
         tick: called now and then.
         most: the greatest number of states that are measured.
 

@@ -67,12 +67,12 @@ class Result:
         stopped_by: the bound that ended the search early, in words, or None.
         counterexample: the shortest found, replayed; None unless the verdict is VIOLATED, or a
             handler failed: then the run that leads there.
-        error: what went wrong, if the verdict is ERROR.
-        failed: what went wrong is that a handler raised or returned what cannot be used.
-        shown: witness -> a run that shows it, replayed, where one was found.
+        error: the error, if the verdict is ERROR.
+        failed: whether the error is that a handler raised or returned an unusable value.
+        shown: witness -> a replayed run that reaches it, if one was found.
         grown: the shortest run found to each limit that was reached.
-        conditions: under which the verdict is true, in sentences; nobody proved them.
-        never: what never happened, in words, in a search that ended with an answer.
+        conditions: the unproved conditions of the verdict, in sentences.
+        never: the events that never happened in a complete search, in words.
         unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
 

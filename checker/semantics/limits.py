@@ -59,9 +59,9 @@ class Limit:
 
     def of(self, state: LocalState) -> int:
         """Return the measure of one actor's state."""
-        if (found := self.known.get(state)) is None:
-            found = self.known[state] = self.measure(state)
-        return found
+        if (value := self.known.get(state)) is None:
+            value = self.known[state] = self.measure(state)
+        return value
 
     def spares(self, state: LocalState) -> bool:
         """Return whether one actor's state is within the limit."""
@@ -81,11 +81,11 @@ def limits_from(texts: Iterable[str], protocol: Protocol) -> tuple[Limit, ...]:
     Raises:
         InputError: a text is not a limit, or the protocol has no such measure; names the choices.
     """
-    found = dict[str, Limit]()
+    limits = dict[str, Limit]()
     for text in texts:
         limit = _limit(text, protocol)
-        found[limit.name] = limit
-    return tuple(found.values())
+        limits[limit.name] = limit
+    return tuple(limits.values())
 
 
 def _limit(text: str, protocol: Protocol) -> Limit:
@@ -106,12 +106,12 @@ def _measuring(protocol: Protocol, name: str) -> Measure:
     measure = {**COMMON, **protocol.measures}[name]
 
     def measured(state: LocalState) -> int:
-        found = called(protocol, name, measure, (state,), f"measure {name!r}")
-        if not isinstance(found, int):
+        value = called(protocol, name, measure, (state,), f"measure {name!r}")
+        if not isinstance(value, int):
             raise ProtocolError(
-                f"the measure {name!r} of {protocol.name} returned {shown(found)}; it must return "
+                f"the measure {name!r} of {protocol.name} returned {shown(value)}; it must return "
                 "a whole number"
             )
-        return found
+        return value
 
     return measured

@@ -98,10 +98,10 @@ def _repeat_first(channel: Channel) -> Taken:
 
 def _lose_one(channel: Channel) -> Taken:
     """Return the packets that may be lost, and the remaining channel; each remainder once."""
-    found: dict[Channel, Packet] = {}
+    losses: dict[Channel, Packet] = {}
     for at, packet in enumerate(channel):
-        found.setdefault(channel[:at] + channel[at + 1 :], packet)
-    return tuple((packet, rest) for rest, packet in found.items())
+        losses.setdefault(channel[:at] + channel[at + 1 :], packet)
+    return tuple((packet, rest) for rest, packet in losses.items())
 
 
 def network_named(text: str, *, retransmits: bool = False) -> Network:

@@ -230,7 +230,7 @@ def _requests(plan: Sequence[Sequence[_Statement]]) -> tuple[tuple[Request, ...]
                 raise InputError(f"two sends of the programs are called {send.name!r}")
             identity[send.name] = (actor, number)
             destinations[send.name] = send.destinations
-    found = []
+    requests = []
     for actor, row in enumerate(plan):
         sent, receives = 0, []
         for statement in row:
@@ -249,8 +249,8 @@ def _requests(plan: Sequence[Sequence[_Statement]]) -> tuple[tuple[Request, ...]
             receives.append(
                 Request(sent, None if names is None else frozenset(identity[n] for n in names))
             )
-        found.append(tuple(receives))
-    return tuple(found)
+        requests.append(tuple(receives))
+    return tuple(requests)
 
 
 def _parse_statement(actors: int, actor: int, entry: Mapping[str, Any]) -> _Statement:

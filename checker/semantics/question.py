@@ -75,8 +75,8 @@ def model_of(question: Question, protocol: str | None = None) -> dict[str, Any]:
         question: the question.
         protocol: a name for the protocol; by default its own.
     """
-    found = {name: getattr(question, name) for name in MODEL}
-    return found if protocol is None else {**found, "protocol": protocol}
+    fields = {name: getattr(question, name) for name in MODEL}
+    return fields if protocol is None else {**fields, "protocol": protocol}
 
 
 def options_of(question: Question) -> list[tuple[str, str]]:
@@ -84,14 +84,14 @@ def options_of(question: Question) -> list[tuple[str, str]]:
 
     Options with default values are left out, except for the size of the system.
     """
-    found: list[tuple[str, str]] = []
+    options: list[tuple[str, str]] = []
     scripted = question.workload.startswith(("script:", "reaction:", "program:"))
-    for known in settings_of(Question):
-        value = getattr(question, known.name)
-        if known.name == "properties":
-            found += [("--property", name) for name in value]
-        elif known.name == "messages" and scripted:
+    for entry in settings_of(Question):
+        value = getattr(question, entry.name)
+        if entry.name == "properties":
+            options += [("--property", name) for name in value]
+        elif entry.name == "messages" and scripted:
             continue  # the workload determines the number
-        elif known.public and (known.name in ("actors", "messages") or value != known.default):
-            found.append((known.option, str(value)))
-    return found
+        elif entry.public and (entry.name in ("actors", "messages") or value != entry.default):
+            options.append((entry.option, str(value)))
+    return options

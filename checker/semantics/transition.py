@@ -395,8 +395,8 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
 
 def network_sent(actor: int, step: Step) -> tuple[Message, ...]:
     """Return the messages of `actor` inside the packets that a step sends, in order."""
-    found = (
+    per_packet = (
         sorted({m for m in messages_in(packet) if m.sender == actor}, key=lambda m: m.number)
         for _, packet in step.sends
     )
-    return tuple(dict.fromkeys(message for messages in found for message in messages))
+    return tuple(dict.fromkeys(message for messages in per_packet for message in messages))

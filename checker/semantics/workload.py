@@ -100,8 +100,8 @@ def split(workload: Workload) -> Workload:
 
     def choices(actor: int, position: tuple[bool, Position]) -> tuple[Destinations, ...]:
         armed, inner = position
-        found = workload.choices(actor, inner)
-        return found if armed or not found else (ARM,)
+        destinations = workload.choices(actor, inner)
+        return destinations if armed or not destinations else (ARM,)
 
     def after_send(
         actor: int, position: tuple[bool, Position], destinations: Destinations
@@ -293,13 +293,13 @@ def _targets(actors: int, listed: str) -> list[tuple[Destinations, ...]]:
     rows = json_list("endless", listed)
     if len(rows) != actors:
         raise InputError(f"an endless workload needs one list per actor: {actors}, got {len(rows)}")
-    found = []
+    targets = []
     for actor, row in enumerate(rows):
         groups = [target if isinstance(target, list) and target else [target] for target in row]
         for target in (one for group in groups for one in group):
             check_destination(actors, actor, target)
-        found.append(tuple(sorted({tuple(sorted(set(group))) for group in groups})))
-    return found
+        targets.append(tuple(sorted({tuple(sorted(set(group))) for group in groups})))
+    return targets
 
 
 def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:

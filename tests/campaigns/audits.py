@@ -41,7 +41,7 @@ WAYS = (
 
 
 def compare_audits(seed: str, folder: Path, tally: Counter[str]) -> list[str]:
-    """Judge a random log in many ways; shrink and write the first that differs."""
+    """Audit a random log in many ways; if they differ, shrink the log and write it to a file."""
     draw = random.Random(seed)
     own = wild(draw, draw.choice([2, 3, 5, 9, 40]), draw.choice([6, 20, 60, 300]))
     own.setdefault("z", []).append(Event("causal-send", "last", ("z",)))
@@ -56,9 +56,9 @@ def compare_audits(seed: str, folder: Path, tally: Counter[str]) -> list[str]:
 
 
 def difference(own: Own, seed: str, tally: Counter[str]) -> str | None:
-    """Return how two ways to judge a log differ; None if all agree."""
+    """Return the difference between two ways to audit a log in words; None if all agree."""
     if not any(event.kind == "causal-send" for row in own.values() for event in row):
-        return None  # it is refused
+        return None  # the audit refuses it
     expected = naive(own)
     first: dict[bool, tuple[str, Any]] = {}
     for number, way in enumerate(WAYS):
@@ -87,7 +87,7 @@ def difference(own: Own, seed: str, tally: Counter[str]) -> str | None:
 def judged(
     draw: random.Random, own: Own, judge: str, *, torn: bool
 ) -> tuple[Audit, Places, list[int]]:
-    """Judge one interleaving; return what is found, where the events are, and the torn lines."""
+    """Audit one interleaving; return the result, the places of the events, and the torn lines."""
     order, lost = interleaved(draw, own), list[int]()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log"
@@ -108,10 +108,10 @@ def judged(
 
 
 def write_clocks(path: Path, own: Own, order: Order) -> Places:
-    """Write a log of ShiViz, in which some clocks are impossible."""
+    """Write a log for ShiViz with some impossible clocks."""
     there, rows = Places(), list[str]()
     for actor, index in order:
-        draw = random.Random(f"{actor} {own[actor]} {index}")  # the same in every interleaving
+        draw = random.Random(f"{actor} {own[actor]} {index}")  # equal in every interleaving
         clock = {actor: index + 1 if draw.random() < 0.95 else draw.randrange(9)}
         for other in draw.sample(sorted(own), draw.randrange(min(4, len(own)))):
             clock.setdefault(other, draw.randrange(1 + len(own[other])))
@@ -124,7 +124,7 @@ def write_clocks(path: Path, own: Own, order: Order) -> Places:
 
 
 def shrunk(own: Own, seed: str) -> Own:
-    """Return a smaller log for which some ways to judge it differ."""
+    """Return a smaller log with a difference between two ways to audit it."""
     until, progress = time.monotonic() + SHRINK_SECONDS, True
     while progress:
         progress = False
@@ -138,7 +138,7 @@ def shrunk(own: Own, seed: str) -> Own:
 
 
 def smaller(own: Own) -> Iterator[Own]:
-    """Yield logs without an actor, or without an event, in which something is causal-sent."""
+    """Yield logs without one actor or one event, as long as they have a causal-send."""
     for actor in own:
         yield {name: row for name, row in own.items() if name != actor}
     for actor, row in own.items():

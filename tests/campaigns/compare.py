@@ -1,4 +1,4 @@
-"""One system explored in many ways; whatever must be equal is compared."""
+"""Comparison of many ways to explore one system."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Comparison:
     Attributes:
         case: the system.
         history: the encoding that both used, or the second one.
-        reference, tried: how they were found, as options of `antecede check`.
-        expected, actual: what was found.
+        reference, tried: the two ways, as options of `antecede check`.
+        expected, actual: their answers.
     """
 
     case: Case
@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """The two answers are the same."""
+        """Whether the two answers are equal."""
         return self.expected == self.actual
 
 
@@ -61,7 +61,7 @@ ENGINES: dict[str, Options] = {
     "--threads 1 --no-traces": Options(threads=1, traces=False),
     "--symmetry --threads 2 --no-traces": Options(symmetry=True, threads=2, traces=False),
 }
-"""Breadth-first searches; whichever of the first two is used as reference, all must agree."""
+"""Breadth-first searches that must agree. One of the first two is the reference."""
 
 SPARK = {
     "--engine spark --spark-threshold 1 --partitions 2": Options(
@@ -71,7 +71,7 @@ SPARK = {
 
 
 def figures(result: Result) -> Figures:
-    """Return all that must not depend on the engine."""
+    """Return the parts of a result that must not depend on the engine."""
     path = result.counterexample
     return {
         "verdicts": {name: str(verdict) for name, verdict in result.properties.items()},
@@ -83,7 +83,7 @@ def figures(result: Result) -> Figures:
 def searched(
     case: Case, history: str, options: Options, bound: int, search: str = "breadth"
 ) -> Any:
-    """Return what a search found: figures, or what it raised; None if it was bounded."""
+    """Return the figures of a search, or its exception; None if it hit a bound."""
     try:
         report = check(
             case.spec(history, search),
@@ -92,24 +92,24 @@ def searched(
             protocol=case.protocol,
             selfcheck="off",
         )
-    except Exception as error:  # whatever an engine raises, it is a finding
+    except Exception as error:  # any exception of an engine is a finding
         return {"raised": f"{type(error).__name__}: {error}"}
     if report.result.stopped_by:  # even if a violation was found: its level was not counted whole
         return None
-    if report.result.verdict is Verdict.ERROR:  # where it was met differs between searches
+    if report.result.verdict is Verdict.ERROR:  # searches may meet different errors first
         return {"refused": True}
     return figures(report.result)
 
 
 @define
 class Happened:
-    """What the handlers of a protocol did while something explored it."""
+    """A record of the calls of a protocol's handlers during a search."""
 
     sends: bool = False
     delivers: bool = False
 
     def noting(self, protocol: Protocol) -> Protocol:
-        """Return the protocol with handlers that say so here."""
+        """Return the protocol with handlers that record their calls here."""
 
         def causal_send(state: Any, message: Message) -> Step:
             self.sends = True
@@ -125,7 +125,7 @@ class Happened:
         return step
 
     def empty(self, properties: tuple[str, ...], states: int, finals: int) -> list[str]:
-        """Return which properties are about nothing that ever happens; none of them is sought."""
+        """Return the properties, none of them a witness, whose subject never occurs."""
         nothing = {
             "causal-delivery": not self.delivers,
             "integrity": not self.delivers,
@@ -138,7 +138,7 @@ class Happened:
 
 
 def naive_figures(case: Case, history: str) -> Figures:
-    """Return what the reference checker of the tests finds."""
+    """Return the figures of the reference checker."""
     happened = Happened()
     counts = naive_counts(
         happened.noting(case.protocol),
@@ -159,7 +159,7 @@ def naive_figures(case: Case, history: str) -> Figures:
 
 
 def is_sought(prop: str) -> bool:
-    """Return whether a property is violated where nothing shows it."""
+    """Return whether a property is violated if no run shows it."""
     return prop.startswith("witness:") or prop == "can-finish"
 
 
@@ -173,9 +173,9 @@ def naive_knows(case: Case) -> bool:
 
 
 def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> Iterator[Comparison]:
-    """Explore a system in many ways, and yield all pairs of answers that should be the same.
+    """Explore a system in many ways, and yield all pairs of answers that should be equal.
 
-    Nothing is yielded of a system that is too large.
+    A system that is too large yields nothing.
     """
     other = chance.choice(HISTORIES[1:])
     first: Figures | None = None
@@ -223,7 +223,7 @@ def _against_naive(case: Case, history: str, name: str, found: Figures) -> Itera
 def _in_depth(
     case: Case, history: str, name: str, found: Figures, chance: random.Random
 ) -> Iterator[Comparison]:
-    """Depth-first finds a violation if there is one, and counts the same if there is none."""
+    """Compare with depth-first search: the same violations and, without one, the same counts."""
     if chance.random() > 0.3 or "verdicts" not in found:
         return
     engine = chance.choice(("plain", "local")) if name == "--engine plain" else "local"
@@ -231,7 +231,7 @@ def _in_depth(
     actual = searched(case, history, options, 2 * found["counts"][0] + SMALL, "depth")
     if actual is None:  # below a shallow violation there may be any number of states
         return
-    if actual == {"refused": True}:  # in a state that the other search did not come to
+    if actual == {"refused": True}:  # in a state that the other search did not reach
         return
     expected, broken = found, "VIOLATED" in found["verdicts"].values()
     if "verdicts" in actual:
@@ -244,17 +244,17 @@ def _in_depth(
 
 
 def _of_depth(found: Figures) -> Any:
-    """Return the counts that depth-first search must agree on: all but the depth."""
+    """Return the counts of a depth-first search that must be equal: all except for the depth."""
     unique, total, _, finals = found["counts"]
     return unique, total, finals
 
 
 def between(case: Case, history: str, name: str, first: Figures, second: Figures) -> Comparison:
-    """All encodings of the history lead to the same verdicts and the same shortest length.
+    """Compare two encodings of the history: they have the same verdicts and shortest length.
 
-    After a violation a search ends with its level, which may be the last one under one encoding
-    and not under another: then what is not violated is HOLDS here and INCOMPLETE there, and a
-    witness that was not met is VIOLATED here.
+    After a violation a search ends with its level, which may be the last level under only one of
+    the encodings. Under this one, unviolated properties are HOLDS and unreached witnesses are
+    VIOLATED. Under the other one, both are INCOMPLETE.
     """
     kept = ("verdicts", "shortest", "raised", "refused")
     expected, actual = ({k: f[k] for k in kept if k in f} for f in (first, second))

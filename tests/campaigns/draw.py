@@ -1,4 +1,4 @@
-"""Drawing random systems: a protocol of drawn rules, or a table of `tests.random_systems`."""
+"""Random systems: a protocol of random rules, or a table of `tests.random_systems`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECLARED = (
     *("invariant:holds-at-most-one", "invariant:hold-at-most-two"),
     *("witness:marked", "witness:all-hold"),
 )
-"""What a machine declares: of one actor's state, and of all actors' states."""
+"""The properties that a machine declares, on one actor's state and on all actors' states."""
 NETWORKS = (
     "unordered",
     "fifo",
@@ -34,13 +34,13 @@ NETWORKS = (
 
 @frozen
 class Case:
-    """A system that was drawn; all of it is JSON.
+    """A random system; all of its fields are JSON.
 
     Attributes:
-        kind: `machine` or `table`, which says what `rules` are.
+        kind: `machine` or `table`; it determines the type of `rules`.
         rules: the modes of a machine, or the table.
-        credit: what an actor may spend.
-        resends: a machine has a timeout.
+        credit: the number of credits of an actor.
+        resends: whether a machine has a timeout.
     """
 
     kind: str

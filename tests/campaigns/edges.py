@@ -1,6 +1,6 @@
-"""Hostile days at the edges of a command: its streams, its first and last moments, its words.
+"""Hostile tests at the edges of a command: its streams, its start and end, its words.
 
-Each function runs a command in a process of its own and returns what went wrong, in sentences.
+Each function runs a command in a process of its own and returns the faults as sentences.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _undisturbed(line: tuple[str, ...]) -> Ran:
 
 
 def _faults(line: tuple[str, ...], how: str, ran: Ran, expected: set[int]) -> list[str]:
-    """Return what no end may be like, and an exit code that is none of those expected."""
+    """Return the faults of a command's end: tracebacks and the like, and a wrong exit code."""
     text = ran.out + ran.err
     if ran.code in expected and not re.search("Traceback|Internal error|Exception ignored", text):
         return []
@@ -99,7 +99,7 @@ def unusable(chance: random.Random, folder: Path) -> list[str]:
 
 
 BUG = ""
-"""What a test does to the command before it starts."""
+"""Code that a test injects into the command before it starts."""
 
 LATE = ("after the report", "before the end", "at exit", "in the last moment")
 
@@ -128,7 +128,7 @@ def signalled(chance: random.Random, folder: Path) -> list[str]:
 
 
 ORDERS = ("::error::x", " \t::warning file=a,line=1::x", "##[group]x", "x ##[add-mask]y", "::")
-"""What GitHub's runner obeys at the start of a line, or anywhere in it."""
+"""Workflow commands, which GitHub's runner obeys at the start of a line or anywhere in it."""
 
 PROTOCOL = """
 import sys
@@ -152,7 +152,7 @@ class Node:
 
 
 def ordered(chance: random.Random, folder: Path) -> list[str]:
-    """Put what GitHub's runner obeys wherever texts come from outside."""
+    """Insert workflow commands into all texts that come from outside."""
     text = "".join(chance.choice((*ORDERS, "\n", "\r", "x")) for _ in range(4))
     (folder / "bad.py").write_text(PROTOCOL.format(text=text))
     (folder / "bad.toml").write_text(f'protocol = "bad.py:PROTOCOL"\ntitle = {_quoted(text)}\n')

@@ -5,13 +5,13 @@ that it waits for. Only how far numbers are apart matters, so the station has a 
 It can also count modulo SIZE, which needs no form. Some stations have a fault on top: an actor that
 acts by a number itself, or a form that forgets what matters.
 
-A plain search through the states as they are, in which all messages are numbered, says how long the
-shortest violation of each property is. Four things must hold:
+A plain search without a form, with all messages numbered, determines the length of a shortest
+violation of each property. Four things must hold:
 
-* A check finds a violation of this length, with the form, without it, and modulo SIZE. So it is for
-  invariants and witnesses of one actor's state and of all, and under a limit on a counter.
+* A check finds a violation of this length with the form, without it, and modulo SIZE. This includes
+  invariants and witnesses of one actor's state and of all, and a limit on a counter.
 * `tests/naive_endless.py` finds the same violations.
-* Where the form is faulty, no check says that a message never starves which does.
+* With a faulty form, no check says of a starving message that it never starves.
 * A message starves under the form if and only if it starves modulo SIZE.
 """
 
@@ -50,16 +50,16 @@ Numbered: TypeAlias = tuple[tuple[int, int, Message], ...]
 """(the other actor, number, message) of each packet that is kept."""
 
 SIZE = 64
-"""Of a modulus; no run that is looked at comes half as far."""
+"""The modulus. No counter of an explored run reaches half of it."""
 
 MOST = 150
-"""States that are explored as they are; a level is looked at whole."""
+"""The number of states to explore without a form; the last level is completed."""
 
 FORMS = 800
-"""States up to which a graph is explored to its end."""
+"""The greatest number of states of a graph that is explored completely."""
 
 NEAR, LEVEL, BEYOND = range(3)
-"""A packet's number is smaller than the one that is waited for, equal to it, or greater."""
+"""A packet's number is smaller than, equal to, or greater than the awaited number."""
 
 ACTIONS = ("deliver", "keep", "drop", "deliver-kept", "answer")
 PREDICATES: Mapping[str, Callable[[tuple[Any, ...]], bool]] = {
@@ -69,12 +69,12 @@ PREDICATES: Mapping[str, Callable[[tuple[Any, ...]], bool]] = {
     "witness:third": lambda cells: any(max(cell.sent) > 2 for cell in cells),
     "witness:all-keep": lambda cells: all(cell.kept for cell in cells),
 }
-"""Of all actors' states: does a state violate the invariant, or show the witness?"""
+"""Property -> predicate on all actors' states: they violate the invariant, or show the witness."""
 
 
 @frozen
 class Cell:
-    """One actor's state: per other actor the next number to send, and the one it waits for."""
+    """One actor's state: per other actor the next number to send, and the awaited number."""
 
     me: int
     sent: tuple[int, ...]
@@ -94,17 +94,17 @@ class Data:
 
 @frozen
 class Answer:
-    """Some message came."""
+    """A message was received."""
 
 
 @frozen
 class Counting:
-    """What was drawn; all of it is JSON.
+    """A random station; all of its fields are JSON.
 
     Attributes:
-        table: for each phase what to do with a packet whose number is NEAR, LEVEL or BEYOND, and
-            the next phase.
-        resends: whether what is not answered is sent again.
+        table: per phase, the action for a packet whose number is NEAR, LEVEL or BEYOND, and the
+            next phase.
+        resends: whether unanswered messages are sent again.
         fault: None, `limit` or the name of a field that the form forgets.
         network, workload, prop: as in a spec.
         bound: a limit on the greatest counter, or None.
@@ -141,11 +141,11 @@ def counting(
     """Return the protocol of a table.
 
     Args:
-        table: as of `Counting`.
-        resends: as of `Counting`.
-        fault: as of `Counting`.
-        size: numbers are counted modulo this.
-        normal: the protocol has its normal form.
+        table: as in `Counting`.
+        resends: as in `Counting`.
+        fault: as in `Counting`.
+        size: the modulus of the numbers, or None.
+        normal: whether the protocol has its normal form.
     """
 
     def after(number: int) -> int:
@@ -212,7 +212,7 @@ def counting(
 
 
 def _form(fault: str | None) -> Callable[[tuple[Cell, ...], tuple[Envelope, ...]], Renaming]:
-    """Return a normal form: numbers are counted from the one that the receiver waits for."""
+    """Return a normal form, which counts numbers from the receiver's awaited number."""
 
     def normal(cells: tuple[Cell, ...], _flying: tuple[Envelope, ...]) -> Renaming:
         def passed(src: int, dst: int) -> int:
@@ -238,7 +238,7 @@ def _form(fault: str | None) -> Callable[[tuple[Cell, ...], tuple[Envelope, ...]
 
 
 FORGETS: dict[str, dict[str, Any]] = {"kept": {"kept": ()}, "phase": {"phase": 0}}
-"""What a faulty form writes for a field."""
+"""Field -> the value that a faulty form writes."""
 
 
 def drawn(seed: str) -> Counting:
@@ -270,7 +270,7 @@ def drawn(seed: str) -> Counting:
 
 
 def shortest(case: Counting) -> tuple[int | None, int]:
-    """Return the length of the shortest violation, or None, and how deep all states are known."""
+    """Return the length of a shortest violation, or None, and the depth of the search."""
     system = numbering(system_of(case.spec(), case.protocol()))
     wrong, judges = PREDICATES.get(case.prop), WRONG.get(case.prop)
     level = seen = {initial_state(system)}
@@ -309,15 +309,15 @@ def _breaks(judges: Callable[[Delivery], bool], deliveries: list[Delivery]) -> b
 def checked(
     case: Counting, protocol: Protocol, bounds: Bounds, prop: str | None = None
 ) -> CheckReport | str:
-    """Return what a check says, or what it raised."""
+    """Return the report of a check, or its exception as text."""
     try:
         return check(case.spec(prop), Options(), bounds, protocol=protocol, selfcheck="off")
-    except Exception as error:  # whatever a check raises, it is a finding
+    except Exception as error:  # any exception of a check is a finding
         return f"{type(error).__name__}: {error}"
 
 
 def length_found(case: Counting, protocol: Protocol, depth: int) -> Any:
-    """Return the length of what violates the property or shows the witness, up to a depth."""
+    """Return the length of a shortest run to a violation or witness, up to a depth."""
     report = checked(case, protocol, Bounds(max_depth=depth + 1))  # the first state has depth 1
     if isinstance(report, str):
         return report
@@ -328,7 +328,7 @@ def length_found(case: Counting, protocol: Protocol, depth: int) -> Any:
 
 
 def comparisons(case: Counting) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what was compared, what was expected and what was found."""
+    """Yield (description, expected value, actual value) for each comparison."""
     expected, depth = shortest(case)
     bare = case.protocol()
     yield "plain search and a check without a form", expected, length_found(case, bare, depth)

@@ -1,9 +1,8 @@
-"""Inputs that nobody meant, for every reader: never an internal error, never a hang.
+"""Fuzzing of all readers: no input may cause an internal error or a hang.
 
-Command lines are made from the command's own options; specs, traces, checkpoints, logs and rows of
-a sweep are written by antecede itself, and then changed: as trees of lists and objects, or as
-bytes.
-Everything runs in this process, each input in a folder of its own.
+Command lines are built from the command's own options. Specs, traces, checkpoints, logs and rows of
+a sweep are written by antecede itself and then changed, as trees of lists and objects or as bytes.
+All inputs run in this process, each in a folder of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tests.campaigns.nasty import NUMBERS, TEXTS, WORKLOADS, changed, damaged, d
 from tests.conftest import ROOT
 
 CPU_SECONDS, WALL_SECONDS = 15.0, 900.0
-"""After which an input counts as a hang: computing, or waiting on a machine with other work."""
+"""The limits, in seconds, after which an input counts as a hang."""
 
 
 class Hang(BaseException):
@@ -44,9 +43,9 @@ class Fault:
 
     Attributes:
         reader: the kind of input.
-        number: of the input, which repeats it together with the seed.
+        number: the number of the input, which with the seed reproduces it.
         arguments: the command line.
-        said: what went wrong.
+        said: a description of the fault.
     """
 
     reader: str
@@ -57,7 +56,7 @@ class Fault:
 
 @define
 class Ran:
-    """How a command ended in this process."""
+    """The result of a command in this process."""
 
     code: int = 0
     text: str = ""
@@ -66,7 +65,7 @@ class Ran:
 
     @property
     def fault(self) -> str:
-        """What is wrong with it, or nothing."""
+        """A description of the fault, or an empty text."""
         if self.hung:
             return "hangs"
         if self.raised:
@@ -118,14 +117,14 @@ def ran(arguments: list[str], folder: Path) -> Ran:
 
 SMALL = ["--max-states", "300", "--max-seconds", "2"]
 SERVERS = ("explore",)
-"""They would go on for ever if they were asked in the right way."""
+"""Commands that run for ever with valid arguments."""
 
 LONG = ("claims", "table")
 UNBOUNDED = ("prove", "simulate")
-"""They have no bound that could be given, and may rightly take minutes."""
+"""Commands without a bound, which may legitimately take minutes."""
 
 ENDINGS = ("nothing.toml", *("x" * 300 + ending for ending in ("", ".py", ".toml", ".json")))
-"""Names of files that are not there; for most of them there cannot be one."""
+"""Names of missing files. Most of them are too long for any file."""
 
 NUMBERED = ("--actors", "--messages", "--bounds", "--max-memory")
 _INT, _FLOAT = click.types.IntParamType, click.types.FloatParamType
@@ -214,7 +213,7 @@ def log_files(chance: random.Random, folder: Path) -> list[str]:
 
 
 def rows(chance: random.Random, folder: Path) -> list[str]:
-    """Write the changed rows of a sweep, which goes on with them."""
+    """Write the changed rows of a sweep; return the command line that continues it."""
     seed = SEEDS.folder / "rows" / "sweep.jsonl"
     lines = seed.read_text(encoding="utf-8").splitlines()
     if chance.random() < 0.7:
@@ -259,7 +258,7 @@ CHECKPOINTED = {
 
 @define
 class Seeds:
-    """Files that antecede wrote; made once."""
+    """Files written by antecede, created once."""
 
     folder: Path = Factory(Path)
 
@@ -298,7 +297,7 @@ LOG = """\
 
 
 def failing_protocols(chance: random.Random, folder: Path) -> list[str]:
-    """Return a check of a protocol that fails somewhere, or how its run is replayed."""
+    """Return the command line of a check of a failing protocol, or of the replay of its run."""
     line = raising.checks(chance, folder)
     if chance.random() < 0.5 or ran(line, folder).fault:
         return line
@@ -319,7 +318,7 @@ WEIGHTS = (40, 20, 15, 15, 5, 5, 10)
 
 
 def fuzzed(seed: int, numbers: Iterator[int], home: Path) -> Iterator[tuple[str, Fault | None]]:
-    """Run inputs by number; yield the reader of each, and what went wrong."""
+    """Run inputs by number; yield the reader of each and its fault, or None."""
     if not SEEDS.folder.name:
         SEEDS.make(home / "seeds")
     for number in numbers:

@@ -1,8 +1,8 @@
-"""Hostile days, one at a time: kills, interruptions, full disks, little memory, bad programs.
+"""Hostile tests: kills, interruptions, full disks, little memory, bad programs.
 
-Each function runs commands in processes of their own and returns what went wrong, in sentences. A
-check may end without a verdict then; it may never end with a wrong one, in an internal error, or
-not at all, and it leaves nothing behind.
+Each function runs commands in processes of their own and returns the faults as sentences. A check
+may end without a verdict. It must not end with a wrong verdict or an internal error, it must not
+hang, and it must leave nothing behind.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tests.campaigns import child
 from tests.conftest import COMMAND, default_interrupts
 
 PATIENCE = 600.0
-"""Seconds after which a command counts as one that hangs."""
+"""The time in seconds after which a command counts as a hang."""
 
 COUNTS = ("verdict", "unique_states", "total_states", "depth", "final_states", "unreduced")
 
 LASTING = ("check", "mfss", "--actors", "3", "--messages", "2", "--history", "full")
-"""Takes some seconds; 873,895 states without symmetry."""
+"""A check that takes some seconds; it has 873,895 states without symmetry."""
 
 BROKEN = ("check", "cykas-secret-mode", "--actors", "3", "--messages", "2")
 
@@ -44,12 +44,12 @@ SPARK = ("--engine", "spark", "--spark-threshold", "3000", "--partitions", "4")
 
 @frozen
 class Ended:
-    """How a process ended.
+    """The result of a process.
 
     Attributes:
-        code: as the shell sees it; negative for a signal.
-        found: what it wrote as JSON, or nothing.
-        text: what it printed.
+        code: the exit code; negative for a signal.
+        found: its JSON output, or an empty object.
+        text: the printed text.
     """
 
     code: int
@@ -62,7 +62,7 @@ class Ended:
         return {key: self.found.get(key) for key in COUNTS}
 
     def faults(self, line: tuple[str, ...]) -> Iterator[str]:
-        """Yield what no end may be like."""
+        """Yield faults that no end of a process may have."""
         shown = " ".join(line)
         if self.code == 4 or "Internal error" in self.text or "Traceback" in self.text:
             yield f"{shown}: exit {self.code}: {self.text[-600:]}"
@@ -81,7 +81,7 @@ def run(
 ) -> Ended:
     """Run a command in a session of its own, and send it a signal after some seconds.
 
-    Everything that it started has to be gone when it is gone.
+    All processes that it started must have ended when it ends.
     """
     (folder / "tmp").mkdir(exist_ok=True)
     said = folder / "said"
@@ -122,7 +122,7 @@ def run(
 
 
 def _json(file: Path) -> dict[str, Any]:
-    """Return what a file says; a file that is there is whole."""
+    """Return the content of a JSON file, which is complete if it exists; else an empty object."""
     if not file.exists() or not file.stat().st_size:
         return {}
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -147,7 +147,7 @@ def processes_of(folder: Path) -> list[int]:
 
 @lru_cache
 def expected(line: tuple[str, ...]) -> dict[str, Any]:
-    """Return what an undisturbed run of a command finds."""
+    """Return the result of an undisturbed run of a command."""
     with tempfile.TemporaryDirectory() as folder:
         done = run((*line, "--json", "found.json", "--quiet"), Path(folder))
         assert done.code in (0, 1), done.text
@@ -155,7 +155,7 @@ def expected(line: tuple[str, ...]) -> dict[str, Any]:
 
 
 def killed(chance: random.Random, folder: Path, *, spark: bool = False) -> list[str]:
-    """Kill a search at random instants, resume it as often, and compare what it finds."""
+    """Kill a search at random times, resume it each time, and compare its result."""
     how = SPARK if spark else chance.choice(((), ("--no-symmetry",), ("--threads", "1")))
     asked, untraced = LASTING[:-2] if spark else LASTING, (*BROKEN, "--no-traces", *how)
     if spark:
@@ -213,7 +213,7 @@ INTERRUPTED = (
 
 
 def interrupted(chance: random.Random, folder: Path, *, spark: bool = False) -> list[str]:
-    """End a command by Ctrl-C, SIGTERM or SIGHUP; it says so, and leaves nothing behind."""
+    """End a command by Ctrl-C, SIGTERM or SIGHUP; it reports this, and leaves nothing behind."""
     line = (*LASTING, *SPARK) if spark else chance.choice(INTERRUPTED)
     sign = chance.choice((signal.SIGINT, signal.SIGTERM, signal.SIGTERM, signal.SIGHUP))
     done = run(line, folder, after=0.8 + chance.random() * (20 if spark else 6), sign=sign)
@@ -230,7 +230,7 @@ def interrupted(chance: random.Random, folder: Path, *, spark: bool = False) -> 
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[bool]:
-    """Mount a small file system, if this may be done here, and say whether it was."""
+    """Mount a small file system, and yield whether this was permitted."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
     mounted = (
@@ -244,7 +244,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[bool]:
 
 
 def full_disk(chance: random.Random, folder: Path, *, spark: bool = False) -> list[str]:
-    """Let the disk be full: a real one where it can be mounted, else by a limit on files' sizes."""
+    """Simulate a full disk: a small file system if permitted, else a limit on file sizes."""
     question = chance.choice((LASTING, (*LASTING, "--no-symmetry"), BROKEN))
     files: tuple[str, ...] = chance.choice(
         (
@@ -304,7 +304,7 @@ PROTOCOL = Protocol(
 
 
 def little_memory(chance: random.Random, folder: Path) -> list[str]:
-    """Give a check that needs much only little memory: a control group, or an address space."""
+    """Run a large check with little memory, by a control group or a limited address space."""
     (folder / "counts.py").write_text(COUNTING)
     line = (*chance.choice(GREEDY), "--json", "found.json", "--quiet")
     megabytes = chance.choice((600, 1_000, 1_500))
@@ -332,7 +332,7 @@ def little_address_space(chance: random.Random, folder: Path) -> list[str]:
 
 
 def cramped(line: tuple[str, ...], megabytes: int, folder: Path) -> list[str]:
-    """Limit the address space of a check; it answers, or ends with a sentence."""
+    """Limit the address space of a check; it has a verdict, or ends with a sentence."""
     size = megabytes << 20
     done = run(line, folder, limit=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
     faults = [*done.faults(line), *left_behind(folder, " ".join(line))]
@@ -347,10 +347,9 @@ def _join(group: Path) -> None:
 
 @contextmanager
 def control_group(megabytes: int) -> Iterator[Callable[[], None]]:
-    """Yield what makes a process a member of a group with limited memory.
+    """Yield a function that moves the calling process into a group with limited memory.
 
-    Without the right to make such a group the option --max-memory is the limit that remains, so
-    nothing is limited here that the command could not see.
+    Without the permission to create such a group, only the option --max-memory limits the command.
     """
     version_1 = Path("/sys/fs/cgroup/memory")
     top = version_1 if version_1.is_dir() else Path("/sys/fs/cgroup")
@@ -376,10 +375,10 @@ def control_group(megabytes: int) -> Iterator[Callable[[], None]]:
 
 
 MARGIN = 10.0
-"""Seconds after --max-seconds within which a test of a program ends."""
+"""The time in seconds after --max-seconds until a test of a program must have ended."""
 
 ENDING = 100.0
-"""Seconds within which everything has ended after the checker was killed."""
+"""The time in seconds until all processes must have ended after the checker was killed."""
 
 WRAPPERS = ("{}", "sh -c {quoted}", "timeout 600 {}", "sh -c {quoted_with_another}")
 
@@ -391,7 +390,7 @@ def bad_program(chance: random.Random, folder: Path) -> list[str]:
 
 
 def _ending(chance: random.Random) -> tuple[float | None, int, float | None]:
-    """Draw what ends the test: --max-seconds, or a signal after some seconds."""
+    """Draw the end of the test: --max-seconds, or a signal after some seconds."""
     if chance.random() < 0.5:
         return chance.choice((3.0, 6.0, 9.0)), signal.SIGTERM, None
     signs = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
@@ -407,7 +406,7 @@ def tested(
     sign: int,
     after: float | None,
 ) -> list[str]:
-    """Test a program with a habit; return what went wrong."""
+    """Test a program with a habit; return the faults."""
     command = shlex.join([sys.executable, child.__file__, habit, str(since)])
     wrapped = wrapper.format(
         command,

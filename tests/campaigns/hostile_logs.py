@@ -1,6 +1,6 @@
-"""Hostile days of an audit: torn logs, huge names, many destinations, many actors, Ctrl-C.
+"""Hostile tests of audits: torn logs, huge names, many destinations, many actors, Ctrl-C.
 
-Each function returns what went wrong, in sentences, as those of `tests.campaigns.hostile` do.
+As in `tests.campaigns.hostile`, each function returns the faults as sentences.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tests.campaigns.hostile import Ended, control_group, left_behind, run
 from tests.conftest import COMMAND, default_interrupts
 
 SIGNAL_CPU_SECONDS = 3.0
-"""An audit that is interrupted ends within so much processor time, on a slow machine, too."""
+"""The processor time in seconds until an interrupted audit must have ended, on any machine."""
 
 SIGNAL_AFTER = (1.5, 16.0)
-"""The signal comes after so many seconds at least, and at most."""
+"""The range of the time before the signal, in seconds."""
 
 AUDIT = ("audit", "log.jsonl", "--unfinished", "--json", "found.json")
 
 WHOLE = re.compile(
     rb'\{"actor": "\w+", "event": "[\w-]+", "message": "\w+"(?:, "to": \["\w+"\])?\}'
 )
-"""A whole record of RECORDING, wherever it stands."""
+"""A complete record of RECORDING, anywhere in the log."""
 
 RECORDING = """
 import resource, signal, sys
@@ -46,16 +46,16 @@ for number in range(10**9):
     actor.causal_send(f"{name}m{number}", to=[name])
     actor.deliver(f"{name}m{number}")
 """
-"""Writes messages of an actor to itself until it is killed, or the file is as large as may be."""
+"""A program that writes messages of an actor to itself, until it is killed or the disk is full."""
 
 
 def hostile_log(chance: random.Random, folder: Path) -> list[str]:
-    """Audit a log that nobody meant, and return what went wrong."""
+    """Audit a broken or huge log, and return the faults."""
     return chance.choice(DAYS)(chance, folder)
 
 
 def torn(chance: random.Random, folder: Path) -> list[str]:
-    """Kill processes that record, let the disk be full, cut the log; every whole record counts."""
+    """Kill recording processes, fill the disk, cut the log; every complete record counts."""
     log, size = folder / "log.jsonl", 0
     for number in range(chance.choice((2, 5))):
         full = chance.choice((0, chance.randrange(200, 4_000)))
@@ -105,7 +105,7 @@ def many_destinations(chance: random.Random) -> Iterator[str]:
 
 
 def many_actors(chance: random.Random) -> Iterator[str]:
-    """Yield the lines of a log with very many actors, each of which tells the next one."""
+    """Yield the lines of a log with very many actors; each sends a message to the next one."""
     actors, hears = chance.choice((100_000, 300_000)), chance.choice((2, 10**9))
     for number in range(actors):
         if 0 < number < hears:
@@ -129,7 +129,7 @@ MAKERS: tuple[Callable[[random.Random], Iterator[str]], ...] = (
 
 
 def made(chance: random.Random, folder: Path) -> str:
-    """Write a log that is large in some way, and say which."""
+    """Write a log that is large in some way, and return this way in words."""
     maker = chance.choice(MAKERS)
     with (folder / "log.jsonl").open("w") as file:
         file.writelines(f"{line}\n" for line in maker(chance))
@@ -137,7 +137,7 @@ def made(chance: random.Random, folder: Path) -> str:
 
 
 def large(chance: random.Random, folder: Path) -> list[str]:
-    """Audit a log that is large in some way, with 1,000 MB of memory; nothing in it is wrong."""
+    """Audit a log that is large in some way, with 1,000 MB of memory; it has no violation."""
     name = made(chance, folder)
     with control_group(1_000) as join:
         done = run(AUDIT, folder, limit=join)
@@ -180,7 +180,7 @@ def interrupted(chance: random.Random, folder: Path) -> list[str]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the processor time of a process until now; all of it if it has ended."""
+    """Return the processor time of a process so far, in seconds."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:

@@ -1,13 +1,13 @@
-"""Protocols made of drawn rules, right or wrong; a file of its own, so that it can be handed on.
+"""Protocols of random rules, correct or not. The file is self-contained, to accompany bug reports.
 
 A machine has a few modes. In each mode an event (a causal-send, a message received, a note
-received) has a list of rules; the first one whose guard is true says what is done, operation by
-operation, and which mode comes next. Every state space is finite: what is held is handed on once, a
-message is relayed once, and whatever else is sent costs a credit.
+received) has a list of rules. The first rule whose guard is true determines the operations and the
+next mode. Every state space is finite: a held message is handed on once, a message is relayed once,
+and any other send costs a credit.
 
-Nothing here asks to be a good protocol. The rules are there to treat actors by their order
-(`by-receiver`), by their names (`is-first`) or rarely (`last-credit`), to send packets that are
-equal but not the same, and to keep values in a state that Python takes for each other.
+These are not meant to be good protocols. The rules treat actors by their order (`by-receiver`), by
+their names (`is-first`) or rarely (`last-credit`). They send packets that are equal but not
+identical, and keep values that Python confuses with each other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOTE_OPERATIONS = (
 )
 OPERATIONS = (SEND_OPERATIONS, RECEIVE_OPERATIONS, NOTE_OPERATIONS)
 MARKS = (0, 1, "1", (1,), frozenset({1}), frozenset({(1, 2)}), None, "ü")
-"""What `mark` writes; no two of them are equal."""
+"""The values that `mark` writes; no two of them are equal."""
 
 
 class Ack(NamedTuple):
@@ -87,7 +87,7 @@ Rule = Sequence[Any]
 
 @define
 class Work:
-    """One handler's call under way."""
+    """One handler's call in progress."""
 
     cell: Cell
     src: int
@@ -98,12 +98,12 @@ class Work:
 
     @property
     def own(self) -> list[tuple[int, Message]]:
-        """What is held and still has to be sent, with its destinations."""
+        """The held messages that still have to be sent, with their destinations."""
         return [(d, m) for d, m in self.cell.held if m.sender == self.cell.me != d]
 
     @property
     def others(self) -> list[Message]:
-        """What is held and still has to be delivered here."""
+        """The held messages that still have to be delivered here."""
         return [m for d, m in self.cell.held if d == self.cell.me]
 
     def is_true(self, guard: str) -> bool:
@@ -151,12 +151,12 @@ class Work:
             self.cell = evolve(self.cell, held=held)
 
     def flush(self, pairs: list[tuple[int, Message]]) -> None:
-        """Send what was held."""
+        """Send held messages."""
         self.sends += [(d, Data(((d, m),))) for d, m in pairs]
         self.cell = evolve(self.cell, held=tuple(e for e in self.cell.held if e not in pairs))
 
     def release(self, messages: list[Message]) -> None:
-        """Deliver what was held."""
+        """Deliver held messages."""
         self.deliveries += messages
         gone = [(self.cell.me, m) for m in messages]
         self.cell = evolve(self.cell, held=tuple(e for e in self.cell.held if e not in gone))
@@ -251,7 +251,7 @@ class Work:
                 return
 
     def step(self) -> Step:
-        """Return what the call comes to."""
+        """Return the result of the call."""
         return Step(self.cell, tuple(self.sends), tuple(self.deliveries))
 
 
@@ -260,7 +260,7 @@ def machine(modes: Sequence[Sequence[Sequence[Rule]]], credit: int, resends: boo
 
     Args:
         modes: for each mode the rules of causal-sends, of messages and of notes.
-        credit: what an actor may spend in a run.
+        credit: the number of credits of an actor in a run.
         resends: whether an actor sends its messages again until they are answered.
     """
 

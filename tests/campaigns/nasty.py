@@ -1,4 +1,4 @@
-"""Values that nobody meant, and ways to bring them into what a reader reads."""
+"""Unusual values, and ways to insert them into files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NUMBERS = (
     *("0", "1", "2", "3", "-1", "007", "1_000", "+2", " 2", "2.5", "1e3", "1e999", "nan", "-inf"),
     *("²", "٣", "x", "", "0x10", "1" * 30, "9" * 400, "1000000", "99999999999", "1e-320"),
 )
-"""As numbers on a command line."""
+"""Values for numbers on a command line."""
 
 TEXTS = (
     *(
@@ -62,7 +62,7 @@ WORKLOADS = (
 )
 
 DEEP = "@deep@"
-"""Stands for lists in lists, deeper than a reader recurses; see `dumped`."""
+"""A placeholder for lists nested deeper than a parser recurses; see `dumped`."""
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 3, 17, 2**31, 2**63, 2**64, -(2**63) - 1, 10**30, 10**400),
@@ -73,7 +73,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def dumped(value: Any) -> str:
-    """Return a value as JSON; what is deep is written by hand, for writers recurse, too."""
+    """Return a value as JSON. DEEP is replaced in the text, because JSON writers recurse, too."""
     text = json.dumps(value)
     return text.replace(json.dumps(DEEP), "[" * 5_000 + "]" * 5_000)
 
@@ -129,7 +129,7 @@ def _keys(value: Any) -> Any:
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """Return bytes with some flipped, missing, doubled, or put in."""
+    """Return bytes with some of them flipped, deleted, doubled, or inserted."""
     data = bytes(data)
     for _ in range(chance.choice((1, 1, 2, 5))):
         at = chance.randrange(len(data) + 1)
@@ -150,7 +150,7 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def toml(table: dict[str, Any]) -> str:
-    """Return a table as TOML; what TOML cannot say is left to look wrong."""
+    """Return a table as TOML; values without a notation in TOML make it invalid."""
     return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
 
 

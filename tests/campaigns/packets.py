@@ -1,7 +1,7 @@
-"""Random protocols on networks that store equal packets as one: is a message lost by that?
+"""Random protocols on networks that store equal packets as one, which must not lose a message.
 
-A station treats messages as opaque: it sends, keeps and delivers them by tables that it looks up
-under its phase. Three things must hold for every station:
+A station treats messages as opaque. It sends, keeps and delivers them according to tables, indexed
+by its phase. Three things must hold for every station:
 
 * A timeout that is never enabled changes nothing, because no two packets of a run are equal.
 * Under an endless workload, the system that follows one message reaches the states of the system
@@ -33,7 +33,7 @@ from antecede.checker.semantics.transition import System, enabled, initial_state
 from antecede.checker.semantics.values import parts
 
 Table: TypeAlias = tuple[tuple[tuple[str, int], ...], ...]
-"""For each phase what is done with a message to send and with one received, and the next phase."""
+"""Per phase, (action, next phase) for a message to send and for a message received."""
 
 Pairs: TypeAlias = tuple[tuple[int, Message], ...]
 
@@ -46,7 +46,7 @@ WRONG: dict[str, Callable[[Delivery], bool]] = {
     "fifo-delivery": lambda delivery: delivery.overtaken,
 }
 MOST = 400
-"""States of the system that numbers all messages; a level is looked at whole."""
+"""The number of states to explore with numbered messages; the last level is completed."""
 
 
 @frozen
@@ -68,20 +68,20 @@ class Data:
 
 @frozen
 class Answer:
-    """Some message came."""
+    """A message was received."""
 
 
 @frozen
 class Station:
-    """What was drawn; all of it is JSON.
+    """A random station with its system; all fields are JSON.
 
     Attributes:
-        table: what the stations do.
+        table: the actions of the stations.
         timeout: one of TIMEOUTS.
-        actors: how many there are.
+        actors: the number of actors.
         network: a network kind.
-        workload: an endless one.
-        prop: the property that is asked for.
+        workload: an endless workload.
+        prop: the property to check.
     """
 
     table: Table
@@ -192,7 +192,7 @@ def drawn(seed: str) -> Station:
 
 
 def _rows(chance: random.Random, actors: int) -> list[list[int]]:
-    """Draw to whom each actor sends; somebody does."""
+    """Draw the destinations of each actor; at least one actor sends."""
     others = [[j for j in range(actors) if j != i] for i in range(actors)]
     rows = [sorted(chance.sample(to, chance.randint(0, len(to)))) for to in others]
     return rows if any(rows) else others
@@ -212,7 +212,7 @@ def levels(system: System, most: int) -> Iterator[tuple[set[State], bool]]:
 
 
 def numbering(system: System) -> System:
-    """Return the system in which all messages are numbered."""
+    """Return the system with all messages numbered."""
     oracle = oracle_named("clocks", system.actors, 1, track_order=True)
     return evolve(for_replay(system), oracle=oracle)
 
@@ -226,7 +226,7 @@ def bare(value: Any) -> Any:
 
 
 def outline(system: System, state: State) -> str:
-    """Return all of a state that does not depend on how messages are numbered."""
+    """Return the part of a state that does not depend on the numbers of messages."""
     channels = [[repr(bare(packet)) for packet in channel] for channel in state.channels]
     if system.network.name == "duplicating":  # nothing ever leaves, so copies make no difference
         channels = [sorted(set(channel)) for channel in channels]
@@ -240,7 +240,7 @@ def outline(system: System, state: State) -> str:
 
 
 def outlines(system: System, depth: int) -> list[int]:
-    """Return how many outlines are met for the first time at each depth, up to the last new one."""
+    """Return the number of new outlines per depth, up to the last depth with a new one."""
     met, counts = set[str](), list[int]()
     for level, _ in islice(levels(system, 10 * MOST), depth):
         new = {outline(system, state) for state in level} - met
@@ -261,14 +261,14 @@ def checked_length(case: Station, depth: int) -> Any:
             protocol=case.protocol,
             selfcheck="off",
         )
-    except Exception as error:  # whatever a check raises, it is a finding
+    except Exception as error:  # any exception of a check is a finding
         return f"{type(error).__name__}: {error}"
     path = report.result.counterexample
     return None if path is None else path.length
 
 
 def finite_figures(case: Station, timeout: str) -> Any:
-    """Return what a check finds where every actor sends what its row says, once."""
+    """Return the figures of a check whose workload sends each row once."""
     script = case.workload.replace("endless:2", "script")
     spec = evolve(case.spec, workload=script, properties=(*WRONG, "all-delivered"))
     try:
@@ -282,7 +282,7 @@ def finite_figures(case: Station, timeout: str) -> Any:
 
 
 def comparisons(case: Station) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what was compared, what was expected and what was found."""
+    """Yield (description, expected value, actual value) for each comparison."""
     system = system_of(case.spec, case.protocol)
     violated = [wrong for _, wrong in levels(numbering(system), MOST)]
     length = violated.index(True) if True in violated else None
@@ -319,7 +319,7 @@ def compare_packets(seed: str, folder: Path, tally: Counter[str]) -> list[str]:
 
 
 def _written(case: Station, folder: Path, seed: str, wrong: str) -> str:
-    """Write the protocol of a disagreement; return what was wrong, and how to see it."""
+    """Write the protocol of a disagreement; return a description and a command that shows it."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"packets-{seed.replace('/', '-')}.py"
     file.write_text(

@@ -1,6 +1,6 @@
-"""Hostile days for what a check stores and reads again: checkpoints, specs, and compiled kernels.
+"""Hostile tests of stored files: checkpoints, specs, and compiled kernels.
 
-Each function runs commands in processes of their own and returns what went wrong, in sentences.
+Each function runs commands in processes of their own and returns the faults as sentences.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ WAYS: dict[str, tuple[dict[str, str], str, str]] = {
         "limit()",
     ),
 }
-"""How a constant comes to a predicate: the files, what the protocol's file has, the expression."""
+"""Ways of a constant to a predicate: (files, code in the protocol's file, expression)."""
 
 HOLDS, VIOLATED = 100, 1
 """The constant for which the invariant holds, and the one for which it is violated."""
@@ -77,7 +77,7 @@ QUESTION = (
 
 
 def changed_constants(chance: random.Random, folder: Path) -> list[str]:
-    """Save a search, change what its protocol takes from elsewhere, or nothing, and resume it."""
+    """Save a search, change an external constant of its protocol or nothing, and resume it."""
     way = chance.choice(list(WAYS))
     _write(folder, way, HOLDS)
     save = ("--checkpoint-seconds", "0.000001", "--max-states", "200")
@@ -101,7 +101,7 @@ def _write(folder: Path, way: str, constant: int) -> None:
 
 
 def _wrong(way: str, again: Ended, *, changes: bool) -> list[str]:
-    """Return what is wrong with the end of a search that was to go on."""
+    """Return the faults of a resumed search."""
     said = " ".join(again.text.split())
     if changes and (again.code != 2 or "was written before" not in said):
         return [f"a constant by {way} was changed, and exit {again.code}: {said[-300:]}"]
@@ -133,7 +133,7 @@ ODD: dict[str, Callable[[Path], Any]] = {
     "a list": _wrong_type,
     "a long key": lambda file: file.write_text(".".join("a" * 50_000) + " = 1"),
 }
-"""What may stand in the place of a file that is read again."""
+"""Kind -> function that replaces a stored file by something odd."""
 
 SAVED = ("check", "mfss", "--actors", "3", "--messages", "1", "--quiet")
 

@@ -1,8 +1,8 @@
 """Mutants: small semantic changes of correct protocols, and the checks that should notice them.
 
-A TOML file per protocol lists the checks by which it is claimed to hold and its mutants. A mutant
-replaces one piece of the real source (`old`, which occurs exactly once) by another (`new`); its
-module, and those that build on it, are made from the changed text when they are asked for.
+A TOML file per protocol lists its mutants and the checks that are claimed to hold. A mutant
+replaces one piece of the real source (`old`, which occurs exactly once) by another (`new`). Its
+module, and the modules that import it, are imported from the changed text on demand.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FILES = sorted(
 BOUNDS = Bounds(max_states=10_000_000, max_seconds=300)
 EXPLANATIONS = ("equivalent: ", "needs ")
 MOST_SECONDS = 1.0
-"""Of processor time, for one call of a handler; all calls of a handler that is right take less."""
+"""The limit of processor time for one call of a handler. Correct handlers need less."""
 
 
 @frozen
@@ -46,15 +46,16 @@ class Mutant:
     """A change of a protocol's source.
 
     Attributes:
-        name: within its protocol.
-        breaks: what it breaks, in words.
-        old: the source text that is replaced.
-        new: what replaces it.
-        file: where, in `protocols/`.
-        survives: why no check notices: `equivalent: …` or `needs …`; empty if one should.
-        deeper: for `needs …`, the checks one of which does notice.
-        endless: more states than the first check of the real one has; that of the mutant has no
-            end, as is seen when it comes to so many.
+        name: its name within the protocol.
+        breaks: the broken guarantee, in words.
+        old: the source text to replace.
+        new: the replacement.
+        file: the file in `protocols/`.
+        survives: the reason why no check detects it: `equivalent: …` or `needs …`; empty if a check
+            should detect it.
+        deeper: for `needs …`, larger checks; one of them detects the mutant.
+        endless: a number of states greater than in the first check of the real protocol. The
+            mutant's check exceeds it, because it never ends.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Mutant:
 
 @frozen
 class Mutants:
-    """A protocol's mutants, and the checks by which it is claimed to hold, in their order."""
+    """A protocol's mutants, and the checks that are claimed to hold, in their order."""
 
     protocol: str
     checks: tuple[Spec, ...]
@@ -82,8 +83,8 @@ class Outcome:
 
     Attributes:
         spec: the check.
-        found: the property violated, the error, or why there is no final state.
-        length: of the counterexample; None for an error.
+        found: the property violated, the error, or the reason why there is no final state.
+        length: the length of the counterexample; None for an error.
     """
 
     spec: Spec
@@ -140,7 +141,7 @@ def changed_source(mutant: Mutant) -> str:
     """Return the source with the change.
 
     Raises:
-        ValueError: what it replaces does not occur exactly once, or it replaces nothing.
+        ValueError: `old` does not occur exactly once, or equals `new`.
     """
     source = source_of(mutant.file)
     times = source.count(mutant.old)
@@ -233,7 +234,7 @@ def detected(
     """Run `checks` in their order up to the first that finds something.
 
     Returns:
-        What it found, or None; and the checks that came to no end.
+        (outcome or None, the checks that were not completed).
     """
     unfinished = []
     for spec in checks:
@@ -247,7 +248,7 @@ def detected(
 
 
 def without_end(protocol: Protocol, spec: Spec, most: int) -> Outcome | None:
-    """Return whether a check goes on to `most` states, as no check of a right protocol does."""
+    """Return the outcome of a check that reaches `most` states; None if it ends before."""
     bounds = evolve(BOUNDS, max_states=most)
     result = check(spec, Options(engine="plain"), bounds, protocol=protocol, selfcheck="off").result
     if result.verdict is not Verdict.INCOMPLETE:
@@ -262,7 +263,7 @@ def _outcome(spec: Spec, result: Result) -> Outcome:
         why = " and ".join(result.never) if ends else "no run comes to an end"
         return Outcome(spec, f"VACUOUS, because {why}", None)
     if path is None:
-        # A handler's error is told with its call, which can be long; its kind is enough here.
+        # The message of a handler's error has the call, which can be long. Its kind is enough.
         kind = (result.error or "").partition(" raised ")[2].partition(":")[0]
         return Outcome(spec, kind or str(result.error), None)
     return Outcome(spec, path.violates or "", path.length)

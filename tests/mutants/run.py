@@ -1,4 +1,4 @@
-"""Runs all mutants, and writes docs/mutants.md: which check detects which.
+"""Runs all mutants, and writes docs/mutants.md with the check that detects each.
 
 python -m tests.mutants.run          # minutes on two cores
 python -m tests.mutants.run cykas    # one protocol; writes nothing
@@ -63,12 +63,12 @@ explanation, or if an explanation is no longer true. The mutants are data in
 
 @frozen
 class Judged:
-    """What the checks said of one mutant; of the real protocol, if `mutant` is None.
+    """The results of the checks for one mutant, or for the real protocol if `mutant` is None.
 
     Attributes:
-        outcome: what detects it, or None.
-        deeper: what its larger checks find, or None.
-        unfinished: the checks that came to no end.
+        outcome: the outcome of the check that detects it, or None.
+        deeper: the outcome of its larger checks, or None.
+        unfinished: the checks that were not completed.
     """
 
     protocol: str
@@ -79,7 +79,7 @@ class Judged:
 
     @property
     def problem(self) -> str:
-        """What is wrong, in words; empty if nothing is."""
+        """A description of an unexpected result; empty if it is as expected."""
         if self.mutant is None:
             bad = bool(self.outcome or self.unfinished)
             return f"the real protocol: {self.words}" if bad else ""
@@ -96,7 +96,7 @@ class Judged:
 
     @property
     def words(self) -> str:
-        """What detects it, or why nothing does."""
+        """The check that detects it, or the reason why none does."""
         if self.outcome is not None:
             return found_by(self.outcome)
         explanation = "" if self.mutant is None else self.mutant.survives
@@ -106,7 +106,7 @@ class Judged:
 
 
 def found_by(outcome: Outcome) -> str:
-    """Return a check and what it found."""
+    """Return a check and its finding, in words."""
     length = "" if outcome.length is None else f", {counted(outcome.length, 'transition')}"
     return f"{label(outcome.spec)}: {outcome.found}{length}"
 
@@ -148,7 +148,7 @@ def run(files: Sequence[Path], processes: int) -> list[Judged]:
 
 @frozen
 class Score:
-    """How many mutants there are, and how many of those that are not equivalent are detected."""
+    """The numbers of mutants, of mutants that are not equivalent, and of detected ones."""
 
     mutants: int
     equivalent: int
@@ -156,7 +156,7 @@ class Score:
 
     @property
     def score(self) -> float:
-        """The part detected of those that are not equivalent."""
+        """The share of detected mutants among those that are not equivalent."""
         return self.detected / max(1, self.mutants - self.equivalent)
 
     @property
@@ -178,7 +178,7 @@ def score_of(found: Sequence[Judged]) -> Score:
 
 
 def problems(found: Sequence[Judged]) -> list[str]:
-    """Return all that is wrong, in words."""
+    """Return all unexpected results in words."""
     wrong = [
         f"{one.protocol}, {one.mutant.name if one.mutant else 'unchanged'}: {one.problem}"
         for one in found
