@@ -61,7 +61,7 @@ def _what(model: Model) -> list[str]:
     """Return the model's title and its invariant, in words."""
     lines = [wrapped(f"model: {model.title} ({model.source})")]
     lines += [f"assumed: {name}" for name, _ in model.axioms]
-    lines.append(wrapped(_marks(model)))
+    lines.append(wrapped(marks_text(model)))
     lines.append(wrapped(f"{model.safety.name}: {model.safety.says}"))
     for conjunct in model.conjuncts:
         lemma = f" [{conjunct.lemma}]" if conjunct.lemma else ""
@@ -69,7 +69,7 @@ def _what(model: Model) -> list[str]:
     return lines
 
 
-def _marks(model: Model) -> str:
+def marks_text(model: Model) -> str:
     """Say what R stands for, and D if the claim is about one of several destinations."""
     several = " D," in model.safety.says
     destination = ", and D is an arbitrary destination of R" if several else ""

@@ -30,6 +30,7 @@ from antecede.checker.prove.obligations import (
     obligations,
     prove,
 )
+from antecede.checker.prove.report import marks_text, wrapped
 from antecede.checker.prove.solver import check, look, solver_for
 from antecede.checker.prove.vocabulary import (
     ACTOR,
@@ -295,7 +296,8 @@ def text(found: Suggestion) -> str:
     lines = [
         f"{model.protocol}: {found.tried:,} candidates, {found.linked:,} true in all "
         f"{found.states:,} linked structures, {len(model.conjuncts)} inductive together "
-        f"({found.seconds:.1f} s)"
+        f"({found.seconds:.1f} s)",
+        wrapped(marks_text(model)),
     ]
     names = {one.name for one in found.enough}
     if proof.answer is Answer.PROVED:

@@ -20,6 +20,7 @@ def test_the_invariant_of_mfss_is_found_without_its_own_conjuncts() -> None:
     found = suggestion(model_named("mfss"), 2, 2, 20.0, QUIET)
     assert Answer.PROVED is found.proof.answer
     assert "knows(a) implies delivered(R) or a = src(R)" in text(found)
+    assert "R is an arbitrary message, so" in text(found)
     enough = evolve(found.proof.model, conjuncts=found.enough)
     assert Answer.PROVED is prove(enough).answer
     assert len(found.enough) < len(found.proof.model.conjuncts)
