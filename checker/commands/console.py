@@ -9,6 +9,7 @@ from typing import TextIO
 
 import click
 
+from antecede.checker import interrupts
 from antecede.checker.render.terminal import COLOURS, VERDICTS, fitted, for_stream
 
 
@@ -30,8 +31,9 @@ def _shown(text: str, stream: TextIO) -> str:
 
 def emit(text: str) -> None:
     """Write a text to standard output as it is."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    with interrupts.shielded():  # a signal during a flush would have the text printed twice
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def discard(_text: str) -> None:
