@@ -175,9 +175,9 @@ def check_events(found: Mapping[str, int], logs: Sequence[tuple[str, str]]) -> N
 def _nothing_in(name: str, format: str) -> InputError:
     how = (
         "no event is a causal-send or a delivery, such as 'causal-sends m1 to bob' or 'delivers "
-        "m1'; say with --event what they look like"
+        "m1'; give an expression that finds them with --event"
         if format == "shiviz"
-        else "there is no causal-send and no delivery in it; say with --fields what they are called"
+        else "there is no causal-send and no delivery in it; name the log's fields with --fields"
     )
     return InputError(f"{name}: {how}")
 

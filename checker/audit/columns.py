@@ -56,6 +56,6 @@ def _check_names(where: str, names: list[str], fields: Fields) -> None:
     for name in (fields.actor, fields.event, fields.message):
         if name not in names:
             raise InputError(
-                f"{where}: no column {name!r} among {', '.join(names)}; say with --fields what "
-                "the columns are called"
+                f"{where}: no column {name!r} among {', '.join(names)}; name the columns with "
+                "--fields"
             )

@@ -111,8 +111,8 @@ def record_event(
         if fields.foreign:
             return None
         raise InputError(
-            f"{where}: unknown event {word!r}; available: {', '.join(EVENTS)}, or what --fields "
-            "send=WORD,deliver=WORD says the log calls these"
+            f"{where}: unknown event {word!r}; available: {', '.join(EVENTS)}. If the log uses "
+            "other words, give them with --fields send=WORD,deliver=WORD"
         )
     return Event(
         number,
@@ -148,8 +148,8 @@ def _text(where: str, name: str, fields: Fields, found: Mapping[str, Any]) -> st
     there = ", ".join(printable(str(one)) for one in [*found][:MOST_SHOWN])
     more = ", …" if len(found) > MOST_SHOWN else ""
     raise InputError(
-        f"{where}: there is no field {key!r} among {there}{more}; say which of them is the {name}, "
-        f"as in --fields {name}=FIELD"
+        f"{where}: there is no field {key!r} among {there}{more}; name the {name}'s field with "
+        f"--fields {name}=FIELD"
     )
 
 

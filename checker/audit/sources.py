@@ -168,7 +168,7 @@ def parts_of(name: str) -> tuple[str, ...]:
         return (name,)
     files = sorted(file for file in folder.iterdir() if file.name[0] not in "._" and file.is_file())
     if not files:
-        raise InputError(f"there is no file of a log in the folder {name!r}")
+        raise InputError(f"the folder {name!r} contains no log files")
     return tuple(map(str, files))
 
 

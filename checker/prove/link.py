@@ -121,7 +121,7 @@ class View:
             Mismatch: the list is empty.
         """
         if not found:
-            raise Mismatch(f"in the model there is no message {what}")
+            raise Mismatch(f"the model has no message {what}")
         return found[0]
 
 
@@ -246,8 +246,8 @@ class Machine:
         for guard, memo in self.guards[name]:
             if not memo.value(values, *elements):
                 raise Mismatch(
-                    f"the Python does what the model forbids: {self._said(event)}; "
-                    f"not true: {guard}"
+                    f"the Python takes a step that the model forbids: {self._said(event)}; "
+                    f"its guard {guard!r} is false"
                 )
         after = dict(values)
         for relation, memo in self.updates[name]:
@@ -275,7 +275,10 @@ class Machine:
         """
         for action, memo in self.leftovers:
             if memo.value(values):
-                raise Mismatch(f"the model would take the action {action.name!r}, the Python not")
+                raise Mismatch(
+                    f"the Python does not take the action {action.name!r}, which the model would "
+                    "take at once"
+                )
         self._judge(self.plain, values, "")
         for marked in self.marked(values):
             for where in range(self.sizes["Actor"]):

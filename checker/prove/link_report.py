@@ -38,16 +38,16 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
     """
     if model.link is None:
         raise InputError(f"the model of {model.protocol} does not say how it is linked to Python")
-    definition: Link = load(model.link)
+    found: Link = load(model.link)
     spec = Spec(
         protocol=model.protocol,
         actors=actors,
         messages=messages,
-        network=definition.network,
-        workload=definition.workload,
+        network=found.network,
+        workload=found.workload,
         history=history,
     )
-    return definition, spec.system
+    return found, spec.system
 
 
 def word(found: Linked) -> str:

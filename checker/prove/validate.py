@@ -154,7 +154,7 @@ def _check_variables(model: Model, what: str, variables: Sequence[Any]) -> None:
     """Refuse objects that are not variables, repeated variables, and R and D."""
     for variable in variables:
         if not (z3.is_const(variable) and z3.is_app_of(variable, z3.Z3_OP_UNINTERPRETED)):
-            raise InputError(f"{what}: {variable} is no variable; make it with messages() or so")
+            raise InputError(f"{what}: {variable} is not a variable; use messages() or actors()")
         if variable.sort().name() not in model.sorts:
             raise InputError(
                 f"{what}: {variable} is of the sort {variable.sort()}; the model's sorts are "
@@ -197,7 +197,7 @@ def _check_application(model: Model) -> None:
     for name in ("causal-send", "deliver"):
         if name not in kinds:
             raise InputError(
-                f"no action of the model is a {name}, so that its claims would be about nothing; "
+                f"no action of the model is a {name}, so its claims would be vacuous; "
                 f"add one that is made with {name.replace('-', '_')}()"
             )
 

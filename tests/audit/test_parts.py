@@ -117,5 +117,5 @@ def test_parquet_on_standard_input_is_refused(
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no file of a log in the folder"):
+    with pytest.raises(InputError, match="contains no log files"):
         audits.audit([str(tmp_path)])

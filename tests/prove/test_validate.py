@@ -280,7 +280,7 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "a parameter that is no variable": (
         lambda: acting("post", lambda one: evolve(one, params=(src(c),))),
-        "is no variable",
+        "is not a variable",
     ),
     "a parameter of a sort without elements": (
         lambda: acting("post", lambda one: evolve(one, params=(c, z3.Const("t", TIME)))),
