@@ -315,8 +315,8 @@ def trace_in_file(file: str, protocol: str | None = None) -> Trace:
     if protocol is None and named not in protocol_names() and ".py" in named:
         reference = _found_protocol(named, FilePath(file).parent)
         raise InputError(
-            f"{file} is about the protocol in {reference!r}, and replaying it runs that file; if it "
-            f"is yours, or you have read it, say so: --protocol {reference}"
+            f"{file} is about the protocol in {reference!r}, and replaying it runs that file; if "
+            f"it is yours, or you have read it, say so: --protocol {reference}"
         )
     return evolve(trace, spec=evolve(trace.spec, protocol=protocol or named))
 
