@@ -1,4 +1,4 @@
-"""The site: what is written for the repository is linked on the pages, and nothing is fetched."""
+"""The site: links to the repository's files become links to pages, and nothing is fetched."""
 
 from __future__ import annotations
 

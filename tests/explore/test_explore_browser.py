@@ -70,7 +70,7 @@ def _runs(program: str | None) -> bool:
 
 @define
 class Tabs:
-    """Opens pages that may ask nobody but `allowed`, and may not complain."""
+    """Opens pages that may contact only `allowed`, and may not log errors."""
 
     browser: Browser
     contexts: list[BrowserContext] = field(factory=list)
@@ -97,7 +97,7 @@ class Tabs:
 
 @pytest.fixture
 def tabs(browser: Browser) -> Iterator[Tabs]:
-    """Open pages; at the end none of them may have complained or asked anybody else."""
+    """Open pages; at the end none of them may have logged errors or contacted another host."""
     tabs = Tabs(browser)
     yield tabs
     for context in tabs.contexts:
