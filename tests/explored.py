@@ -128,7 +128,7 @@ class Got:
 
     @property
     def choices(self) -> list[Element]:
-        """The buttons of what can happen."""
+        """The buttons of the enabled transitions."""
         return self.found("button", class_="choice")
 
 
@@ -140,7 +140,7 @@ def fetch(
     body: str | bytes | None = None,
     headers: tuple[tuple[str, str], ...] | None = None,
 ) -> Got:
-    """Send a request as it is: `headers` are all there are, by default those of a browser."""
+    """Send a raw request with exactly these `headers`, by default those a browser sends."""
     own = server.address.rstrip("/")
     if headers is None:
         headers = (("Host", own.removeprefix("http://")), ("Origin", own))

@@ -237,7 +237,7 @@ def reactions(draw: st.DrawFn, actors: int, most: int) -> str:
 
 @st.composite
 def programs(draw: st.DrawFn, actors: int, most: int, *, multicast: bool = True) -> str:
-    """Draw at most `most` sends, and receives that accept any, one or some of what may come."""
+    """Draw at most `most` sends, and receives that accept any, one or some of the messages."""
     rows: list[list[dict[str, Any]]] = [[] for _ in range(actors)]
     names: list[list[str]] = [[] for _ in range(actors)]
     for at in range(draw(st.integers(1, most))):
@@ -263,7 +263,7 @@ def _channel(actors: int) -> st.SearchStrategy[tuple[int, int]]:
 def random_systems(draw: st.DrawFn) -> RandomSystem:
     """Draw a system of two or three actors and at most four messages.
 
-    A reaction's messages may go to all the others; broadcasts of everybody would be too many.
+    A reaction's messages may go to all the others; broadcasts of all actors would be too many.
     """
     actors = draw(st.integers(2, 3))
     kind = draw(st.sampled_from(["any", "script", "reaction", "program"]))

@@ -165,7 +165,7 @@ def _check_clocks(events: list[LogEvent]) -> None:
 
 @frozen
 class Drawn:
-    """What a sequence diagram shows: its title, its participants, and its lines of text."""
+    """The parts of a sequence diagram: its title, its participants, and its lines of text."""
 
     title: str
     actors: tuple[str, ...]
@@ -192,7 +192,7 @@ _PUML_TEXT = r"(?:[A-Za-z0-9 .,()=+'_-]|<U\+[0-9A-F]{4,6}>)+"
 
 
 def mermaid_drawn(text: str) -> Drawn:
-    """Read a Mermaid diagram by the grammar of what is used of it.
+    """Parse a Mermaid diagram, with a grammar of the part of the language that we use.
 
     Raises:
         ValueError: a line is none of these.
@@ -212,7 +212,7 @@ def mermaid_drawn(text: str) -> Drawn:
 
 
 def puml_drawn(text: str) -> Drawn:
-    """Read a PlantUML diagram by the grammar of what is used of it.
+    """Parse a PlantUML diagram, with a grammar of the part of the language that we use.
 
     Raises:
         ValueError: a line is none of these.

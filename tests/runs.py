@@ -164,7 +164,7 @@ def long_run() -> Path:
 
 @cache
 def held_back() -> Path:
-    """A run of CBCAST in which received messages wait."""
+    """A run of CBCAST with received messages that wait."""
     return walk("cbcast", seed=3, most=60, workload="broadcast")
 
 

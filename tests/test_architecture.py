@@ -1,4 +1,4 @@
-"""Who may import what; see the layout in the project's architecture notes and README.md."""
+"""Rules on imports; see the layout in the project's architecture notes and README.md."""
 
 from __future__ import annotations
 

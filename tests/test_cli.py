@@ -382,7 +382,7 @@ def test_the_first_start_says_that_it_compiles(
 
 
 def test_json_counts_representatives_and_what_they_stand_for(antecede: Command) -> None:
-    """81 states of mfss 2 x 2, 9 of which are their own mirror image: 36 pairs and 9."""
+    """Of the 81 states of mfss 2 x 2, 9 are their own mirror image: 36 pairs and 9."""
     ran = antecede("check", "mfss", "--actors", 2, "--json", "-")
     found = json.loads(ran.out)
     assert 45 == found["unique_states"]
@@ -841,7 +841,7 @@ WAITS = GOOD.replace(
 def interrupted(*arguments: str, cwd: Path) -> Ran:
     """Run the command, and press Ctrl-C once the protocol says that the search is under way.
 
-    The state space lasts for hours; the bound is there for the day on which Ctrl-C is broken.
+    The search would take hours; the bound ends the test if Ctrl-C is broken.
     """
     process = subprocess.Popen(
         [*COMMAND, *arguments, "--selfcheck", "off", "--max-memory", "2G"],
@@ -892,7 +892,7 @@ def test_ctrl_c_in_a_folder_says_what_was_not_run(tmp_path: Path) -> None:
     assert last.startswith("2 specs: 0 as expected, 1 incomplete, 1 not run; ")
 
 
-# What the documentation says
+# Statements of the documentation
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

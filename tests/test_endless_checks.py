@@ -76,7 +76,7 @@ def test_a_bound_leaves_an_infinite_graph_undecided(antecede: Command) -> None:
 
 
 def test_a_search_goes_on_from_its_checkpoint(antecede: Command, tmp_path: Path) -> None:
-    """Some invariants of MFSS are left out, for they look at the numbers of messages."""
+    """Some invariants of MFSS are left out, because they depend on the numbers of messages."""
     asked = ("check", "mfss", "--workload", "endless:2:[[1,2],[2],[0]]")
     ran = antecede(*asked, "--checkpoint", tmp_path / "saved", "--max-states", "500")
     assert 3 == ran.code

@@ -1,4 +1,4 @@
-"""What the tests themselves rely on: signals reach what they start, and none waits for ever."""
+"""The tests' own assumptions: signals reach the processes that they start, and none hangs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def started_in_the_background(source: str) -> str:
 
 
 def test_a_background_job_hands_on_which_signals_are_ignored() -> None:
-    """This is what the next test is about; without it that one would show nothing."""
+    """The condition of the next test, which would otherwise prove nothing."""
     assert "[True, True]" == started_in_the_background(CHILD)
 
 

@@ -1,4 +1,4 @@
-"""What is installed: a wheel, an sdist, and a user's project whose folders are called like ours."""
+"""Installations: a wheel, an sdist, and a user's project with folders of the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and bounds: whatever is at work ends in good order, or at once if it must."""
+"""Ctrl-C, SIGTERM and bounds: all work ends cleanly, or at once if it must."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_more_actors_than_the_engine_takes_is_said_at_once(
     ],
 )
 def test_bounds_hold_from_the_first_second(tmp_path: Path, asked: tuple[object, ...]) -> None:
-    """What is too large to begin with is INCOMPLETE, within the bound and a little."""
+    """A check whose start is too large is INCOMPLETE, soon after the bound."""
     ran = in_a_process("check", *asked, "--max-seconds", 1, "--quiet", cwd=tmp_path)
     assert 3 == ran.code, ran.err
     assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
@@ -243,7 +243,7 @@ def test_more_channels_than_fit_the_memory_are_incomplete(tmp_path: Path) -> Non
 
 
 def test_a_search_ends_before_the_last_memory_is_gone(tmp_path: Path) -> None:
-    """A container is imitated: what the control group says is left shrinks with what is used."""
+    """Simulate a container: the memory left in the control group shrinks with use."""
     script = tmp_path / "limited.py"
     script.write_text(LIMITED)
     done = subprocess.run(

@@ -179,7 +179,7 @@ def test_endless_runs_are_counted_and_judged_alike(
 
 
 def crowded() -> Protocol:
-    """Return a protocol in which the messages of actor 1 can wait for those of actor 0 for ever.
+    """Return a protocol where messages of actor 1 can wait for messages of actor 0 for ever.
 
     Their receiver delivers one only if it has received nothing from actor 0 since it asked last;
     else it asks actor 1 to send it once more.
@@ -204,7 +204,7 @@ def crowded() -> Protocol:
 
 @pytest.mark.parametrize(("protocol", "expected"), [("crowded", 4), ("mfss", None)])
 def test_naive_fairness_and_the_engines_agree(protocol: str, expected: int | None) -> None:
-    """Every simple cycle is looked at, whose fairness is judged by what it says."""
+    """The naive checker examines every simple cycle, and applies the definition of fairness."""
     found = crowded() if protocol == "crowded" else protocol_named(protocol)
     rows: naive_endless.Rows = [[(2,)], [(2,)], []]
     _counts, graph = naive_endless.explore(found, rows, 1)

@@ -1,4 +1,4 @@
-"""Whatever is wrong with what a person gives is a sentence and exit code 2."""
+"""Every faulty input causes one sentence and exit code 2."""
 
 from __future__ import annotations
 

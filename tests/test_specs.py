@@ -239,7 +239,7 @@ def test_the_regression_checks_cykas_within_the_same_bounds(name: str) -> None:
     )
 
 
-# What a spec may say
+# Contents of a spec
 
 GOOD = """
 title = "a spec"

@@ -1,4 +1,4 @@
-"""What a person sees at a terminal: colours, lines that fit, what the Tab key offers, one thing."""
+"""Output on a terminal: colours, line lengths, completion with Tab, one entry of a list."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_an_unknown_name_is_listed_with_its_neighbour(antecede: Command) -> None
     assert "unknown name 'cykass'; did you mean 'cykas'?" in ran.err
 
 
-# What the Tab key offers
+# Completion with Tab
 
 
 def offered(*words: str, cwd: Path) -> list[str]:

@@ -26,7 +26,7 @@ EXITS = re.compile(r"#\s*exits with (\d)")
 
 @frozen
 class Block:
-    """A part of a page: a file to save, commands to type, what they print, or a command inline."""
+    """A part of a page: a file to save, commands to type, their output, or a command inline."""
 
     kind: str
     about: str

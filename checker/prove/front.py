@@ -32,7 +32,7 @@ def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
         InputError: the model is not proved.
     """
     if proof.answer is not Answer.PROVED:
-        raise InputError(f"--mutants is for what is PROVED; {proof.model.protocol} is not")
+        raise InputError(f"--mutants needs a proof, but {proof.model.protocol} is not PROVED")
     return mutants.strength(proof.model, timeout, naming(ticker))
 
 

@@ -26,7 +26,7 @@ NOON = datetime.datetime(2100, 1, 1, 12, tzinfo=datetime.UTC)
 
 @frozen
 class Event:
-    """What is sent: a message, and the one whose event its event follows."""
+    """An event: a message, and the message whose event it follows."""
 
     message: Message
     follows: Message | None

@@ -1,4 +1,4 @@
-"""What a call of real code may do: with `out`, with tasks, timers and threads."""
+"""Calls of real code: `out`, tasks, timers and threads."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class FromAThread(Keeps):
 
 
 class Shares(Node):
-    """Its objects use the `out` of whoever was called before."""
+    """Its objects use the `out` of the object that was called before."""
 
     latest: ClassVar[Out | None] = None
 
@@ -258,7 +258,7 @@ LEFT: dict[str, Callable[[Callable[[], None]], Any]] = {
 
 
 class Background(Node):
-    """It leaves its deliveries to what goes on when the method has returned."""
+    """It leaves its deliveries to code that continues after the method has returned."""
 
     how: ClassVar[str] = ""
 

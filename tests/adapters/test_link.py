@@ -29,7 +29,7 @@ SEND: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for what happens, however slow the machine is."""
+    """Wait for an event on a machine of any speed."""
     for name in ("PATIENCE", "CLOSING", "ENDING"):
         monkeypatch.setattr(link, name, 600.0)
 

@@ -117,7 +117,7 @@ class Copied(Replayed):
 
 
 class Whole(Locked):
-    """Of what is replayed without a key, each history is a state of its own."""
+    """Without a key, each history of a replayed object is a state of its own."""
 
     copies = "replay"
 

@@ -1,4 +1,4 @@
-"""Packets of real code: what is in them, and what their sender or receiver does with them."""
+"""Packets of real code: their contents, and changes of them by sender or receiver."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Sends:
 
 
 def test_a_message_in_slots_is_network_sent_where_clocks_are_taken_then() -> None:
-    """It was taken for one that nobody sent, and its delivery for a second one."""
+    """It was taken for a packet without a sender, and its delivery for a second delivery."""
     check(protocol(Sends), actors=2, messages=1, clock_at="network-send", engine="plain")
 
 

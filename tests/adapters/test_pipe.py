@@ -133,7 +133,7 @@ def test_an_open_quotation_is_refused_in_a_sentence(antecede: Command) -> None:
 def test_a_trace_starts_no_program_that_nobody_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The trace may be somebody else's, and the program anything."""
+    """The trace may come from a stranger, and the program may do anything."""
     monkeypatch.chdir(tmp_path)
     trace, mark = tmp_path / "trace.json", tmp_path / "started"
     asked = ["--actors", "2", "--messages", "2", "--engine", "plain", "--quiet"]

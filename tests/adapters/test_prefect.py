@@ -1,4 +1,4 @@
-"""What is found in the ordering of events of prefect (`pip install 'antecede[prefect]'`)."""
+"""Violations in the ordering of events of prefect (`pip install 'antecede[prefect]'`)."""
 
 from __future__ import annotations
 

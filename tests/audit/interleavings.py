@@ -24,7 +24,7 @@ Places: TypeAlias = dict[tuple[int, str], int]
 
 
 def wild(draw: random.Random, actors: int, events: int) -> Own:
-    """Return the events of a system in which much is wrong: what was sent is delivered or not."""
+    """Return the events of a system with many faults, where messages may stay undelivered."""
     names = [f"a{number}" for number in range(actors)]
     own, flying = Own({name: [] for name in names}), list[tuple[str, str]]()
     disorder, sent = draw.random(), 0

@@ -1,4 +1,4 @@
-"""The compiled audit finds what the plain one does, on logs in which everything is wrong."""
+"""The compiled audit has the findings of the plain one, on logs with every kind of fault."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def all_of(found: Audit) -> list[Any]:
 
 
 def both(paths: list[Path], fields: str | None = None) -> tuple[list[Any], list[Any]]:
-    """Return what the plain and the compiled judge say; what they refuse, too."""
+    """Return the findings, or the errors, of the plain and of the compiled judge."""
     said = []
     for judge in ("plain", "compiled"):
         try:
@@ -50,7 +50,7 @@ def both(paths: list[Path], fields: str | None = None) -> tuple[list[Any], list[
 
 
 def wild(draw: random.Random, actors: int, events: int) -> Lines:
-    """Return (actor, line) of a system in which much goes wrong, in the order in which it did."""
+    """Return (actor, line) pairs of a system with many faults, in the order of the events."""
     names = [draw.choice(["a{}", "ä{}", "actor number {}", "{}"]).format(n) for n in range(actors)]
     order, lines, sent = draw.random(), Lines(), 0
     transit: list[tuple[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Tables and spans as logs: the same findings as from JSON objects."""
+"""Tables and spans as logs have the findings of JSON objects."""
 
 from __future__ import annotations
 

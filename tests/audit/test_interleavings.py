@@ -1,4 +1,4 @@
-"""What an audit finds depends on each actor's own order, and on nothing else."""
+"""The findings of an audit depend on each actor's own order, and on nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of ShiViz: what is read from them, and which vector clocks are impossible."""
+"""Logs of ShiViz: reading them, and impossible vector clocks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def jsonl(path: Path, run: Iterable[Happened]) -> Path:
 
 
 def told(found: Audit) -> list[tuple[Any, ...]]:
-    """Return all that an audit says but for the lines."""
+    """Return the findings of an audit without their lines."""
     every = (*found.findings, *found.undelivered)
     return [(f.kind, f.actor, f.text, f.first, f.second, f.chain) for f in every]
 

@@ -1,4 +1,4 @@
-"""Logs in parts, and logs in Parquet files: the same findings as for one file of lines."""
+"""Logs in parts, and logs in Parquet files, have the findings of one file of lines."""
 
 from __future__ import annotations
 

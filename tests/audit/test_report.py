@@ -1,4 +1,4 @@
-"""What an audit says: no more than what was checked, and nothing that steers a terminal."""
+"""Reports of audits: they state no more than was checked, and escape control characters."""
 
 from __future__ import annotations
 

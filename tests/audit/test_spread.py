@@ -1,4 +1,4 @@
-"""Logs in pieces, here and on Spark: the same findings as those of the plain judge."""
+"""Logs in pieces, here and on Spark, have the findings of the plain judge."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def in_pieces(names: list[str], size: int, *, unfinished: bool = False) -> tuple
 
 
 def a_log(seed: int, folder: Path, most: int = 100) -> Path:
-    """Return a folder with the parts of a log in which everything is wrong."""
+    """Return a folder with the parts of a log with every kind of fault."""
     draw = random.Random(seed)
     lines = wild(draw, draw.choice([3, 5, 40, most]), draw.choice([100, 400]))
     lines = shuffled(draw, lines) if seed % 2 else lines

@@ -223,7 +223,7 @@ def _against_naive(case: Case, history: str, name: str, found: Figures) -> Itera
 def _in_depth(
     case: Case, history: str, name: str, found: Figures, chance: random.Random
 ) -> Iterator[Comparison]:
-    """Compare with depth-first search: the same violations and, without one, the same counts."""
+    """Compare with depth-first search: it finds equal violations and, without one, equal counts."""
     if chance.random() > 0.3 or "verdicts" not in found:
         return
     engine = chance.choice(("plain", "local")) if name == "--engine plain" else "local"

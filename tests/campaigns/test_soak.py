@@ -138,7 +138,7 @@ def seeded(bug: str) -> tuple[str, ...]:
 def test_a_program_that_is_left_behind_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it was: nobody ends a program that does not end by itself."""
+    """The former behaviour: a program that does not end by itself is never ended."""
     guard = tmp_path / "guard.py"
     guard.write_text(
         "import sys\n"

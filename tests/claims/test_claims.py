@@ -1,4 +1,4 @@
-"""What the papers claim, decided by checks: nothing is hard-coded, and bugs turn verdicts."""
+"""Claims of the papers, decided by checks: nothing is hard-coded, and bugs turn verdicts."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_the_specs_of_the_table_are_those_of_the_folder() -> None:
 
 
 def test_small_bounds_do_not_violate_what_they_cannot_show(antecede: Command) -> None:
-    """With one message per actor nobody has to wait, and nothing can be overtaken."""
+    """With one message per actor no actor has to wait, and no message can be overtaken."""
     ran = antecede("table", "--bounds", "3x1", "--format", "json", "--quiet")
     rows = json.loads(ran.out)["rows"]
     assert ["HOLDS", "HOLDS", "HOLDS"] == [row["verdict"] for row in rows]

@@ -50,7 +50,7 @@ def address(path: Path, server: Server) -> str:
     return text_of(tree(server).numbers_of(step.transition for step in path.steps))
 
 
-# What a page shows
+# Contents of a page
 
 
 def test_the_first_page_offers_every_enabled_transition(unordered: Server) -> None:
@@ -295,7 +295,7 @@ def test_there_are_no_other_pages(target: str, unordered: Server) -> None:
     assert 404 == fetch(unordered, target).status
 
 
-# Who may ask
+# Requests from other sites
 
 
 def named(server: Server, *hosts: str) -> tuple[tuple[str, str], ...]:

@@ -32,7 +32,7 @@ STEPS: tuple[Transition, ...] = (SEND, Receive(0, 1, "a"), Receive(0, 1, "b"), R
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Edges:
-    """Return a graph of few states in which transitions lead anywhere, each to one state."""
+    """Return a random graph of few states; each transition leads to one state."""
     size = draw(st.integers(1, 6))
     places = st.integers(0, size - 1)
     return [
@@ -168,7 +168,7 @@ def test_on_a_network_that_loses_a_message_without_retransmission_is_stuck() -> 
 
 @pytest.mark.parametrize("most", [10, 60, 120])
 def test_what_becomes_of_a_message_does_not_depend_on_how_much_was_explored(most: int) -> None:
-    """States that were not expanded are not taken for states in which nothing can happen."""
+    """States that were not expanded are not taken for final states."""
     asked = system("mfss", "endless:1")
     graph = graph_of(asked, most)
     starts = [k for k, inside in enumerate(graph.followed()) if inside and graph.all_edges(k)]

@@ -1,4 +1,4 @@
-"""What the tests of the fast engine share."""
+"""Helpers of the tests of the local engine."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def test_rows_that_are_not_looked_at_are_missed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_judging_only_the_representative_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The seeded bug: what the states it stands for show is not asked."""
+    """The seeded bug: the states that a representative replaces are not judged."""
     monkeypatch.setattr(GlobalProperties, "_orbit", lambda _self, combination: {combination})
     with pytest.raises(AssertionError):
         test_a_predicate_that_tells_actors_apart_ends_symmetry()
@@ -292,7 +292,7 @@ def test_breadth_first_search_alone_judges_it(engine: str, search: str, judges: 
 
 
 def test_an_actors_own_names_do_not_matter() -> None:
-    """Four actors, of which every renaming is judged."""
+    """Four actors; every renaming of them is judged."""
     protocol: Protocol = MFSS
     own = respecting(lambda states: len({len(repr(state)) for state in states}) < 4)
     result = by_tables(asked(system_for(protocol, 4, 1), own), threads=2)

@@ -1,4 +1,4 @@
-"""The graph that the fast engine keeps: it is the plain engine's, and so is what is judged."""
+"""The graph of the local engine equals the plain engine's, and so do the verdicts on it."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ GRAPHS: tuple[tuple[str, str, int, str], ...] = (
 
 
 def graphs(asked: System, rounds: int) -> tuple[StateGraph, FollowedGraph]:
-    """Return what the plain and the local engine know of a graph after so many levels."""
+    """Return the graphs of the plain and of the local engine after a number of levels."""
     plain = BreadthFirst(asked)
     local = search_on_threads(asked, options=method(threads=2, block=64))
     while plain.frontier and plain.deepest <= rounds:

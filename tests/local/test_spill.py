@@ -68,7 +68,7 @@ def open_files_in(folder: Path) -> list[str]:
     """Return the files of this process in `folder`, with or without a name."""
     files = set()
     for number in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(FileNotFoundError):  # that of listdir itself
+        with contextlib.suppress(FileNotFoundError):  # raised by listdir itself
             files.add(os.readlink(f"/proc/self/fd/{number}"))
     return [file for file in files if file.startswith(f"{folder}/")]
 
@@ -294,7 +294,7 @@ def test_two_searches_may_spill_to_one_folder(spilled: Path) -> None:
 
 @pytest.fixture
 def small_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Return what makes the disk full once so many bytes of it are taken."""
+    """Return a function that simulates a full disk after a number of bytes."""
 
     def limit(size: int) -> None:
         real, left = os.posix_fallocate, [size]

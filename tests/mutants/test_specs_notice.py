@@ -18,7 +18,7 @@ SPECS = Path(__file__).parent.parent.parent / "specs" / "protocols"
 
 
 def plain_spec(name: str) -> Spec:
-    """Return a spec that judges by what an application sees, not by declared invariants."""
+    """Return a spec that judges events of the application, without declared invariants."""
     spec = load_spec(SPECS / f"{name}.toml")
     return evolve(spec, properties=spec.properties or DEFAULT)
 

@@ -33,7 +33,7 @@ in_every_engine = pytest.mark.parametrize(("engine", "search"), EVERYWHERE)
 
 @frozen
 class Seen:
-    """How many messages an actor has received."""
+    """The number of messages that an actor has received."""
 
     count: int = 0
 
@@ -44,7 +44,7 @@ class Data:
 
 
 def fails_at(count: int, failure: Callable[[], Any]) -> Protocol:
-    """Return a protocol in which the reception with this number ends in `failure`."""
+    """Return a protocol whose reception with this number ends in `failure`."""
 
     def causal_send(state: Seen, message: Message) -> Step:
         return Step(state, sends=((message.receiver, Data(message)),))

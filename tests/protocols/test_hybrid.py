@@ -650,7 +650,7 @@ def test_invariants_of_sps_can_fail(name: str, changes: dict[str, Any]) -> None:
 
 
 class Faulty:
-    """A run of a protocol on a network where anything may happen to a packet, for a while."""
+    """A run of a protocol on a network that may do anything to packets for a limited time."""
 
     def __init__(self, protocol: Protocol, actors: int, messages: int, luck: random.Random) -> None:
         self.protocol, self.actors, self.luck = protocol, actors, luck

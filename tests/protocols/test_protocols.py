@@ -1,4 +1,4 @@
-"""The handlers of the first protocols beside their papers, and what a check says of each."""
+"""The handlers of the first protocols beside their papers, and checks of them."""
 
 from __future__ import annotations
 

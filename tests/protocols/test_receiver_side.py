@@ -1,4 +1,4 @@
-"""The receiver-side protocols, Newtop and `mfss-fifo`: their handlers, and what a check says."""
+"""The receiver-side protocols, Newtop and `mfss-fifo`: their handlers, and checks of them."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class By:
         return self.last_sends
 
 
-# What each handler does, beside its paper
+# The handlers beside their papers
 
 
 @pytest.mark.parametrize("protocol", [*UNICAST, CBCAST], ids=named)
@@ -194,7 +194,7 @@ def test_messages_that_become_deliverable_together_come_by_sender(
 def test_of_two_senders_the_one_just_received_from_comes_first(
     protocol: Protocol, first: int, second: int
 ) -> None:
-    """Whatever they are called."""
+    """The names of the actors do not matter."""
     run = By(protocol)
     m1, m2 = run.send(first, ALICE, second), run.send(first, ALICE, second)
     run.receive(second, first, m1[second])
@@ -331,7 +331,7 @@ def test_mfss_fifo_waits_only_between_different_receivers() -> None:
     assert ((CAROL, Data(Message(ALICE, 3, (CAROL,)))),) == run.sent()
 
 
-# What a check says
+# Checks
 
 
 @pytest.mark.parametrize("network", ["unordered", "fifo"])
@@ -350,7 +350,7 @@ def test_unicast_protocols_hold_for_several_destinations(protocol: Protocol, loa
 
 @pytest.mark.parametrize("network", ["unordered", "fifo"])
 def test_increment_before_sending_and_no_deliv_change_no_count(network: str) -> None:
-    """The same runs, with the same states to tell apart: the matrix source's hunch and question."""
+    """Equal runs and equally many states: the matrix source's hunch and question."""
     counts = [
         check(protocol, 2, 3, network=network).counts
         for protocol in (RST, RST_BEFORE, RST_NO_DELIV)
@@ -465,7 +465,7 @@ def nothing_told(state: Newtop, besides: tuple[int, ...] = ()) -> tuple[tuple[in
 
 
 def post_everything(state: MfssFifo) -> Step:
-    """Replace `mfss_fifo._post`: wait for nobody."""
+    """Replace `mfss_fifo._post`: wait for no acknowledgement."""
     return Step(MfssFifo(), sends=tuple((m.receiver, Data(m)) for m in state.OB))
 
 

@@ -1,4 +1,4 @@
-"""Tree topologies: the rules beside the paper, its three figures, and what a check says."""
+"""Tree topologies: the rules beside the paper, its three figures, and checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIGURE_1 = (1, 2, 2, 2)
 
 
 def purchase(customer: int, shop: int, bank: int) -> str:
-    """Return the workload of section 2: "credit", then "buy", on which "debit" follows."""
+    """Return the workload of section 2: "credit", then "buy", then in reaction "debit"."""
     sends = [
         {"name": "credit", "from": customer, "to": [bank]},
         {"name": "buy", "from": customer, "to": [shop]},
@@ -44,7 +44,7 @@ def purchase(customer: int, shop: int, bank: int) -> str:
 
 
 def trees(nodes: int) -> Iterator[Tree]:
-    """Generate the trees of so many nodes, once per root."""
+    """Generate the trees of a number of nodes, once per root."""
     for parents in itertools.product(range(nodes), repeat=nodes):
         try:
             check_well_formed(parents)

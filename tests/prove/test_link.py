@@ -146,7 +146,7 @@ def posts_at_once(state: mfss.Mfss) -> Step:
 
 
 def posts_to_anybody(state: mfss_fifo.MfssFifo) -> Step:
-    """The same on FIFO links."""
+    """As before, on FIFO links."""
     sends = tuple((m.receiver, mfss.Data(m)) for m in state.OB)
     count = state.unacknowledged + len(sends)
     receiver = sends[-1][0] if sends else state.receiver
@@ -181,7 +181,7 @@ def rst_with(guard: Callable[..., bool]) -> Protocol:
 
 
 def delivers_at_once(state: newtop.Newtop) -> Step:
-    """Deliver without having heard from anybody."""
+    """Deliver without having heard from other actors."""
     deliveries = tuple(held.packet.message for held in state.held_back)
     return Step(evolve(state, held_back=()), deliveries=deliveries)
 

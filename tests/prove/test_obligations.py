@@ -1,4 +1,4 @@
-"""What is proved, what fails and how that is shown, and that nothing waits for the solver."""
+"""Proved and failed obligations, their reports, and limits on the time of the solver."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
 
 
 def test_nothing_is_proved_from_axioms_that_may_be_contradictory() -> None:
-    """All obligations are shown, and no system is known in which the axioms are true."""
+    """All obligations are proved, but no known system satisfies the axioms."""
     undecided = vacuity.undecided(endless(), 0.3)
     assert "the axioms are true of some system" in undecided
     shown = prove(model_named("mfss"))

@@ -184,7 +184,7 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
         lambda: mfss(at_rest=evolve(ALL_DELIVERED, least=((a, knows(a)),))),
         "at_rest.least is about messages; a is none",
     ),
-    # what is missing or open
+    # missing or open obligations
     "a relation is missing": (
         lambda: mfss(relations=mfss().relations[:-1]),
         "the guard 'all before it are acknowledged' of the action 'post' reads "
@@ -233,7 +233,7 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
         lambda: claiming(z3.ForAll(times("t s")[:1], z3.BoolVal(True))),
         "is about all of sort Time",
     ),
-    # what the two readings of formulas need
+    # requirements of the two readings of formulas
     "two relations of one name": (
         lambda: with_relation(evolve(posted)),
         "there are two relations 'posted'",

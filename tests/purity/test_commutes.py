@@ -195,7 +195,7 @@ def test_a_form_that_forgets_what_matters_far_from_the_start_is_an_error() -> No
 
 
 def test_what_holds_under_a_form_holds_on_a_condition() -> None:
-    """Nobody comes to the message that matters, and nobody says that there is none."""
+    """No search reaches the message that matters, and no report claims that there is none."""
     report = check(ONE_SENDS, protocol=drops(10_000, zero))
     assert Verdict.HOLDS is report.result.verdict
     assert ("the normal form of drops is sound",) == report.result.conditions

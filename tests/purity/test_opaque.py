@@ -23,7 +23,7 @@ ENGINES = pytest.mark.parametrize("engine", ["plain", "local"])
 
 @frozen
 class Held:
-    """What an actor has received, and when it delivered something last."""
+    """The messages that an actor has received, and the time of its last delivery."""
 
     held: Any = ()
     seen: Any = ()
@@ -61,7 +61,7 @@ def asked(found: Protocol, engine: str = "plain", **values: Any) -> Result:
 
 
 def in_order(state: Held, _src: int, packet: Data) -> Step:
-    """Hold one message back, and deliver two in the order in which they were sent."""
+    """Hold one message back, and deliver two in the order of their causal-sends."""
     if not state.held:
         return Step(Held((packet.message,)))
     both = (*state.held, packet.message)
@@ -147,7 +147,7 @@ def test_the_same_handlers_are_no_error_where_messages_have_numbers() -> None:
 def test_a_run_that_only_exists_without_numbers_names_the_handler(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whatever the calls do not show, the run itself does: it was an internal error."""
+    """A fault that the calls do not show appears in the run; it was an internal error."""
     monkeypatch.setattr(
         "antecede.checker.check.pipeline.with_opaque_messages", lambda watched, *_, **__: watched
     )
@@ -170,7 +170,7 @@ def test_a_run_that_only_exists_without_numbers_names_the_handler(
 def test_to_take_equal_packets_for_one_is_no_comparison_of_messages(
     name: str, workload: str, network: str
 ) -> None:
-    """The same packet may come twice there; a protocol tells packets apart by its own numbers."""
+    """A packet may arrive twice there; the protocol distinguishes packets by its own numbers."""
     actors = workload.count("[") - 1 - 2 * workload.count("[[[")
     spec = Spec(protocol=name, actors=actors, workload=workload, network=network)
     result = check(spec, Options(engine="plain"), Bounds(max_states=1_000)).result

@@ -272,7 +272,7 @@ def test_an_installed_protocol_is_followed_too(tmp_path: Path) -> None:
 
 
 def test_a_set_whose_copy_iterates_otherwise_is_not_taken_for_an_identity(tmp_path: Path) -> None:
-    """The hashes of 3 and 11 collide in a small set, so its order is that of insertion."""
+    """The hashes of 3 and 11 collide in a small set, so its order is the order of insertion."""
     assert list(frozenset((3, 11))) != list(frozenset(list(frozenset((3, 11)))))
     body = """
 def initial(actor, actors):
@@ -905,7 +905,7 @@ def test_a_popped_element_is_the_first_one() -> None:
 
 
 def counted(calls: list[str]) -> Protocol:
-    """Return a protocol of which each call of `receive` leaves its packet in `calls`."""
+    """Return a protocol whose `receive` leaves the packet of each call in `calls`."""
 
     def receive(state: int, src: int, packet: str) -> Step:
         calls.append(packet)

@@ -1,4 +1,4 @@
-"""Annotations for GitHub Actions: what is marked, where, and when."""
+"""Annotations for GitHub Actions: their texts and places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a violation goes by what is judged and where, not by a property's name."""
+"""Texts about a violation depend on the kind of its property, not on the property's name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BLOCKED = 'program:[[{"send":"x","to":[1]},{"receive":"any"}],[{"receive":"x"}]]
 
 
 def renamed(path: Path) -> Path:
-    """Return the same path, with the property that it violates under a name of nobody's."""
+    """Return the path with an unregistered name of the property that it violates."""
     assert path.violated is not None
     mine = evolve(path.violated, name="mine")
     return evolve(path, system=evolve(path.system, properties=(mine,)), violates="mine")
@@ -103,7 +103,7 @@ def test_a_delivery_that_only_its_message_makes_wrong_is_named() -> None:
 
 
 def test_only_what_a_property_minds_is_lost() -> None:
-    """Where the second actor's messages alone must arrive, the first one's are nobody's loss."""
+    """If only the second actor's messages must arrive, the first one's are not reported as lost."""
     path = counterexample(LOSES, 2, 1)
     assert [0, 1] == [message.sender for message in lost(path)]
 

@@ -135,7 +135,7 @@ def test_every_step_points_at_the_lines_of_its_handler(antecede: Command, tmp_pa
     found = result_of(antecede, tmp_path / "r.sarif", *SECRET, cwd=ROOT)
     for step in steps_of(found):
         sends = "causal-sends" in step["message"]["text"]
-        file = "cykas" if sends else "cykas_secret_mode"  # which adds to what it receives only
+        file = "cykas" if sends else "cykas_secret_mode"  # it changes receptions only
         assert f"protocols/{file}.py" == uri_of(step)
         assert "%SRCROOT%" == step["physicalLocation"]["artifactLocation"]["uriBaseId"]
         lines = lines_of(ROOT / uri_of(step), step)

@@ -1,4 +1,4 @@
-"""The space-time diagram: what is drawn where, read back from the picture."""
+"""The space-time diagram: shapes and their places, read back from the picture."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def rows_of(edges: Edges) -> Rows:
 
 
 def graph_of(system: System, most: int | None = None) -> StateGraph:
-    """Return the graph of a system, with at most so many states and the rest of their level."""
+    """Return the graph of a system, up to the end of the level with the `most`-th state."""
     search = BreadthFirst(evolve(system, properties=()))
     while search.frontier and (most is None or search.graph.expanded < most):
         search.round(lambda: None)

@@ -1,4 +1,4 @@
-"""Limits on what an actor keeps: where they cut the graph, and the shortest run to there."""
+"""Limits on measures of an actor's state: the cut graph, and the shortest run to the limit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALONE = "endless:1:[[1,2],[],[]]"
 
 
 def counting(protocol: str) -> Protocol:
-    """Return a protocol that does not forget what everybody has passed."""
+    """Return a protocol without its normal form, so that its counters grow."""
     return evolve(protocol_named(protocol), normal=None)
 
 

@@ -1,4 +1,4 @@
-"""What is measured, against values worked out by hand."""
+"""Measures, compared with values worked out by hand."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_mfss_two_by_two_by_hand() -> None:
 
 
 def test_cykas_three_by_one_by_hand() -> None:
-    """One message each is sent normally, at once, for nothing is unacknowledged.
+    """One message each is sent normally, at once, because nothing is unacknowledged.
 
     Its sender may have that and the ACKs of both others in flight, one of these to its receiver.
     A state is three bits, three empty queues and MODE.

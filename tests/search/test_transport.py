@@ -1,4 +1,4 @@
-"""A third transport: what it supplies, and that a search on it finds what every other one finds."""
+"""A third transport: the parts that it supplies, and equal results of a search on it."""
 
 from __future__ import annotations
 

@@ -297,8 +297,8 @@ def test_message_to_oneself_and_another_is_judged_at_each(run: Run) -> None:
         (2, Message(0, 1, (1,))),  # not sent there
         (1, Message(0, 2, (1,))),  # never sent
         (1, Message(0, 1, (1, 2))),  # sent to fewer
-        (1, Message(7, 1, (1,))),  # nobody's
-        (1, Message(-1, 1, (1,))),  # nobody's, though Python would find somebody
+        (1, Message(7, 1, (1,))),  # no actor's
+        (1, Message(-1, 1, (1,))),  # no actor's, but Python accepts the index
     ],
 )
 def test_unexpected_delivery_leaves_the_history_as_it_was(

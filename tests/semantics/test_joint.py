@@ -133,9 +133,9 @@ def test_who_does_not_judge_it_says_so(options: Options) -> None:
 
 @pytest.mark.parametrize("how", ["breadth", "depth", "random"])
 def test_every_search_finds_a_witness_of_all_actors(how: str) -> None:
-    """Everybody waits once all three have causal-sent, while nobody has taken the token."""
+    """All three actors wait after their causal-sends, and no actor has taken the token."""
     spec = Spec("ring", 3, 1, search=how, properties=(EVERYBODY_WAITS,))
-    # A walk never ends by itself, for the token goes round for ever.
+    # A walk never ends by itself, because the token circulates for ever.
     report = check(spec, Options(seed=1), Bounds(max_depth=4), protocol=TOKEN_RING)
     assert Verdict.HOLDS is report.result.verdict
     run = report.result.shown[EVERYBODY_WAITS]

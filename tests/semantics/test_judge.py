@@ -43,7 +43,7 @@ class Case:
     Attributes:
         shown: the protocol that violates it, or shows what is sought.
         after: how many transitions from the start.
-        hidden: a protocol of which all runs respect it, or do not show it.
+        hidden: a protocol whose runs all respect it, or do not show it.
         network: of the second protocol.
     """
 

@@ -83,7 +83,7 @@ def explored(
 ) -> tuple[int, dict[str, int]]:
     """Return how many states there are, and the length of a shortest violation of each property.
 
-    A level at the end of which one of the properties `until` is violated is the last one.
+    The last level is the first one that ends with a violation of one of the properties `until`.
     """
     start = initial_state(asked)
     seen, level, length, found = {start}, [start], 0, dict[str, int]()
@@ -131,7 +131,7 @@ def test_on_finite_workloads_it_gives_the_verdicts_and_lengths_of_the_other_hist
 
 
 def small_specs() -> Iterator[Any]:
-    """Yield the small specs, but for those in which sends wait for messages by their numbers."""
+    """Yield the small specs, except for those whose sends wait for messages by their numbers."""
     for file in sorted((ROOT / "specs" / "small").glob("*.toml")):
         spec = load_spec(file)
         states = spec.expect.counts["knowledge"]["unique_states"]

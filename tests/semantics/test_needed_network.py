@@ -1,4 +1,4 @@
-"""The network that a protocol needs is what it is checked on, unless another one is asked for."""
+"""A protocol is checked on the network that it needs, unless another one is asked for."""
 
 from __future__ import annotations
 

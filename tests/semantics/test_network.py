@@ -1,4 +1,4 @@
-"""Network kinds: what a channel holds and hands over."""
+"""Network kinds: the contents of channels, and the packets that they hand over."""
 
 from __future__ import annotations
 

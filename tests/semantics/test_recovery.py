@@ -1,4 +1,4 @@
-"""Whether everything can still be delivered, from every reachable state."""
+"""Recoverability: from every reachable state, all messages can still be delivered."""
 
 from __future__ import annotations
 

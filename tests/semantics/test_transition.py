@@ -1,4 +1,4 @@
-"""`enabled` and `successor` against the reference checker, and what each transition does."""
+"""`enabled` and `successor` against the reference checker, and the effects of transitions."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def test_the_table_comes_in_variants(antecede: Command) -> None:
 
 @frozen
 class Undecided:
-    """What an actor holds back until it has two messages, and whether it was told to turn them."""
+    """The messages that an actor holds back until it has two, and whether to swap them."""
 
     held: tuple[Message, ...] = ()
     told: bool = False

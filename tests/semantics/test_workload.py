@@ -1,4 +1,4 @@
-"""Workloads: who may causal-send what and when, and what cannot be a workload."""
+"""Workloads: the causal-sends that they allow, and invalid workloads."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_reaction_forgets_deliveries_that_no_send_waits_for_any_more() -> None:
     )
     early, late = Actor(workload, 1), Actor(workload, 1)
     early.deliver(0, 1)
-    early.deliver(0, 2)  # x: nobody waits for it
+    early.deliver(0, 2)  # x: no send waits for it
     late.deliver(0, 1)
     assert early.position == late.position
     early.send(2)

@@ -1,4 +1,4 @@
-"""Charts: what is drawn, whether series can be told apart, and who reads them in the dark."""
+"""Charts: their parts, distinguishable series, and dark colours."""
 
 from __future__ import annotations
 

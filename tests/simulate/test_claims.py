@@ -1,4 +1,4 @@
-"""What the papers say of time: decided by rows, and turned by rows that say otherwise."""
+"""Claims about time: rows decide them, and other rows turn the rulings."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def sizes_in_runs(name: str, *, twins: bool) -> dict[str, tuple[bool, int]]:
     [*((name, 2) for name in ("fifo", "mfss", "cykas", "rst", "ses")), ("hybrid-sps", 1)],
 )
 def test_sizes_are_those_that_the_checker_measures(name: str, messages: int, twins: bool) -> None:
-    """Per class of packet: the greatest control data of simulated runs is that of all states."""
+    """Simulated runs reach the greatest control data of all states, per class of packet."""
     protocol = handlers_of(name, twins=False).protocol
     system = System(
         protocol=protocol,

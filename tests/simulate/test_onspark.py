@@ -1,4 +1,4 @@
-"""On Spark: the same rows; workers that die cost nothing, and what a run raises is told."""
+"""Simulations on Spark: equal rows, no loss when workers die, and reports of exceptions."""
 
 from __future__ import annotations
 

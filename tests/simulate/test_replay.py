@@ -67,7 +67,7 @@ def replayed(system: System, events: list[Event]) -> State:
 
 
 def changes_nothing(system: System, state: State, transition: Receive) -> bool:
-    """Return whether a packet comes a second time and nobody minds; that is no transition."""
+    """Return whether a packet comes a second time without an effect; that is no transition."""
     channel = state.channels[transition.src * system.actors + transition.dst]
     if transition.packet not in channel:
         return False

@@ -78,7 +78,7 @@ def test_other_code_is_another_run(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_that_of_the_code(tmp_path: Path) -> None:
-    """A protocol's own file, what it imports beside it, and no comment."""
+    """A protocol's own file and its local imports count, but comments do not."""
     (tmp_path / "helper_of_mine.py").write_text("LATE = False\n")
     own = tmp_path / "mine.py"
     source = (

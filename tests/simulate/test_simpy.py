@@ -1,4 +1,4 @@
-"""The same runs written once more with SimPy's processes, stores and resources: equal times.
+"""Simulated runs against an implementation with SimPy's processes, stores and resources.
 
 Nothing of the simulator is used here but the program of a seed and the counting of packets.
 """

@@ -1,4 +1,4 @@
-"""What the tests of Spark share."""
+"""Helpers of the tests of Spark."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SparkSearch(TabulatedSearch):
         return self.on_cluster.jobs
 
     def call_large(self, states: int) -> None:
-        """Let levels of so many states, and only those, run on executors from now on."""
+        """Run only levels of at least `states` states on executors from now on."""
         self.on_cluster.options = evolve(self.on_cluster.options, spark_threshold=states)
 
 

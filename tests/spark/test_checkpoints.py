@@ -37,7 +37,7 @@ GRADED = small("mfss", 3, 2)
 
 
 def stopped(system: System, folder: Path, states: int, **options: Any) -> Result:
-    """Search on Spark until there are so many states, with checkpoints."""
+    """Search on Spark up to a number of states, with checkpoints."""
     explorer = SparkSearch(
         system,
         options=method(

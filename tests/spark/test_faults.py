@@ -112,7 +112,7 @@ def test_a_full_disk_is_incomplete_and_never_a_verdict(
 
 
 def without_the_first(job: Any, partition: int, task: Any, parts: Any) -> Iterator[Any]:
-    """Run a task of which the first thing that it hands over is lost."""
+    """Run a task whose first result is lost."""
     found = list(task(partition, parts))
     yield from found[partition % 2 :]
 

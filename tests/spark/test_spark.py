@@ -1,4 +1,4 @@
-"""Rounds on Spark against the local engine, whatever the partitions and whatever fails."""
+"""Rounds on Spark against the local engine, with any partitions and any failures."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_counts_do_not_depend_on_partitions(
 
 
 def listening(process: str) -> Iterator[str]:
-    """Yield the addresses at which a process listens, as the kernel writes them: in hexadecimal."""
+    """Yield the addresses of a process's listening sockets, in hexadecimal as the kernel does."""
     sockets = {os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir()}
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/{process}/net/{table}").read_text().splitlines()[1:]:
@@ -362,7 +362,7 @@ def test_a_second_token_is_found_on_the_cluster(context: SparkContext) -> None:
 def test_a_level_that_is_not_judged_is_missed(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The seeded bug: the level in which the second token appears is left out."""
+    """The seeded bug: the level with the second token is left out."""
     combinations = SparkTransport.combinations
 
     def some(self: SparkTransport) -> Any:
@@ -413,7 +413,7 @@ def test_a_master_that_does_not_answer_is_refused_at_the_start(tmp_path: Path) -
 
 
 def with_a_favourite(protocol: Protocol) -> Protocol:
-    """Let everybody ignore the acknowledgements of actor 0."""
+    """Make all actors ignore the acknowledgements of actor 0."""
 
     def receive(state: Any, src: int, packet: Any) -> Step:
         ignored = src == 0 and type(packet).__name__ == "Ack"

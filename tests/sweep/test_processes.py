@@ -1,4 +1,4 @@
-"""Calls on several processes: what is killed is one failure, and nobody outlives the caller."""
+"""Calls on several processes: a killed call is one failure, and no process outlives the caller."""
 
 from __future__ import annotations
 

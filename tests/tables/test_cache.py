@@ -26,7 +26,7 @@ print("compiled" if kernels.store.stats.cache_misses else "kept")
 
 
 def run(folder: Path) -> tuple[list[str], str]:
-    """Use a kernel in another process; return what it printed and what it said on the side."""
+    """Use a kernel in another process; return its standard output and standard error."""
     done = subprocess.run(
         [sys.executable, "-c", STORE],
         env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},

@@ -1,4 +1,4 @@
-"""Searches that die and go on: the same end as if nothing had happened, or a clear refusal."""
+"""Resumed searches end as if they had not been interrupted, or with a clear refusal."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def resumed(asked: System, folder: Path, **options: Any) -> Result:
     return explore(asked, search_on_threads(asked, options=method(resume=folder, **options)))
 
 
-# The same end
+# Equal ends
 
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -256,7 +256,7 @@ print({what}(Path(sys.argv[1])))
 
 
 def in_a_process(what: Callable[[Path], int], folder: Path) -> int:
-    """Run one of the functions below where no other threads are, for it forks."""
+    """Run one of the functions below in a process without other threads, because it forks."""
     done = subprocess.run(
         [sys.executable, "-c", KILL.format(what=what.__name__), str(folder)],
         cwd=ROOT,
@@ -658,7 +658,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def full_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Return what lets the disk be full after so many files were written to it."""
+    """Return a function that simulates a full disk after a number of files."""
 
     def limit(files: int) -> None:
         count = itertools.count(1)
@@ -706,7 +706,7 @@ def local_states() -> Protocol:
 
 
 def test_values_of_any_class_are_made_again(folder: Path) -> None:
-    """Nothing of them is written: the same calls give the same values."""
+    """None of them is written, because equal calls give equal values."""
     asked = system_of(evolve(SPEC, history="knowledge"), local_states())
     stopped_after(6, asked, folder)
     assert outcome(checked(asked)) == outcome(resumed(asked, folder))
@@ -817,7 +817,7 @@ MADE_UP: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("how", MADE_UP)
 def test_a_checkpoint_that_somebody_made_up_is_refused(folder: Path, how: str) -> None:
-    """Sizes and checksums are right, and what is in it is not."""
+    """Sizes and checksums are right, but the content is wrong."""
     path = saved_in(folder)
     state = path / "state.json"
     state.write_text(json.dumps(MADE_UP[how](json.loads(state.read_text()))))

@@ -1,4 +1,4 @@
-"""Arrays in files: what is read is what was written, or an error says that it is not."""
+"""Arrays in files: reading returns the written values, or an error reports the damage."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_an_array_is_read_as_it_was_written(array: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [10, 1_000, 100_000])
 def test_a_disk_that_is_full_is_an_error_and_leaves_no_file(count: int, tmp_path: Path) -> None:
-    """Of 10 elements, `ndarray.tofile` would write none here, and not say so."""
+    """`ndarray.tofile` would silently write none of 10 elements here."""
     with files_of_at_most(64), pytest.raises(CapacityError, match=f"of {8 * count:,} bytes"):
         write_array(tmp_path / "rows", np.arange(count))
 

@@ -1,4 +1,4 @@
-"""Whether every state has one depth: what is derived from the tables, against the whole graph."""
+"""Uniform depth of states: the proof from the tables, compared with the whole graph."""
 
 from __future__ import annotations
 
@@ -348,7 +348,7 @@ def test_equations_define_ranks_and_then_weights() -> None:
     grading.start("receiver")
     grading.step("receiver", "receiver", {"packet Data": -1, "packet Ack": 1}, "receive Data")
     assert grading.reason is None
-    # Twice the same, and what follows from the rest, is nothing new.
+    # Repetitions, and consequences of the others, add nothing new.
     grading.step("waiting", "idle", {"packet Ack": -1}, "receive Ack")
     assert {"packet Ack", SENT} == set(grading.conditions)
     assert {} == grading.weights

@@ -27,7 +27,7 @@ from tests.random_systems import Table, table_protocol, tables
 
 @frozen
 class Waiting:
-    """What an actor that sends in pairs holds back."""
+    """The messages that an actor that sends in pairs holds back."""
 
     held: tuple[Message, ...] = ()
 
@@ -55,10 +55,10 @@ WAYS = {"directly": _directly, "relayed": _by_the_third_actor, "in one packet": 
 
 
 def in_pairs(in_order_of: Callable[[Message], int], way: str) -> Protocol:
-    """Return a protocol that holds a message until it has one to somebody else, then sends both.
+    """Return a protocol that holds a message until it has one to another actor, then sends both.
 
     Args:
-        in_order_of: the key by which the two are put in order.
+        in_order_of: the sort key of the two.
         way: one of WAYS; of two in one packet its receiver forwards the first.
     """
 
