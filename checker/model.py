@@ -387,22 +387,22 @@ class Property:
 
     @property
     def of_states(self) -> bool:
-        """Whether its predicate is about actors' states."""
+        """True if its predicate is about actors' states."""
         return self.what in (What.STATE, What.STATES)
 
     @property
     def sought(self) -> bool:
-        """Whether it holds as soon as some state or delivery satisfies it; no path violates it."""
+        """True if it holds as soon as some state or delivery satisfies it; no path violates it."""
         return self.where in _SOUGHT
 
     @property
     def final(self) -> bool:
-        """Whether only final states can violate it."""
+        """True if only final states can violate it."""
         return self.where is Where.AT_FINAL_STATES
 
     @property
     def later(self) -> bool:
-        """Whether it is judged after a search, on the graph of all states."""
+        """True if it is judged after a search, on the graph of all states."""
         return self.where in (Where.FROM_EVERYWHERE_ON, Where.ON_FAIR_RUNS)
 
 

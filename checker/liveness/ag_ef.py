@@ -32,8 +32,8 @@ def first_lost(
         tick: called before each pass over the states.
         one_pass: `spread`, or its compiled version.
 
-    The number of calls of `spread` is the greatest number of times that a path to a marked state
-    turns from higher to lower state numbers or back.
+    The number of calls of `spread` grows with the number of times that a shortest path to a marked
+    state turns from higher to lower state numbers or back.
     """
     left, upwards, fruitless = good.count(0), False, 0
     while left and fruitless < 2:

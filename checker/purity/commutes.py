@@ -93,7 +93,7 @@ class FormCheck:
         """Compare states with every normal form that is reachable before the marked delivery.
 
         This takes three to four times as long as the exploration of the forms, and a kilobyte per
-        state. States are taken in random order, so many of them are far from the start.
+        state. States are taken in random order, because then most of them are far from the start.
 
         Args:
             forms: the number of forms that a search met; no more than these are compared.

@@ -175,7 +175,7 @@ def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) ->
 
     Args:
         watched: the protocol with its self-checks.
-        bare: the protocol without them, for the repeated calls.
+        bare: the protocol without them; it answers the repeated calls.
         repeats: whether the network may hand over a packet twice.
     """
 
