@@ -15,12 +15,11 @@ from typing import Any
 from attrs import evolve
 
 from antecede.checker.errors import ProtocolError, ReplayError
-from antecede.checker.model import CausalSend, Lose, Message, Receive, State, Step, Transition
+from antecede.checker.model import CausalSend, Envelope, Message, Packet, State, Step, Transition
 from antecede.checker.purity.commutes import FormCheck
 from antecede.checker.semantics.judge import obliged, refused
 from antecede.checker.semantics.marked import follows, marked_oracle
-from antecede.checker.semantics.normal import renamed as normal_transition
-from antecede.checker.semantics.normal import renaming_of
+from antecede.checker.semantics.normal import renaming_of, rewritten
 from antecede.checker.semantics.transition import (
     System,
     enabled,
@@ -113,11 +112,13 @@ def _anonymous(
     system: System, counted: State, transition: Transition, names: Mapping[Message, Message]
 ) -> Transition:
     """Return the transition of the anonymous system that corresponds to `transition`."""
-    if system.normal is not None:
-        transition = normal_transition(transition, renaming_of(system.normal, counted))
-    if isinstance(transition, Receive | Lose):
-        return evolve(transition, packet=renamed(transition.packet, names))
-    return transition
+    renaming = None if system.normal is None else renaming_of(system.normal, counted)
+
+    def write(envelope: Envelope) -> Packet:
+        packet = envelope.packet if renaming is None else renaming.packet(envelope)
+        return renamed(packet, names)
+
+    return rewritten(transition, counted, system.network, write)
 
 
 def goes_round(

@@ -21,7 +21,7 @@ from attrs import define, field, frozen
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Delivery, NormalForm, State, Transition
 from antecede.checker.semantics.marked import is_over
-from antecede.checker.semantics.normal import normal_form, renamed, renaming_of
+from antecede.checker.semantics.normal import normal_form, renaming_of, rewritten
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 WALKS, STEPS = 3, 100
@@ -146,7 +146,8 @@ class FormCheck:
         offers, renaming = list[Offer](), renaming_of(self._normal, state)
         for step in enabled(self._whole, state):
             outcome = successor(self._whole, state, step)
-            name, after = renamed(step, renaming), outcome.state
+            name = rewritten(step, state, self._whole.network, renaming.packet)
+            after = outcome.state
             offers.append(Offer(name, outcome.deliveries, self._form(after), after))
         return offers
 

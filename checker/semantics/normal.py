@@ -12,6 +12,7 @@ it has a constant form from some point of an infinite run on, and fairness can r
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import reduce
 
 from attrs import evolve
@@ -20,6 +21,7 @@ from antecede.checker.model import (
     Envelope,
     Lose,
     NormalForm,
+    Packet,
     Receive,
     Renaming,
     State,
@@ -50,9 +52,26 @@ def normal_form(normal: NormalForm, network: Network, state: State) -> State:
     return evolve(state, actors=locals_, channels=tuple(channels))
 
 
-def renamed(transition: Transition, renaming: Renaming) -> Transition:
-    """Return the transition of the normal form that corresponds to a transition of the state."""
+def rewritten(
+    transition: Transition, state: State, network: Network, write: Callable[[Envelope], Packet]
+) -> Transition:
+    """Return the transition that corresponds to one of `state` if all packets are rewritten.
+
+    A loss is named by its place in the channel. Rewriting may change the order of the packets.
+    """
     if not isinstance(transition, Receive | Lose):
         return transition
-    envelope = Envelope(transition.src, transition.dst, transition.packet)
-    return evolve(transition, packet=renaming.packet(envelope))
+    src, dst = transition.src, transition.dst
+
+    def written(packets: Iterable[Packet]) -> tuple[Packet, ...]:
+        return tuple(write(Envelope(src, dst, packet)) for packet in packets)
+
+    (packet,) = written([transition.packet])
+    if isinstance(transition, Receive):
+        return evolve(transition, packet=packet)
+    assert network.lose is not None
+    channel = state.channels[src * len(state.actors) + dst]
+    _, rest = network.lose(channel)[transition.place]
+    before, after = (reduce(network.put, written(packets), ()) for packets in (channel, rest))
+    places = (place for place, (_, left) in enumerate(network.lose(before)) if left == after)
+    return evolve(transition, packet=packet, place=next(places, transition.place))

@@ -17,6 +17,7 @@ from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.model import (
     CausalSend,
     Envelope,
+    Lose,
     NormalForm,
     Protocol,
     Receive,
@@ -30,11 +31,12 @@ from antecede.checker.render.json import result_object
 from antecede.checker.render.text import check_text, headline
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.semantics.normal import normal_form
+from antecede.checker.semantics.normal import normal_form, rewritten
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.properties import ENDLESS
 from antecede.protocols.fifo import FIFO, Fifo
 from antecede.protocols.newtop import NEWTOP_NULL, Null
+from tests.campaigns.endless import Counting, comparisons
 from tests.conftest import Command
 from tests.semantics.test_marked import system
 
@@ -405,3 +407,41 @@ def after_causal_send(asked: System, state: State) -> State:
     """Return the state after the first causal-send that is enabled."""
     send = next(t for t in enabled(asked, state) if isinstance(t, CausalSend) and not t.marked)
     return successor(asked, state, send).state
+
+
+def test_a_loss_is_the_same_where_the_form_orders_packets_otherwise() -> None:
+    """The text of -1 comes before that of -2, but the text of 3 comes before that of 4."""
+    asked = system("unordered", "endless:2", network="lossy", actors=2)
+
+    def put_at(numbers: tuple[int, ...]) -> State:
+        start = initial_state(whole(asked))
+        return evolve(start, channels=((), numbers, (), ()))
+
+    def lose(place: int, packet: int) -> Lose:
+        return Lose(0, 1, packet, place)
+
+    def less_five(envelope: Envelope) -> int:
+        return int(envelope.packet) - 5
+
+    changed = [
+        rewritten(lose(place, packet), put_at((3, 4)), asked.network, less_five)
+        for place, packet in ((0, 3), (1, 4))
+    ]
+    assert [lose(1, -2), lose(0, -1)] == changed
+
+
+def test_a_sound_form_is_not_refused_because_packets_may_be_lost() -> None:
+    case = Counting(
+        table=(
+            (("answer", 0), ("deliver", 0), ("deliver-kept", 0)),
+            (("drop", 1), ("answer", 0), ("answer", 0)),
+        ),
+        resends=True,
+        fault=None,
+        actors=2,
+        network="lossy:1",
+        workload="endless:1:[[], [0]]",
+        prop="integrity",
+        bound=None,
+    )
+    assert [] == [name for name, expected, actual in comparisons(case) if expected != actual]
