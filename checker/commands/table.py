@@ -64,7 +64,8 @@ def command(
 ) -> int:
     """Reproduce the verification table of the Cykas paper, with its figures beside ours.
 
-    The paper's figures are for 3x3. Within other bounds, verdicts are not compared with them.
+    The paper has figures for 3 actors and 3 messages (3x3). With other bounds, antecede does not
+    compare the verdicts.
 
     Exit codes: 0 no verdict differs from the paper's, 1 a verdict differs, 2 wrong usage or input,
     3 a search did not reach a verdict.

@@ -32,15 +32,15 @@ def symmetry_text(result: Result) -> str:
     if not symmetry["on"]:
         return wrapped(f"  Symmetry is off: {symmetry['reason']}.", "  ")
     text = (
-        f"  By symmetry each state stands for up to {symmetry['permutations']} that differ in the "
-        "actors' names"
+        f"  Symmetry: each representative stands for up to {symmetry['permutations']} states that "
+        "differ only in the names of actors."
     )
     if whole is None or result.stopped_by is not None:
         # The ratio of an unfinished search says little about the whole.
-        return wrapped(f"{text}.", "  ")
+        return wrapped(text, "  ")
     return wrapped(
-        f"{text}: {symmetry['reduction']:.2f} times fewer states; "
-        f"without it {whole.unique_states:,} unique, {whole.total_states:,} total and "
+        f"{text} Without symmetry there are {whole.unique_states:,} unique states "
+        f"({symmetry['reduction']:.2f} times as many), {whole.total_states:,} total states and "
         f"{counted(whole.final_states, 'final state')}.",
         "  ",
     )
@@ -50,14 +50,14 @@ def graph_text(result: Result) -> str:
     """Return a sentence on the graph of the search for cycles or recoverable states, or ""."""
     if cycles := result.statistics.get("cycles"):
         return (
-            f"  Cycles were looked for among {counted(cycles['states'], 'state')} and "
-            f"{counted(cycles['edges'], 'transition')}."
+            f"  Searched for fair cycles: {counted(cycles['states'], 'state')} and "
+            f"{counted(cycles['edges'], 'transition')}, with the marked message undelivered."
         )
     graph: Mapping[str, Any] = result.statistics.get("graph", {})
     if not graph:
         return ""
     text = (
-        f"  Ways back were looked for on the graph of {counted(graph['states'], 'state')} and "
+        f"  Searched for ways back: {counted(graph['states'], 'state')} and "
         f"{counted(graph['edges'], 'transition')}{' up to symmetry' if graph['symmetric'] else ''}."
     )
     path = result.counterexample

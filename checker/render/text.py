@@ -364,10 +364,10 @@ def _heavy(path: Path, explanation: Explanation) -> list[str]:
 def _in_flight(drawn: Diagram) -> list[str]:
     """Say what a diagram's run leaves in flight."""
     stub = any("┄" in line for line in drawn.lines)
-    if not drawn.undrawn:
-        return ["Still in flight at the end: ┄▷."] if stub else []
-    start = "Still in flight at the end: ┄▷ and," if stub else "Still in flight at the end, and"
-    return [f"{start} not drawn{',' if stub else ':'} {listed(drawn.undrawn)}."]
+    notes = ["An arrow ┄▷ is a packet that is still in flight at the end."] if stub else []
+    if drawn.undrawn:
+        notes.append(f"Also in flight at the end, but not drawn: {listed(drawn.undrawn)}.")
+    return notes
 
 
 def others_text(found: Collection, wanted: int) -> str:

@@ -43,7 +43,7 @@ class Question:
     clock_at: str = setting(
         "causal-send",
         str,
-        "The event that stands for a message in the causal order.",
+        "The event at which a message enters the causal order.",
         choices=CLOCK_AT,
     )
     history: str = setting(
