@@ -34,7 +34,7 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
 @click.option(
     "--expect",
     type=click.Choice(["proved", "failed"]),
-    help="Result that gives exit code 0.  [default: proved, or the known result of a shipped model]",
+    help="Result that gives exit code 0.  [default: proved, or the known result of a model]",
 )
 @click.option(
     "--mutants",
