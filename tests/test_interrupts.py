@@ -153,7 +153,7 @@ def searching(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process = started(*asked, *options, cwd=tmp_path)
         begun.append(process)
         assert process.stderr is not None
-        while "depth" not in process.stderr.readline():
+        while "states/s" not in process.stderr.readline():
             assert process.poll() is None
         return process
 
