@@ -14,7 +14,13 @@ import click
 from antecede.checker import interrupts
 from antecede.checker.commands import console
 from antecede.checker.commands.help_pages import COMMAND_GROUPS, PAGES
-from antecede.checker.errors import CapacityError, InputError, unknown
+from antecede.checker.errors import (
+    NO_THREAD,
+    CapacityError,
+    InputError,
+    is_refused_thread,
+    unknown,
+)
 from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR, INTERNAL_ERROR
 from antecede.checker.reading import refuse_lost_folder, refuse_unprintable
 
@@ -104,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE
     except Exception as error:
+        if isinstance(error, RuntimeError) and is_refused_thread(error):
+            console.complain(f"Error: {NO_THREAD}")
+            return INCOMPLETE
         console.complain(_internal(error))
         return INTERNAL_ERROR
     return int(code or 0)

@@ -96,5 +96,14 @@ class CapacityError(AntecedeError):
     """A limit of an engine was reached (too many distinct values, too little memory or disk)."""
 
 
+NO_THREAD = "too little memory: no further thread can be started"
+"""The sentence for a thread that the operating system refuses."""
+
+
+def is_refused_thread(error: RuntimeError) -> bool:
+    """Return whether Python could not start a thread, because memory or processes are limited."""
+    return str(error) == "can't start new thread"
+
+
 class ClusterError(CapacityError):
     """A cluster failed and cannot recover by itself."""

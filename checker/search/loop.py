@@ -17,7 +17,13 @@ from typing import Any, Protocol
 from attrs import frozen
 
 from antecede.checker import interrupts
-from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
+from antecede.checker.errors import (
+    NO_THREAD,
+    CapacityError,
+    HandlerError,
+    ProtocolError,
+    is_refused_thread,
+)
 from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
@@ -230,6 +236,10 @@ def _explore(
         stopped_by = str(limit)
     except ProtocolError as problem:
         error = problem
+    except RuntimeError as failure:
+        if not is_refused_thread(failure):
+            raise
+        stopped_by = NO_THREAD
     if stopped_by is None and explorer.truncated:
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     if stopped_by is None and explorer.cuts:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,13 @@ import pytest
 from antecede.checker import memory
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.audit import audit
+from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
 from antecede.checker.tables import cache
-from tests.conftest import COMMAND, ROOT
+from tests.conftest import COMMAND, ROOT, Command
 from tests.local.test_spill import jit_is_off
 
 LITTLE = 500 << 20
@@ -89,7 +94,11 @@ def test_in_a_small_container_kernels_are_not_loaded(monkeypatch: pytest.MonkeyP
 ANOTHER = """
 import numpy as np
 from antecede.checker import memory
+from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
 from antecede.checker.tables import kernels
 memory.available_memory_bytes = lambda: {left}
 try:
@@ -130,3 +139,25 @@ def test_plain_python_audits_large_logs_and_says_so(
     assert "too little memory to load kernels; plain Python judges" in capsys.readouterr().err
     with pytest.raises(CapacityError, match="too little memory to load kernels"):
         audit([str(log)], judge="compiled")
+
+
+def refuse(_thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_search_that_gets_no_thread_is_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
+    explorer = explorer_for(system_of(Spec("mfss", 2, 2)), Options(threads=2))
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    result = explore(system_of(Spec("mfss", 2, 2)), explorer)
+    assert "too little memory: no further thread can be started" == result.stopped_by
+
+
+def test_a_command_that_gets_no_thread_ends_with_a_sentence(
+    antecede: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    ran = antecede("check", "mfss", "--messages", "1")
+    assert (3, "Error: too little memory: no further thread can be started\n") == (
+        ran.code,
+        ran.err,
+    )
