@@ -69,11 +69,11 @@ history records. Three choices in our model change the number of states:
   `knowledge` keeps only facts that can still matter. All three give the same verdicts ([the
   model](model.md)), but they distinguish different numbers of states. The paper has 527 million
   unique states for MFSS, which is closest to our number under `full`.
-* **Clocks.** Our clocks normally tick when the application hands over a message. With `--clock-at
-  network-send` they tick when the message leaves the actor. A message that had to wait then also
-  knows of deliveries during its wait, and there are fewer different states. With `--sends split
-  --clock-at network-send`, MFSS has the paper's depth and also the paper's ratio of total to unique
-  states, 2.93. So this variant of our model is closest to the paper's model.
+* **Clocks.** Our clocks normally tick when the application hands over a message. With
+  `--clock-at network-send` they tick when the message leaves the actor. A message that had to wait
+  then also knows of deliveries during its wait, and there are fewer different states. With
+  `--sends split --clock-at network-send`, MFSS has the paper's depth and also the paper's ratio of
+  total to unique states, 2.93. So this variant of our model is closest to the paper's model.
 
 All counts in the tables are numbers of all states, even if the search used symmetry. If a protocol
 is violated, our search stops at the end of the level with the first violation, and the row counts
