@@ -42,44 +42,50 @@ RUNS = (
 )
 HEAD = """# Table 1 of the Cykas paper
 
-Section 4 of the Cykas paper checks three protocols with three actors and three messages each on an
-unordered network (Table 1). The authors used Stateright on 96 threads. This page compares their
-table with ours. To make such a table within smaller bounds, in seconds:
+Section 4 of the [Cykas paper](papers.md) checks three protocols, each with three actors and three
+messages per actor on an unordered network. Its Table 1 shows the results. The authors used
+Stateright, another model checker, on 96 threads. This page compares their table with ours. To make
+such a table yourself within smaller bounds, in seconds:
 
 ```sh
 antecede table --bounds 3x2
 ```
 
-`python benchmarks/table1.py` wrote this page, most recently on {date}. Each section names its
-command. A few sections at the end were made by hand.
+`python benchmarks/table1.py` wrote this page, most recently on {date}. Each section begins with
+the command that made its table. The last sections, whose titles begin with "By hand", show single
+checks that the script does not run.
 
-**Result.** Every verdict that we reached is the paper's verdict. The counts differ, because the
-paper does not say how sends are triggered or what its history records. Both change the number of
-states:
+**Result.** Wherever our search reached a verdict, it is the verdict of the paper. The numbers of
+states differ from the paper's, because the paper does not say how sends are triggered or what its
+history records. Three choices in our model change the number of states:
 
 * **Sends.** In our model a causal-send is one transition, including the choice of the destination.
-  A longest run of MFSS has nine causal-sends, nine receptions of messages and nine of
-  acknowledgements, so its depth is 28 with the initial state. The paper's depth is 37, which is
-  nine more, as if each send took two transitions. `--sends split` gives 37.
-* **History.** `full` records clocks, all stamps and the order of all deliveries. `clocks` forgets
-  the past order of deliveries. `knowledge` keeps only facts that can still matter. All three give
-  the same verdicts ([the model](model.md)). The paper's 527 million unique states of MFSS are
-  closest to our `full`.
-* **Clocks.** Our clocks tick when the application hands over a message. With
-  `--clock-at network-send` they tick when the message leaves, so a message that waited also knows
-  of later deliveries, and fewer states differ. With `--sends split --clock-at network-send`, MFSS
-  has the paper's depth and its ratio of total to unique states, 2.93. So this model is closest to
-  the paper's.
+  A longest run of MFSS has nine causal-sends, nine receptions of messages and nine receptions of
+  acknowledgements. With the initial state its depth is 28. The paper's depth is 37, which is nine
+  more, as if each of the nine sends took two transitions. With `--sends split` each send takes two
+  transitions, and our depth is 37, too.
+* **History.** A history records past events by which deliveries are judged. `full` records clocks,
+  all stamps and the order of all deliveries. `clocks` forgets the order of past deliveries.
+  `knowledge` keeps only facts that can still matter. All three give the same verdicts ([the
+  model](model.md)), but they distinguish different numbers of states. The paper has 527 million
+  unique states for MFSS, which is closest to our number under `full`.
+* **Clocks.** Our clocks normally tick when the application hands over a message. With
+  `--clock-at network-send` they tick when the message leaves the actor. A message that had to wait
+  then also knows of deliveries during its wait, and there are fewer different states. With
+  `--sends split --clock-at network-send`, MFSS has the paper's depth and also the paper's ratio of
+  total to unique states, 2.93. So this variant of our model is closest to the paper's model.
 
-All counts are of all states, without symmetry. A violated row counts the states up to the end of
-the level of the first violation. Stateright stops wherever its threads are at that moment.
+All counts in the tables are numbers of all states, even if the search used symmetry. If a protocol
+is violated, our search stops at the end of the level with the first violation, and the row counts
+the states up to there. Stateright stops wherever its threads are at that moment, so the paper's
+counts for the violated protocol cannot be compared with ours.
 
 ![Unique states against messages per actor](images/table1-unique.svg)
 
 ![Seconds against messages per actor](images/table1-seconds.svg)
 
-`python benchmarks/plot_table.py --max-seconds 45` drew these pictures and left out rows that took
-longer.
+`python benchmarks/plot_table.py --max-seconds 45` drew these pictures. They leave out checks that
+took longer than 45 seconds.
 """
 
 
