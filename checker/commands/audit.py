@@ -79,9 +79,6 @@ def command(
     log is read, too, and its vector clocks are checked. Logs may be compressed (gzip, zstd) or
     Parquet files. If you give several logs, all events of an actor must be in one of them. A folder
     is one log in parts, and - is standard input.
-
-    Exit codes: 0 no violation, 1 a violation, 2 a log cannot be read or has no causal-send, 3 no
-    message was delivered.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))

@@ -150,10 +150,6 @@ def command(
     antecede explores every interleaving within the bounds. It reports HOLDS, or the shortest
     counterexample. Options replace the settings of a spec. If one of several specs cannot be
     checked, the others still are.
-
-    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or a handler failed,
-    3 INCOMPLETE (a bound or Ctrl-C ended the search) or VACUOUS (the property was never put to the
-    test), 4 internal error.
     """
     bounds, method = (
         Bounds(**parameters.taken_from(values, Bounds)),

@@ -53,10 +53,7 @@ def command(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided.
-
-    Exit codes: 0 every claim is decided, 2 wrong usage or input, 3 a claim is undecided.
-    """
+    """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided."""
     # The report needs the claims of all papers, and few ask for it.
     from antecede.checker.claims import report as claims_report
     from antecede.checker.claims.claim import Ruling

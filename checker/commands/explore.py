@@ -49,8 +49,6 @@ def command(
 
     The address names the state, so you can send it to a colleague who runs the same command. Press
     Ctrl-C to end.
-
-    Exit codes: 0 ended by Ctrl-C, 2 wrong usage or input.
     """
     # Only this command needs a web server.
     from antecede.checker.explore import start

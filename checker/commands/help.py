@@ -63,10 +63,16 @@ class CommandWithExamples(click.Command):
                 formatter.write_dl(PAGES[str(self.name)].examples, col_max=60)
             helps = [line for line in left.values() if "--help" in line[0]]
             section(formatter, "Options", [*(left[name] for name in self._main()), *helps])
+            self._format_exit_codes(formatter)
             return
         for heading, group in OPTION_GROUPS.items():
             section(formatter, heading, [left.pop(name) for name in list(left) if name in group])
         section(formatter, "Output and other options", list(left.values()))
+        self._format_exit_codes(formatter)
+
+    def _format_exit_codes(self, formatter: click.HelpFormatter) -> None:
+        codes = PAGES[str(self.name)].exit_codes
+        section(formatter, "Exit codes", [(str(code), text) for code, text in codes.items()])
 
 
 def section(formatter: click.HelpFormatter, heading: str, lines: Sequence[tuple[str, str]]) -> None:

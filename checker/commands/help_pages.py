@@ -15,12 +15,14 @@ class HelpPage:
         summary: the purpose of the command, in a sentence.
         examples: pairs of a command line and its purpose.
         main: the parameters that `--help` shows, in this order; `--help-all` shows the others.
+        exit_codes: the meaning of each exit code.
         module: the module of the command, if it is not called like the command.
     """
 
     summary: str
     examples: tuple[tuple[str, str], ...]
     main: tuple[str, ...]
+    exit_codes: Mapping[int, str]
     module: str = ""
 
 
@@ -37,6 +39,14 @@ PAGES: Mapping[str, HelpPage] = {
             *("actors", "messages", "network", "workload", "properties", "expect"),
             *("engine", "max_seconds", "trace_files", "json_file"),
         ),
+        {
+            0: "the verdict and everything else that you expect came true",
+            1: "a different verdict or count",
+            2: "wrong usage or input, or a handler of the protocol failed",
+            3: "no verdict: INCOMPLETE (a bound or Ctrl-C ended the search), or VACUOUS without "
+            "--expect vacuous (nothing happened that the property is about)",
+            4: "internal error of antecede",
+        },
     ),
     "test": HelpPage(
         "Run real code on a network that the checker controls.",
@@ -48,6 +58,12 @@ PAGES: Mapping[str, HelpPage] = {
             *("actors", "messages", "network", "workload", "properties", "expect"),
             *("walks", "max_seconds", "trace_file", "json_file"),
         ),
+        {
+            0: "the expected verdict",
+            1: "a different verdict",
+            2: "wrong usage or input, or the code failed",
+            3: "no violation was found before a bound ended the search",
+        },
     ),
     "replay": HelpPage(
         "Replay a saved counterexample in plain Python.",
@@ -56,6 +72,11 @@ PAGES: Mapping[str, HelpPage] = {
             ("antecede replay bug.json --trace bug.svg", "draw it"),
         ),
         ("protocol", "trace_files", "trace_format", "interactive"),
+        {
+            0: "the run no longer violates its property",
+            1: "the run still violates its property",
+            2: "the file is no trace, or the protocol no longer allows the run",
+        },
     ),
     "explore": HelpPage(
         "Step through the state space by hand, on a local web page.",
@@ -67,6 +88,7 @@ PAGES: Mapping[str, HelpPage] = {
             *("actors", "messages", "network", "workload", "properties"),
             *("protocol", "port", "no_browser"),
         ),
+        {0: "ended by Ctrl-C", 2: "wrong usage or input"},
     ),
     "list": HelpPage(
         "List the protocols, properties, networks, workloads, histories, searches and engines.",
@@ -75,6 +97,7 @@ PAGES: Mapping[str, HelpPage] = {
             ("antecede list cykas", "one protocol"),
         ),
         (),
+        {0: "success", 2: "a name is unknown"},
         module="listing",
     ),
     "sweep": HelpPage(
@@ -87,6 +110,11 @@ PAGES: Mapping[str, HelpPage] = {
             *("protocols", "actors", "messages", "network", "workload", "properties"),
             *("processes", "max_seconds", "output", "quiet"),
         ),
+        {
+            0: "every check ended with HOLDS or VIOLATED",
+            2: "wrong usage or input",
+            3: "a check ended with another result, such as INCOMPLETE",
+        },
     ),
     "table": HelpPage(
         "Reproduce the verification table of the Cykas paper, with its figures beside ours.",
@@ -95,6 +123,12 @@ PAGES: Mapping[str, HelpPage] = {
             ("antecede table --history clocks", "vector clocks in every state"),
         ),
         ("size", "history", "engine", "max_seconds", "max_memory", "form", "output", "quiet"),
+        {
+            0: "no verdict differs from the paper",
+            1: "a verdict differs from the paper",
+            2: "wrong usage or input",
+            3: "a search did not reach a verdict",
+        },
     ),
     "claims": HelpPage(
         "Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided.",
@@ -103,6 +137,7 @@ PAGES: Mapping[str, HelpPage] = {
             ("antecede claims --output claims.md", "all claims as a page"),
         ),
         ("source", "quick", "rows", "max_seconds", "output", "json_file", "quiet"),
+        {0: "every claim is decided", 2: "wrong usage or input", 3: "a claim is undecided"},
     ),
     "prove": HelpPage(
         "Prove a protocol's abstract model for every number of actors and messages.",
@@ -114,6 +149,13 @@ PAGES: Mapping[str, HelpPage] = {
             *("timeout", "expect", "links", "actors", "messages"),
             *("mutated", "suggests", "json_file", "quiet"),
         ),
+        {
+            0: "the expected result",
+            1: "a different result, or model and code differ",
+            2: "wrong usage or input",
+            3: "UNKNOWN: the solver gave up, or Ctrl-C ended it",
+            4: "internal error of antecede",
+        },
     ),
     "simulate": HelpPage(
         "Run protocols in simulated time, and compare how long they take.",
@@ -125,6 +167,12 @@ PAGES: Mapping[str, HelpPage] = {
             *("figures", "quick", "actors", "messages", "bandwidth", "delay"),
             *("hotspots", "seeds", "output", "quiet"),
         ),
+        {
+            0: "all runs delivered every message once and in causal order",
+            1: "a run did not; with --figure, protocols without causal order do not count",
+            2: "wrong usage or input",
+            3: "the cluster gave up on a run",
+        },
     ),
     "audit": HelpPage(
         "Find violations of causal delivery in the logs of a real system.",
@@ -136,6 +184,12 @@ PAGES: Mapping[str, HelpPage] = {
             *("log_format", "event", "fields", "unfinished"),
             *("trace_file", "json_file", "place", "master"),
         ),
+        {
+            0: "no violation",
+            1: "a violation",
+            2: "a log cannot be read, or it has no causal-send",
+            3: "no message was delivered",
+        },
     ),
 }
 """Command -> its page."""

@@ -17,8 +17,6 @@ def command(names: tuple[str, ...]) -> int:
     """List the protocols, properties, networks, workloads, histories, searches and engines.
 
     With names, show the details of each. With a file, show the protocols that it defines.
-
-    Exit codes: 0, or 2 if a name is unknown.
     """
     text = "\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue()
     interrupts.conclude()

@@ -120,9 +120,6 @@ def command(
 
     PROVED is a statement about the model, not about the Python code. LINKED (with --link) says that
     the model and the code agree within the bounds.
-
-    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, 3 UNKNOWN, 4 internal
-    error.
     """
     outputs.check_outputs(("json", json_file), ("junit", junit_file))
     # An exception of a signal's handler would be lost in z3's import or in one of its finalizers.

@@ -39,11 +39,7 @@ def command(
     protocol: str | None,
     interactive: bool,
 ) -> int:
-    """Replay a saved counterexample in plain Python.
-
-    Exit codes: 1 the run still violates its property, 0 it no longer does, 2 the file is no trace,
-    or the protocol no longer allows the run.
-    """
+    """Replay a saved counterexample in plain Python."""
     outputs.check_traces(trace_files, trace_format)
     outputs.check_outputs(*(("trace", file) for file in trace_files))
     path, prop = formats.replay_file(trace, protocol)

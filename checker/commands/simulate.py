@@ -69,7 +69,7 @@ def assumption(name: str) -> Callable[[Any], Any]:
     metavar="FILE.jsonl",
     default="simulate.jsonl",
     show_default=True,
-    help="Append a row per finished run. Rows that the file already has are not run again.",
+    help="Append a row per finished run. Runs that already have a row are skipped.",
 )
 @click.option(
     "--parquet",
@@ -107,9 +107,6 @@ def command(
     A LIST is one or more values with commas between them. antecede runs every combination, and runs
     all protocols on the same programs. Times are medians over the seeds, with 95 % confidence
     intervals in brackets.
-
-    Exit codes: 0 all runs are right, 1 one violates causality or delivers wrongly, 3 a cluster
-    gave up on one, 2 wrong usage or input. A figure's controls may violate causality.
     """
     # It needs NumPy, which takes as long to load as all the rest of the command.
     from antecede.checker.simulate import command as simulations

@@ -35,7 +35,7 @@ from antecede.checker.sweep import sweep as sweeps
     "protocols",
     type=Named("registered"),
     metavar="NAME,…",
-    help="Protocols that replace the protocols of the specs.",
+    help="Check these protocols instead of the ones that the specs name.",
 )
 @several(Question, "actors", "2,3")
 @several(Question, "messages", "1,2,3")
@@ -60,7 +60,7 @@ from antecede.checker.sweep import sweep as sweeps
     metavar="FILE.jsonl",
     default="sweep.jsonl",
     show_default=True,
-    help="Append a row per finished check. Rows that the file already has are not run again.",
+    help="Append a row per finished check. Checks that already have a row are skipped.",
 )
 @click.option(
     "--parquet",
@@ -80,11 +80,7 @@ def command(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Check every combination of protocols, bounds, networks and encodings.
-
-    Exit codes: 0 every check ended with HOLDS or VIOLATED, 2 wrong usage or input, 3 a check ended
-    otherwise.
-    """
+    """Check every combination of protocols, bounds, networks and encodings."""
     names = names_in(protocols)
     if not targets and not names:
         raise InputError("there is nothing to check; name protocols or specs")

@@ -66,9 +66,6 @@ def command(
 
     The paper has figures for 3 actors and 3 messages (3x3). With other bounds, antecede does not
     compare the verdicts.
-
-    Exit codes: 0 no verdict differs from the paper's, 1 a verdict differs, 2 wrong usage or input,
-    3 a search did not reach a verdict.
     """
     bounds, method = (
         Bounds(**parameters.taken_from(values, Bounds)),

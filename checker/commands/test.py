@@ -81,9 +81,6 @@ def command(
     and receive(out, src, packet). A program in another language answers in JSON lines. The search
     is breadth-first, up to 20,000 states or your bounds, and takes half of --max-seconds. Random
     walks follow.
-
-    Exit codes: 0 as expected, 1 not as expected, 2 wrong usage or input, or the code failed, 3 no
-    violation was found before a bound.
     """
     bounds, method = (
         Bounds(**parameters.taken_from(values, Bounds)),

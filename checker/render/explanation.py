@@ -61,8 +61,8 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
     if not path.repeats:
         return Explanation(f"{text}The run is over: nothing more can happen.")
     text += (
-        f"{loop_text(path)}: after them the state is the same as before, except for other "
-        f"messages of the same kind. {_ENDINGS[loop.ending]}"
+        f"{loop_text(path)}: after them the state is the same as before, except that new "
+        f"messages have taken the place of old ones. {_ENDINGS[loop.ending]}"
     )
     strong = path.system.network.lose is not None
     fair = "again and again" if strong else "always"

@@ -101,8 +101,8 @@ def _form_texts(report: CheckReport) -> Iterator[str]:
         verb = "looks" if len(left) == 1 else "look"
         if system.normal is None:
             yield (
-                f"Not judged: {listed(left)}, which {verb} at the numbers of messages. In an "
-                "endless workload, only one message has a number."
+                f"Not judged: {listed(left)}, which {verb} at the numbers of messages. An "
+                "endless workload numbers none but the marked message."
             )
         else:
             yield (

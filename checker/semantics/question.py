@@ -53,7 +53,7 @@ class Question:
         (),
         tuple,
         "Property to check, or several with commas between them. You can give it several times.",
-        otherwise="see antecede list; also all invariants of the protocol",
+        otherwise="the usual properties (see antecede list) and all invariants of the protocol",
     )
 
 

@@ -59,7 +59,9 @@ class Scenario:
     messages: int = _assumed(
         100, "count", "how many messages each of them causal-sends", given=True
     )
-    bandwidth: int = _assumed(50_000, "rate", "bytes per second of what --limits says", given=True)
+    bandwidth: int = _assumed(
+        50_000, "rate", "bandwidth in bytes per second, of the part that --limits names", given=True
+    )
     delay: int = _assumed(
         5_000_000, "time", "propagation delay from any process to any other", given=True
     )
