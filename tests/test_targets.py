@@ -60,7 +60,7 @@ def test_one_bad_spec_stops_neither_the_others_nor_the_files_for_ci(
     assert "ok          HOLDS" in ran.out
     assert "unknown protocol 'mfs'; did you mean 'mfss'?" in " ".join(ran.out.split())
     assert ran.out.splitlines()[-1].startswith("3 specs: 1 as expected, 2 with an error; ")
-    assert "they are no specs: deep/titled.toml and pyproject.toml." in " ".join(ran.err.split())
+    assert "they are not specs: deep/titled.toml and pyproject.toml." in " ".join(ran.err.split())
     suites = {suite.get("name"): suite for suite in ElementTree.parse(folder / "r.xml").getroot()}
     assert {"a.toml": "1", "b.toml": "0", "deep/c.toml": "1"} == {
         str(name): suite.get("errors") for name, suite in suites.items()

@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.purity.commutes import FormCheck
-from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.transition import EndlessSystem
 from tests.campaigns import endless
 from tests.campaigns.endless import PREDICATES, Counting, compare_endless, comparisons, drawn
 from tests.campaigns.packets import WRONG
@@ -43,7 +43,7 @@ def test_a_predicate_that_is_judged_on_forms_is_found(
 ) -> None:
     case = evolve(COUNTS, prop=prop)
     assert [] == differences(case)
-    monkeypatch.setattr(System, "normal", property(lambda system: system.protocol.normal))
+    monkeypatch.setattr(EndlessSystem, "normal", property(lambda system: system.protocol.normal))
     assert "plain search and a check with a form" in differences(case)
 
 

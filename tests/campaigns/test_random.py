@@ -121,7 +121,7 @@ def test_smaller_systems_are_smaller() -> None:
 
 
 def test_a_campaign_counts_what_it_compared(tmp_path: Path) -> None:
-    tally, number, wrong = next(campaign(60, 7, tmp_path, KINDS, first=1))
+    tally, number, wrong = next(campaign(60, 7, tmp_path, {"systems": KINDS["systems"]}, first=1))
     assert (1, []) == (number, wrong)
     assert tally.total() > 3
 
