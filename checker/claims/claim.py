@@ -126,6 +126,23 @@ class Kept:
 
 
 @frozen
+class Stated:
+    """A statement of the tree paper about its own configurations (`protocols.tree_lemmas`).
+
+    Attributes:
+        spec: the tree, and the messages that are sent, as a script.
+        name: the name of the statement.
+        fails: whether the claim is that the statement is false.
+        placed: queues for the messages before the first step; by default nothing is sent.
+    """
+
+    spec: Spec
+    name: str
+    fails: bool = False
+    placed: tuple[tuple[str, int, int, int], ...] = ()
+
+
+@frozen
 class Runs:
     """Rows of `antecede simulate`, which a rule of `checker.simulate.rules` judges.
 
@@ -147,7 +164,9 @@ class Unchecked:
     reason: str
 
 
-Evidence: TypeAlias = Check | Measured | ControlPackets | AtRest | Growth | Kept | Runs | Unchecked
+Evidence: TypeAlias = (
+    Check | Measured | ControlPackets | AtRest | Growth | Kept | Stated | Runs | Unchecked
+)
 
 LAWS: Mapping[str, Callable[[int, Measures], int]] = MappingProxyType(
     {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Callable, Iterator
@@ -30,11 +31,13 @@ from antecede.checker.claims.claim import (
     Runs,
     Size,
     Source,
+    Stated,
     Unchecked,
 )
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.model import Protocol
-from antecede.checker.registry import protocol_named
+from antecede.checker.paths.path import Path, replay
+from antecede.checker.registry import load, protocol_named
 from antecede.checker.render.prose import length_text
 from antecede.checker.render.text import growth_line
 from antecede.checker.search.loop import Progress
@@ -52,13 +55,15 @@ class Finding:
         ruling: the ruling by this evidence alone.
         command: the command that repeats it; empty if nothing was run.
         text: the result in words.
-        report: the report of the check, if it has a counterexample or a run to a bound.
+        path: a counterexample or a run to a bound, or None.
+        report: the report of the check that found the path, or None.
         seconds: its duration.
     """
 
     ruling: Ruling
     command: str
     text: str
+    path: Path | None = None
     report: CheckReport | None = None
     seconds: float = 0.0
 
@@ -116,13 +121,13 @@ class Judge:
     def judged(self, source: Source) -> Iterator[Judged]:
         """Decide the claims of a source one by one; an interruption ends it."""
         for claim in source.claims:
-            findings = tuple(self.finding(evidence) for evidence in claim.evidence)
+            findings = tuple(self.finding(evidence, claim.key) for evidence in claim.evidence)
             yield Judged(source.name, claim, findings)
             if self.interrupted:
                 return
 
-    def finding(self, evidence: Evidence) -> Finding:
-        """Run one piece of evidence.
+    def finding(self, evidence: Evidence, key: str = "") -> Finding:
+        """Run one piece of evidence of the claim with this key.
 
         A name that this version does not know leaves the claim open.
         """
@@ -132,12 +137,14 @@ class Judge:
             return Finding(Ruling.UNDECIDED, "", "rows of antecede simulate decide it")
         started = time.monotonic()
         try:
-            outcome = self._run(evidence)
+            outcome = self._run(evidence, key)
         except InputError as error:
             outcome = Finding(Ruling.UNDECIDED, "", str(error))
         return evolve(outcome, seconds=time.monotonic() - started)
 
-    def _run(self, evidence: Evidence) -> Finding:
+    def _run(self, evidence: Evidence, key: str) -> Finding:
+        if isinstance(evidence, Stated):
+            return self._stated(evidence, f"antecede claims --claim {key}")
         if isinstance(evidence, Check):
             return _judged_check(self._report(self._sized(evidence.spec, evidence.quick)))
         if isinstance(evidence, Kept):
@@ -153,6 +160,22 @@ class Judge:
             return Finding(Ruling.UNDECIDED, command, f"not measured: {found}")
         ruling, text = _compared(evidence, found)
         return Finding(ruling, command, f"{text} ({counted(found.states, 'state')})")
+
+    def _stated(self, evidence: Stated, command: str) -> Finding:
+        """Explore the paper's configurations. A run from the empty one is also one of `tree`."""
+        system = system_of(evidence.spec, self.named(evidence.spec.protocol))
+        nodes = [system.protocol.initial(actor, system.actors) for actor in range(system.actors)]
+        program = json.loads(evidence.spec.workload.removeprefix("script:"))
+        explored_from = load("antecede.protocols.tree_lemmas:explored_from")
+        found = explored_from(nodes, program, evidence.name, evidence.placed)
+        text = f"{evidence.name} "
+        if found.run is None:
+            text += f"holds ({counted(found.configurations, 'configuration')})"
+            return Finding(Ruling.UNDECIDED if evidence.fails else Ruling.CONFIRMED, command, text)
+        text += f"fails: {found.contradiction}"
+        taken = [step.transition for step in found.run if step.transition is not None]
+        path = None if evidence.placed else replay(system, taken)
+        return Finding(Ruling.CONFIRMED if evidence.fails else Ruling.REFUTED, command, text, path)
 
     def _sized(self, spec: Spec, quick: Size | None) -> Spec:
         if not self.quick or quick is None:
@@ -241,7 +264,7 @@ def _judged_check(report: CheckReport) -> Finding:
     names = [name for name, verdict in result.properties.items() if verdict is Verdict.VIOLATED]
     length = "" if path is None else f" after {length_text(path)}"
     text = f"{', '.join(names)} VIOLATED{length}"
-    return Finding(as_claimed, command, text, report if path is not None else None)
+    return Finding(as_claimed, command, text, path, report)
 
 
 def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
@@ -251,7 +274,7 @@ def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
     run = next((growth for growth in result.grown if growth.limit.text == bound), None)
     if run is not None:
         ruling = Ruling.REFUTED if relation is Relation.AT_MOST else Ruling.CONFIRMED
-        return Finding(ruling, command, growth_line(run), report)
+        return Finding(ruling, command, growth_line(run), report.run, report)
     if result.verdict is Verdict.HOLDS:
         ruling = Ruling.CONFIRMED if relation is Relation.AT_MOST else Ruling.UNDECIDED
         states = counted(result.counts.unique_states, "state")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.claims.claim import Cell, Ruling, Source
 from antecede.checker.claims.judge import Finding, Judged
@@ -39,17 +39,25 @@ class Saved:
 Files = Mapping[Finding, Saved]
 
 
-def chosen(name: str | None) -> tuple[Source, ...]:
-    """Return the source of that name, or all.
+def chosen(name: str | None, key: str | None = None) -> tuple[Source, ...]:
+    """Return the source of that name, or all; with a key, only the claim with this key.
 
     Raises:
-        InputError: there is no such source.
+        InputError: there is no such source, or it has no such claim.
     """
-    if name is None:
-        return sources()
-    if name not in NAMES:
+    if name is not None and name not in NAMES:
         raise unknown("source", name, NAMES)
-    return (source_named(name),)
+    found = sources() if name is None else (source_named(name),)
+    if key is None:
+        return found
+    keys = [claim.key for source in found for claim in source.claims]
+    if key not in keys:
+        raise unknown("claim", key, keys)
+    return tuple(
+        evolve(source, claims=claims)
+        for source in found
+        if (claims := tuple(claim for claim in source.claims if claim.key == key))
+    )
 
 
 def folder_beside(output: str) -> Path:
@@ -77,18 +85,16 @@ def save(found: Iterable[Judged], folder: Path) -> dict[Finding, Saved]:
     """
     files: dict[Finding, Saved] = {}
     for judged in found:
-        shown = [f for f in judged.findings if f.report is not None]
+        shown = [f for f in judged.findings if f.path is not None]
         for number, finding in enumerate(shown, 1):
-            assert finding.report is not None
-            path = finding.report.run
-            assert path is not None
+            assert finding.path is not None
             try:
                 folder.mkdir(exist_ok=True)
             except OSError as error:
                 raise InputError(f"cannot make {str(folder)!r}: {error.strerror}") from None
             name = judged.claim.key if number == 1 else f"{judged.claim.key}-{number}"
             for ending in (".json", ".svg"):
-                write_trace(path, str(folder / f"{name}{ending}"), report=finding.report)
+                write_trace(finding.path, str(folder / f"{name}{ending}"), report=finding.report)
             files[finding] = Saved(f"{folder.name}/{name}.json", f"{folder.name}/{name}.svg")
     return files
 
@@ -100,6 +106,15 @@ def line(judged: Judged) -> str:
         f"{judged.ruling:<10}  {judged.source:<6}  {elapsed(seconds):>7}  {judged.claim.place}"
         + (f": {judged.reason}" if judged.reason else "")
     )
+
+
+def details(judged: Judged) -> str:
+    """Return a claim and the results of its evidence, as lines for a terminal."""
+    lines = [judged.claim.text]
+    lines += [
+        f"{finding.command}: {finding.text}".removeprefix(": ") for finding in judged.findings
+    ]
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def summary(found: Sequence[Judged]) -> str:

@@ -9,6 +9,8 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 * `control_packets`: the classes of packets without a message that are sent;
 * `at_rest`: how every actor is when a run has ended;
 * `kept` with `at_most` or `at_least`: a declared measure in runs of any length;
+* `statement` with `fails` and `placed`: a statement of the tree paper, which holds in every step,
+  or fails in some step; `placed` has the first queues, `["in", node, neighbour, message]`;
 * `figure` with `rule` (and `narrow`): rows of `antecede simulate`, and nothing of a spec;
 * `unchecked`: the reason why nothing decides the claim, and nothing of a spec.
 
@@ -40,6 +42,7 @@ from antecede.checker.claims.claim import (
     Runs,
     Size,
     Source,
+    Stated,
     Unchecked,
 )
 from antecede.checker.search.result import Verdict
@@ -55,6 +58,9 @@ RELATIONS = {
 
 OWN = {"quick", "violates", "measure", "law", "factor", "sizes", "control_packets", "at_rest"} | {
     "kept",
+    "statement",
+    "fails",
+    "placed",
     *RELATIONS,
 }
 """The keys of evidence that are not keys of a spec."""
@@ -103,6 +109,9 @@ def evidence_of(table: Mapping[str, Any]) -> Evidence:
         return Runs(table["figure"], table["rule"], table.get("narrow", table["rule"]))
     spec = spec_from({key: value for key, value in table.items() if key not in OWN})
     quick = _size(table["quick"]) if "quick" in table else None
+    if "statement" in table:
+        placed = tuple(tuple(place) for place in table.get("placed", ()))
+        return Stated(spec, table["statement"], table.get("fails", False), placed)
     if "law" in table:
         sizes = tuple(table.get("sizes", (2, 3, 4)))
         return Growth(spec, table["measure"], table["law"], table.get("factor", 1), sizes)

@@ -23,6 +23,7 @@ from antecede.checker.search.options import Bounds, Options
 
 @click.command("claims", cls=CommandWithExamples)
 @click.option("--source", metavar="NAME", help=f"Paper: {', '.join(papers.NAMES)}.  [default: all]")
+@click.option("--claim", metavar="KEY", help="Decide only this claim, and print what was found.")
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the report as JSON."
 )
@@ -46,6 +47,7 @@ from antecede.checker.search.options import Bounds, Options
 @click.option("--quiet", is_flag=True, help="Print only the summary.")
 def command(
     source: str | None,
+    claim: str | None,
     json_file: str | None,
     output: str | None,
     quick: bool,
@@ -60,7 +62,7 @@ def command(
     from antecede.checker.claims.judge import Judge
     from antecede.checker.simulate import claims as times
 
-    sources = claims_report.chosen(source)
+    sources = claims_report.chosen(source, claim)
     timed = times.decided_by(rows) if rows else []
     claims_report.checked_output(output, json_file)
     outputs.check_outputs(("json", json_file), ("output", output))
@@ -78,10 +80,13 @@ def command(
         found.append(judged)
         if not quiet:
             say(claims_report.line(judged))
+            if claim is not None:
+                say(claims_report.details(judged))
     interrupts.conclude()
     files = {} if folder is None else claims_report.save(found, folder)
     if output is not None:
         asked = f" --source {source}" if source else ""
+        asked += f" --claim {claim}" if claim else ""
         command = f"antecede claims{asked}{' --quick' if quick else ''} --output {output}"
         page = claims_report.markdown(found, files, command=command)
         write_whole(output, page + times.section(timed))

@@ -12,7 +12,16 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.claims.claim import Claim, Evidence, Growth, Ruling, Runs, Source, Unchecked
+from antecede.checker.claims.claim import (
+    Claim,
+    Evidence,
+    Growth,
+    Ruling,
+    Runs,
+    Source,
+    Stated,
+    Unchecked,
+)
 from antecede.checker.claims.judge import Finding, Judge, command_of
 from antecede.checker.claims.sources import evidence_of, source_named, sources
 from antecede.checker.errors import InputError
@@ -74,7 +83,7 @@ def specs() -> Iterator[Spec]:
             if isinstance(given, Unchecked | Runs):
                 continue
             yield given.spec
-            if not isinstance(given, Growth) and given.quick is not None:
+            if not isinstance(given, Growth | Stated) and given.quick is not None:
                 actors, messages = given.quick
                 yield evolve(given.spec, actors=actors, messages=messages)
 
@@ -381,7 +390,7 @@ def test_a_seeded_bug_refutes_what_is_said_of_the_protocol(key: str) -> None:
     given = tuple(
         evolve(e, quick=(2, 2))
         for e in claim.evidence
-        if not isinstance(e, Unchecked | Growth | Runs) and e.spec.protocol == "mfss"
+        if not isinstance(e, Unchecked | Growth | Stated | Runs) and e.spec.protocol == "mfss"
     )
     found = judge(quick=True, named=with_careless_mfss)
     source = Source("seeded", "", (evolve(claim, evidence=given),))
@@ -424,6 +433,12 @@ def test_all_claims_come_out_as_known(reported: tuple[int, Path]) -> None:
         "cykas-3-2-endless",
         "cykas-3-5-endless",
         "hybrid-cykas-space",
+        "tree-theorem-4-1-printed",
+        "tree-theorem-4-1-consistent",
+        "tree-arrival-irreflexive",
+        "tree-lemma-4-3",
+        "tree-lemma-4-4",
+        "tree-lemma-4-6",
     } == by_verdict["REFUTED"]
     assert {
         "mf-lemma-4",
@@ -482,10 +497,22 @@ def test_each_claim_has_its_line(antecede: Command) -> None:
     assert "15 claims: 14 CONFIRMED, 0 CONSISTENT, 0 REFUTED, 1 UNDECIDED" in ran.out
 
 
+def test_one_claim_is_decided_alone_and_its_findings_are_printed(antecede: Command) -> None:
+    ran = antecede("claims", "--claim", "tree-lemma-4-3", "--engine", "plain")
+    assert 0 == ran.code
+    first, text, finding, last = ran.out.splitlines()
+    assert first.startswith("REFUTED     tree")
+    assert "  A step keeps a configuration well-formed." == text
+    assert finding.endswith("the configuration is no longer well-formed, after M-Send m1")
+    assert last.startswith("1 claims: 0 CONFIRMED, 0 CONSISTENT, 1 REFUTED")
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (("--source", "cycas"), "unknown source 'cycas'; did you mean 'cykas'?"),
+        (("--claim", "tree-lemma-4-7"), "unknown claim 'tree-lemma-4-7'; did you mean"),
+        (("--source", "mf", "--claim", "tree-lemma-4-3"), "unknown claim 'tree-lemma-4-3'"),
         (("--output", "claims"), "--output 'claims' has no ending"),
         (("--output", "no/claims.md"), "cannot write to 'no/claims.md'"),
         (("--output", "x.md", "--json", "x.md"), "--json and --output both name 'x.md'"),

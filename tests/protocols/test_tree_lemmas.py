@@ -1,0 +1,206 @@
+"""The tree paper's configurations: its examples, the protocol beside them, and seeded bugs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from itertools import product
+from typing import Any, TypeVar
+
+import pytest
+
+from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.claims.claim import Ruling
+from antecede.checker.claims.judge import Judge
+from antecede.checker.claims.sources import evidence_of
+from antecede.checker.model import Message, Protocol, State
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.transition import enabled, initial_state, successor
+from antecede.protocols import tree_lemmas as module
+from antecede.protocols.tree import RING, TREE, TREE_FIGURE_2_LEFT, TREE_STAR
+from antecede.protocols.tree_lemmas import (
+    Configuration,
+    Explored,
+    Program,
+    beginning,
+    case_of,
+    consistent,
+    explored_from,
+    includes,
+    well_formed,
+)
+
+THREE: Program = ((2, 1), (2,), ())
+"""Three messages; the last one may depend on both others."""
+
+
+def explored(name: str, program: Program = THREE, protocol: Protocol = TREE) -> Explored:
+    nodes = [protocol.initial(node, len(program)) for node in range(len(program))]
+    return explored_from(nodes, program, name)
+
+
+def at_figure_2(
+    first: module.Queue, second: module.Queue
+) -> tuple[Configuration, Message, Message]:
+    """Return Figure 2, left, with "credit" to the Bank and "buy" to the Shop in these queues."""
+    routes = tuple(TREE_FIGURE_2_LEFT.initial(node, 4).routes for node in range(4))
+    credit, buy = Message(0, 1, (2,)), Message(0, 2, (3,))
+    at = Configuration(routes, (("Snd", credit), ("Snd", buy)))
+    return module.pushed(module.pushed(at, first, credit), second, buy), credit, buy
+
+
+def test_a_path_includes_its_ends_but_not_itself() -> None:
+    assert includes((2, 3), (1, 2, 3))
+    assert not includes((1, 2, 3), (1, 2, 3))
+    assert not includes((1, 2), (1, 2, 3))
+
+
+def test_credit_and_buy_are_each_before_the_other_as_section_3_4_says() -> None:
+    at, credit, buy = at_figure_2(("out", 1, 2), ("in", 3, 0))
+    assert (3, 3) == (case_of(at, credit, buy), case_of(at, buy, credit))
+
+
+def test_an_out_queue_is_before_an_in_queue_of_the_same_node() -> None:
+    at, credit, buy = at_figure_2(("out", 0, 1), ("in", 0, 1))
+    assert 2 == case_of(at, credit, buy)
+    assert 0 == case_of(at, buy, credit)
+
+
+def test_a_message_in_a_queue_that_leads_elsewhere_is_not_well_formed() -> None:
+    at, *_ = at_figure_2(("out", 0, 1), ("in", 3, 0))
+    astray, *_ = at_figure_2(("out", 0, 3), ("in", 3, 0))
+    assert module.well_formed(at, module.includes_or_equals)
+    assert not module.well_formed(astray, module.includes_or_equals)
+
+
+def test_the_configuration_that_refutes_the_theorem_is_consistent() -> None:
+    routes = tuple(TREE.initial(node, 3).routes for node in range(3))
+    overtaken = beginning(routes, ((2, 2), (), ()), (("in", 1, 0, 1), ("in", 2, 1, 2)))
+    assert well_formed(overtaken)
+    assert consistent(overtaken)
+
+
+def test_a_first_configuration_that_is_not_consistent_is_refused() -> None:
+    nodes = [TREE.initial(node, 3) for node in range(3)]
+    with pytest.raises(ValueError, match="not consistent"):
+        explored_from(nodes, ((2,), (), ()), "theorem-4-1", (("out", 0, 1, 1),))
+
+
+# The protocol beside it
+
+
+T = TypeVar("T", bound=Hashable)
+
+
+def reached(start: T, after: Callable[[T], Iterable[T]]) -> set[T]:
+    seen, waiting = {start}, deque([start])
+    while waiting:
+        new = set(after(waiting.popleft())) - seen
+        seen |= new
+        waiting.extend(new)
+    return seen
+
+
+def channels_of_configurations(program: Program, protocol: Protocol) -> set[Any]:
+    """Return the contents of all channels, an in-queue before the out-queue that fills it."""
+    actors = range(len(program))
+    start = beginning(tuple(protocol.initial(n, len(program)).routes for n in actors), program)
+
+    def channels(queues: dict[module.Queue, tuple[Message, ...]]) -> tuple[Any, ...]:
+        return tuple(
+            (*queues.get(("in", dst, src), ()), *queues.get(("out", src, dst), ()))
+            for src, dst in product(actors, actors)
+        )
+
+    found = reached(start, lambda at: (after for _, after in module.steps(at, program)))
+    return {(len(at.sent), channels(dict(at.queues))) for at in found}
+
+
+def channels_of_protocol(program: Program, protocol: Protocol) -> set[Any]:
+    """Return the same by the checker's transitions of the protocol `tree`."""
+    script = f"script:{[list(destinations) for destinations in program]}"
+    system = system_of(
+        Spec(protocol=protocol.name, actors=len(program), network="fifo", workload=script)
+    )
+
+    def after(state: State) -> Iterable[State]:
+        return (successor(system, state, taken).state for taken in enabled(system, state))
+
+    return {
+        (sum(state.workload), tuple(tuple(p.message for p in c) for c in state.channels))
+        for state in reached(initial_state(system), after)
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "protocol"),
+    [(THREE, TREE), (((2,), (2, 0), ()), TREE), (((1,), (2, 3), (), ()), TREE_STAR)],
+    ids=["line", "both ways", "star"],
+)
+def test_the_queues_are_the_channels_of_the_protocol(program: Program, protocol: Protocol) -> None:
+    assert channels_of_protocol(program, protocol) == channels_of_configurations(program, protocol)
+
+
+# Seeded bugs
+
+
+def test_a_queue_that_reorders_refutes_the_theorem(monkeypatch: pytest.MonkeyPatch) -> None:
+    def to_the_front(at: Configuration, queue: module.Queue, m: Message) -> Configuration:
+        queues = dict(at.queues)
+        queues[queue] = (m, *queues.get(queue, ()))
+        return Configuration(at.routes, at.history, tuple(sorted(queues.items())))
+
+    assert explored("theorem-4-1", ((2, 2), (), ())).run is None
+    monkeypatch.setattr(module, "pushed", to_the_front)
+    assert explored("theorem-4-1", ((2, 2), (), ())).run is not None
+
+
+def test_a_cycle_refutes_the_theorem() -> None:
+    assert explored("theorem-4-1", THREE).run is None
+    assert explored("theorem-4-1", THREE, RING).run is not None
+
+
+def test_a_message_that_stays_in_its_queue_refutes_the_repaired_lemma_4_3(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert explored("lemma-4-3-equal-paths").run is None
+    monkeypatch.setattr(module, "popped", lambda at, _queue: at)
+    assert explored("lemma-4-3-equal-paths").run is not None
+
+
+def test_direct_causes_alone_are_not_transitive(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain: Program = ((1,), (2,), (0,))
+    assert explored("cause-strict-order", chain).run is None
+    monkeypatch.setattr(module, "causes", module.directly_causes)
+    assert explored("cause-strict-order", chain).run is not None
+
+
+def test_a_repair_that_is_left_out_refutes_lemma_4_6() -> None:
+    assert explored("lemma-4-6-repaired", ((), (0, 2), ())).run is None
+    assert (
+        "M-Send m1, M-Send m2" in explored("lemma-4-6-equal-paths", ((), (0, 2), ())).contradiction
+    )
+
+
+# As evidence
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "ruling", "steps"),
+    [
+        ("theorem-4-1", {}, Ruling.CONFIRMED, None),
+        ("theorem-4-1", {"fails": True}, Ruling.UNDECIDED, None),
+        ("lemma-4-3", {}, Ruling.REFUTED, 1),
+        ("arrival-antisymmetric", {"fails": True}, Ruling.CONFIRMED, 2),
+    ],
+)
+def test_a_statement_is_evidence_and_its_run_one_of_the_protocol(
+    name: str, words: dict[str, Any], ruling: Ruling, steps: int | None
+) -> None:
+    given = {"protocol": "tree", "network": "fifo", "workload": "script:[[2],[2],[]]"}
+    finding = Judge(Options(engine="plain"), Bounds()).finding(
+        evidence_of({**given, "statement": name, **words}), "key"
+    )
+    assert ruling == finding.ruling
+    assert "antecede claims --claim key" == finding.command
+    assert steps == (finding.path and finding.path.length)
