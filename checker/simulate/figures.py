@@ -171,6 +171,18 @@ FIGURES: Mapping[str, Figure] = {
             ),
         ),
     ),
+    "processes-5": Figure(
+        "Cykas paper, Figure 5: speedup for other numbers of processes, with jobs of 12.5 ms",
+        ("cykas", "mfss"),
+        (
+            Part(
+                evolve(CYKAS_BASE, job_share=0.1, job_length=12 * MS + MS // 2),
+                {"actors": (25, 50, 75, 100), "interval": (1 * MS, 10 * MS)},
+                {"messages": 30},
+                {"actors": (25, 50)},
+            ),
+        ),
+    ),
     "cykas-6": Figure(
         "Cykas paper, Figure 6: speedup of Cykas over MFSS against the share of hotspots",
         ("cykas", "mfss"),

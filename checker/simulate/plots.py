@@ -106,6 +106,17 @@ def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
     return chart(grid.title, panels, seeds_of(rows), alike=True)
 
 
+def _processes_5(grid: Grid, rows: Sequence[Row]) -> str:
+    series = {}
+    for interval in dict.fromkeys(s.interval for s in grid.scenarios):
+        chosen = [s for s in grid.scenarios if s.interval == interval]
+        points = [(s.actors, cell_of(s)) for s in chosen]
+        name = f"interval {written('interval', interval)}"
+        series[name] = _speedups(rows, "execution_ns", points)
+    panel = Panel("execution time", "processes", "speedup of Cykas over MFSS", series, level=1.0)
+    return chart(grid.title, [panel], seeds_of(rows))
+
+
 def _figure_6(grid: Grid, rows: Sequence[Row]) -> str:
     series = {}
     for share in dict.fromkeys(s.job_share for s in grid.scenarios):
@@ -277,6 +288,7 @@ _BROADCAST = Question(
 _DRAWERS: Mapping[str, Mapping[str, Callable[[Grid, Sequence[Row]], str]]] = {
     "cykas-4": {"cykas-4": _figure_4},
     "cykas-5": {"cykas-5": _figure_5},
+    "processes-5": {"processes-5": _processes_5},
     "cykas-6": {"cykas-6": _figure_6},
     "tornado": {"tornado": _tornado},
     "tornado-4": {"tornado-4": _tornado},

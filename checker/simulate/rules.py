@@ -124,6 +124,11 @@ def _largest_where_frequent(numbers: Numbers) -> tuple[bool, str]:
     return often > less, f"{often:.2f} every 1 ms, {less:.2f} every 10 ms, with jobs of 12.5 ms"
 
 
+def _largest_where_frequent_with_50(numbers: Numbers) -> tuple[bool, str]:
+    often, less = (numbers.speedup(evolve(_point_5(i, 12.5), actors=50)) for i in (1, 10))
+    return often > less, f"{often:.2f} every 1 ms, {less:.2f} every 10 ms, with jobs of 12.5 ms"
+
+
 def _like_mfss_where_rare(numbers: Numbers) -> tuple[bool, str]:
     ratios = [numbers.speedup(_point_5(i, j)) for i in (100, 1_000) for j in _LENGTHS]
     return all(f < 1.05 for f in ratios), f"at most {max(ratios):.3f} every 100 ms or 1 s"
@@ -283,6 +288,7 @@ RULES: Mapping[str, Rule] = {
     "nearly_always_faster": _nearly_always_faster,
     "rises_and_falls": _rises_and_falls,
     "largest_where_frequent": _largest_where_frequent,
+    "largest_where_frequent_with_50": _largest_where_frequent_with_50,
     "like_mfss_where_rare": _like_mfss_where_rare,
     "start_follows": _start_follows,
     "uniform": partial(_uniform, 0.0),
