@@ -45,3 +45,22 @@ def test_a_finding_is_what_its_command_finds(
     assert 1 == ran.code
     (length,) = re.findall(r"is violated after (\d+) transition", ran.out)
     assert int(length) in lengths(section)
+
+
+CLAIM = re.compile(r"^    antecede (claims --claim .*)$", re.MULTILINE)
+
+
+def claims() -> Iterator[tuple[str, str]]:
+    """Yield the commands that decide one claim, each with the ruling that its place implies."""
+    for section in PAGE.split("\n## ")[1:]:
+        wrong, _, repair = section.partition("**Repair:**")
+        for text, ruling in ((wrong, "REFUTED"), (repair, "CONFIRMED")):
+            yield from ((command, ruling) for command in CLAIM.findall(text))
+
+
+@pytest.mark.parametrize(("command", "ruling"), list(claims()))
+def test_a_claim_on_the_page_is_decided_as_its_section_says(
+    antecede: Command, command: str, ruling: str
+) -> None:
+    ran = antecede(*shlex.split(command), "--quick", "--engine", "plain")
+    assert (0, ruling) == (ran.code, ran.out.split()[0])
