@@ -31,6 +31,9 @@ KERNELS = Path(__file__).parent / "kernels"
 LARGE = 1 << 22
 """The size of logs in bytes from which the compiled judge is faster, including its start."""
 
+LARGE_UNCOMPILED = 1 << 25
+"""The same if the kernels must be compiled first, which takes 20 to 60 seconds."""
+
 TICK = 1 << 12
 """The number of events between two calls of the plain judge's watcher."""
 
@@ -145,7 +148,7 @@ def check_names(names: Sequence[str]) -> None:
 
 def _are_large(sources: Sequence[Source]) -> bool:
     """Return whether the logs are large enough for the compiled judge."""
-    least = LARGE
+    least = LARGE if cache.compiled_in(KERNELS) else LARGE_UNCOMPILED
     for source in sources:
         if source.has_at_least(least):
             return True
