@@ -14,20 +14,7 @@ from antecede.checker.audit.arrays import Array, again, fresh, grown
 from antecede.checker.audit.capacity import OFTEN, check_memory
 from antecede.checker.audit.chains import MOST_CHAINS
 from antecede.checker.audit.events import DELIVER, SEND, Event
-from antecede.checker.audit.findings import (
-    Audit,
-    Finding,
-    delivered_again,
-    never_sent,
-    no_sends,
-    not_delivered,
-    overtaken,
-    sent_by_several,
-    sent_twice,
-    strayed,
-    too_soon,
-    two_homes,
-)
+from antecede.checker.audit.findings import Audit, Finding, finding_of, no_sends, two_homes
 from antecede.checker.audit.records import Fields, line_events
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.store import Store
@@ -38,6 +25,15 @@ LOG_SHIFT = 40
 
 ROWS = 1 << 16
 """The number of events in a piece of the record."""
+
+WHAT = {
+    k.CAUSAL: "late",
+    k.AGAIN: "again",
+    k.STRAY: "astray",
+    k.TWICE: "sent twice",
+    k.SHARED: "shared",
+}
+"""The keys of `findings.KINDS` for the kernels' findings; for k.NEVER it depends on the message."""
 
 
 @define(eq=False)
@@ -322,21 +318,11 @@ class Compiled:
             yield finding
 
     def _finding(self, row: Array, second: int, *, sent: bool) -> Finding:
-        kind, actor, name = int(row[0]), self.actor(int(row[1])), self.message(int(row[2]))
+        what = WHAT[row[0]] if row[0] != k.NEVER else "too soon" if sent else "unsent"
+        overtaker = self.message(second) if row[0] == k.CAUSAL else ""
         log, line = self.place(int(row[3]))
-        if kind == k.CAUSAL:
-            other = self.message(second)
-            return Finding(
-                "causal-delivery", line, overtaken(actor, name, other), actor, name, other, log
-            )
-        word, text = {
-            k.AGAIN: ("integrity", delivered_again(actor, name)),
-            k.STRAY: ("integrity", strayed(actor, name)),
-            k.TWICE: ("impossible", sent_twice(name)),
-            k.SHARED: ("impossible", sent_by_several(name)),
-            k.NEVER: ("impossible", too_soon(actor, name) if sent else never_sent(actor, name)),
-        }[kind]
-        return Finding(word, line, text, actor, name, log=log)
+        actor, message = self.actor(int(row[1])), self.message(int(row[2]))
+        return finding_of(what, actor, message, line, log, overtaker)
 
     def _missing(self, rows: Array) -> _Missing:
         """Return the copies that were causal-sent and not delivered.
@@ -377,8 +363,8 @@ class Compiled:
             if there:
                 sender, name = self.actor(int(t.sender[slot])), self.message(message)
                 log, line = self.place(int(t.sent_at[slot]))
-                text = not_delivered(name, sender, map(self.actor, there))
-                findings.append(Finding("undelivered", line, text, sender, name, log=log))
+                missed = ", ".join(sorted(map(self.actor, there)))
+                findings.append(finding_of("undelivered", sender, name, line, log, missed))
         return tuple(findings)
 
     def _rows(self, record: Store | None = None) -> Iterator[tuple[int, Array]]:
