@@ -103,9 +103,11 @@ class Compiled:
         data, position = np.frombuffer(chunk, np.uint8), 0
         log = (len(self.logs) - 1) << LOG_SHIFT
         while position < len(chunk):
+            sets = int(self.tables.counter[k.SETS])
             why, position, events = k.parse(
                 self.tables, data, len(chunk), position, keys, ends, fields.foreign, batch, log
             )
+            self._sort(sets)
             self._take(batch, events)
             if why == k.FINISHED:
                 continue
@@ -122,6 +124,13 @@ class Compiled:
             if line.strip():
                 self._line(line_events(source, int(number), line, fields), log, batch)
             position = end + 1
+
+    def _sort(self, first: int) -> None:
+        """Sort the members of the destination sets from number `first` on."""
+        starts = self.tables.set_starts[first : self.tables.counter[k.SETS] + 1]
+        members = self.tables.members[starts[0] : starts[-1]]
+        owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        members[:] = members[np.lexsort((members, owners))]
 
     def _line(self, events: list[Event], log: int, batch: Array) -> None:
         """Judge the events of a line that Python parsed."""
@@ -403,8 +412,9 @@ class Compiled:
         t = self.tables
         via = np.full(t.counter[k.ACTORS], -1, np.int64)
         how, sent_at = (np.full(self.messages, -1, np.int64) for _ in range(2))
+        ends = np.zeros(2, np.int64)
         for base, rows in self._rows():
-            if k.follow(rows, base, first, second, via, how, sent_at):
+            if k.follow(rows, base, first, second, actor, via, how, sent_at, ends):
                 break
         events: list[Event] = []
         current = second
@@ -417,8 +427,7 @@ class Compiled:
                 events += [how_known] if how_known.kind == DELIVER else []
         events.reverse()
         chain = tuple(event.message for event in events if event.kind == SEND)
-        ends = [self._delivery(actor, message) for message in (second, first)]
-        return evolve(finding, chain=chain, events=(*events, *ends))
+        return evolve(finding, chain=chain, events=(*events, *map(self._recorded, ends.tolist())))
 
     def _recorded(self, number: int) -> Event:
         """Return event `number` of the record."""
@@ -426,19 +435,6 @@ class Compiled:
         log, line = self.place(where >> 2)
         kind = DELIVER if where & 1 else SEND
         return Event(line, self.actor(actor), kind, self.message(message), log=log)
-
-    def _delivery(self, actor: int, message: int) -> Event:
-        """Return an actor's delivery of a message; only a delivery that counts."""
-        for base, rows in self._rows():
-            events = rows.reshape(-1, 4)
-            here = (
-                (events[:, 0] & 3 == k.DELIVER)
-                & (events[:, 1] == actor)
-                & (events[:, 2] == message)
-            )
-            if (matches := np.flatnonzero(here)).size:
-                return self._recorded(base + int(matches[0]))
-        raise AssertionError("a violation has both deliveries")
 
 
 @frozen(eq=False)
