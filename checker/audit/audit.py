@@ -262,13 +262,12 @@ class _Plain:
     def _findings(self, logs: Sequence[str]) -> list[Finding]:
         """Return the findings, sorted by the names of actors, then in each actor's own order."""
         self.clocks.finish()
-        faults = [Finding("clock", f.line, f.text, f.host, log=f.log) for f in self.clocks.faults]
         findings = sorted(self.oracle.findings, key=_actor)  # stable: keeps each actor's order
-        if not faults:
+        if not self.clocks.faults:
             return findings
         order = {log: at for at, log in enumerate(logs)}
         # In a log with clocks, each actor's events are in the order of its lines; spans may not be.
-        faults.sort(key=lambda finding: finding.text)
+        faults = sorted(self.clocks.faults, key=lambda finding: finding.text)
         return sorted([*findings, *faults], key=lambda f: (f.actor, order[f.log], f.line))
 
 
