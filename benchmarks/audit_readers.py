@@ -34,7 +34,7 @@ SHAPES = {"20 actors": (20, 50), "200 actors": (200, 1_000)}
 """Name -> actors, and messages in transit."""
 
 
-@numba.njit(_nrt=False)  # type: ignore[untyped-decorator]
+@numba.njit(_nrt=False)  # type: ignore[call-overload, untyped-decorator]
 def numbered(
     t: Any, actors: Any, starts: Any, messages: Any, begins: Any, to: Any, ends: Any, row: int
 ) -> int:
