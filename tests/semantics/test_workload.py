@@ -298,7 +298,7 @@ def test_text_that_is_no_workload_is_answered_with_the_reason(text: str, parts: 
         ),
         (
             [send("a", 0, [1]), send("b", 2, [0], ["a"])],
-            ["'b' waits for 'a'", "never delivered at actor 2", "[1]"],
+            ["message 'a' in 'after' of 'b' is not sent to actor 2", "[1]"],
         ),
     ],
 )
