@@ -10,7 +10,8 @@ from antecede.checker import interrupts
 from antecede.checker.amounts import counted
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named
+from antecede.checker.commands.parameters import Given, Named
+from antecede.checker.commands.shared import JSON_FILE, JUNIT_FILE
 from antecede.checker.extras import check_installed
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
@@ -81,16 +82,8 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     type=click.IntRange(min=1),
     help="Stop --link after this number of unique states.",
 )
-@click.option(
-    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
-)
-@click.option(
-    "--junit",
-    "junit_file",
-    type=A_FILE,
-    metavar="FILE",
-    help="Write the result as JUnit XML for CI.",
-)
+@JSON_FILE
+@JUNIT_FILE
 @click.option(
     "--smt2",
     "smt2_folder",
@@ -134,10 +127,10 @@ def command(
                 console.complain(f"{files} in {smt2_folder}")
         ticker = Ticker(quiet=quiet)
         if suggests:
-            found = front.suggestion(model, actors, messages, timeout, ticker)
+            suggested = front.suggestion(model, actors, messages, timeout, ticker)
             interrupts.conclude()
-            console.say(suggest.text(found))
-            return front.exit_code(found.proof)
+            console.say(suggest.text(suggested))
+            return front.exit_code(suggested.proof)
         proof = obligations.prove(model, timeout, front.watching(ticker))
         tried = found = None
         if mutated and proof.stopped_by is None:
