@@ -13,14 +13,19 @@ from antecede.checker import interrupts, streams
 from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.check.pipeline import Extras, check_all
 from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
-from antecede.checker.check.spec import (
-    Spec,
-)
+from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
-from antecede.checker.commands import console, outputs, parameters, shared
+from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, options
-from antecede.checker.commands.shared import BOUNDS, METHOD, QUESTION, TRACE_FORMAT
+from antecede.checker.commands.shared import (
+    BOUNDS,
+    JSON_FILE,
+    JUNIT_FILE,
+    METHOD,
+    QUESTION,
+    TRACE_FORMAT,
+)
 from antecede.checker.errors import InputError
 from antecede.checker.render import github as github_marks
 from antecede.checker.render import junit, sarif
@@ -31,7 +36,7 @@ from antecede.checker.render.registry import FORMATS, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search import sample as samples
-from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.options import Bounds
 from antecede.checker.settings import Setting
 from antecede.checker.tables.cache import lacking
 
@@ -39,9 +44,7 @@ WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
 
 
 OUTPUT = options(
-    click.option(
-        "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
-    ),
+    JSON_FILE,
     click.option(
         "--trace",
         "trace_files",
@@ -82,13 +85,7 @@ OUTPUT = options(
         help="After a violation, look for N counterexamples of different kinds. --trace FILE saves "
         "the others as FILE-2, FILE-3, …",
     ),
-    click.option(
-        "--junit",
-        "junit_file",
-        type=A_FILE,
-        metavar="FILE",
-        help="Write the results as JUnit XML for CI.",
-    ),
+    JUNIT_FILE,
     click.option(
         "--sarif",
         "sarif_file",
@@ -151,10 +148,7 @@ def command(
     counterexample. Options replace the settings of a spec. If one of several specs cannot be
     checked, the others still are.
     """
-    bounds, method = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        Options(**parameters.taken_from(values, Options)),
-    )
+    bounds, method = shared.search_from(values)
     found = targets_of(names, shared.spec_values(values))
     many = found.many
     say = console.discard if json_file == "-" else console.say

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,8 +10,9 @@ from antecede.checker import interrupts
 from antecede.checker.amounts import counted
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named
-from antecede.checker.errors import InputError
+from antecede.checker.commands.parameters import Given, Named
+from antecede.checker.commands.shared import JSON_FILE, JUNIT_FILE
+from antecede.checker.extras import check_installed
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.semantics.history import HISTORIES
@@ -82,16 +82,8 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     type=click.IntRange(min=1),
     help="Stop --link after this number of unique states.",
 )
-@click.option(
-    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
-)
-@click.option(
-    "--junit",
-    "junit_file",
-    type=A_FILE,
-    metavar="FILE",
-    help="Write the result as JUnit XML for CI.",
-)
+@JSON_FILE
+@JUNIT_FILE
 @click.option(
     "--smt2",
     "smt2_folder",
@@ -124,42 +116,32 @@ def command(
     outputs.check_outputs(("json", json_file), ("junit", junit_file))
     # An exception of a signal's handler would be lost in z3's import or in one of its finalizers.
     with interrupts.looking():
-        proving = _proving()
-        model = proving.model_named(target, expect)
+        check_installed("prove", "prove")
+        # Importing z3 takes a while.
+        from antecede.checker.prove import front, library, link_report, obligations, report, suggest
+
+        model = library.model_named(target, expect)
         if smt2_folder is not None:
-            files = counted(proving.write_smt2(model, smt2_folder), "file")
+            files = counted(report.write_smt2(model, smt2_folder), "file")
             if not quiet:
                 console.complain(f"{files} in {smt2_folder}")
         ticker = Ticker(quiet=quiet)
         if suggests:
-            found = proving.suggestion(model, actors, messages, timeout, ticker)
+            suggested = front.suggestion(model, actors, messages, timeout, ticker)
             interrupts.conclude()
-            console.say(proving.suggest.text(found))
-            return int(proving.exit_code(found.proof))
-        proof = proving.prove(model, timeout, proving.watching(ticker))
+            console.say(suggest.text(suggested))
+            return front.exit_code(suggested.proof)
+        proof = obligations.prove(model, timeout, front.watching(ticker))
         tried = found = None
         if mutated and proof.stopped_by is None:
-            tried = proving.strength(proof, timeout, ticker)
+            tried = front.strength(proof, timeout, ticker)
         if links and proof.stopped_by is None:
-            found = proving.linked(model, actors, messages, history, max_states)
+            found = link_report.linked(model, actors, messages, history, max_states)
         ticker.clear()
         interrupts.conclude()
         if json_file != "-":
-            console.say(proving.whole_text(proof, found, tried, quiet=quiet))
-        outputs.write_object(json_file, proving.whole_object(proof, found, tried))
+            console.say(front.whole_text(proof, found, tried, quiet=quiet))
+        outputs.write_object(json_file, front.whole_object(proof, found, tried))
         if junit_file is not None:
-            write_whole(junit_file, proving.junit(proof))
-        return int(proving.exit_code(proof, found, tried))
-
-
-def _proving() -> Any:
-    """Import what proves, which needs z3."""
-    try:
-        from antecede.checker.prove import front
-    except ModuleNotFoundError as error:
-        if error.name != "z3":
-            raise
-        raise InputError(
-            "prove needs the solver z3; install it with pip install 'antecede[prove]'"
-        ) from None
-    return front
+            write_whole(junit_file, report.junit(proof))
+        return front.exit_code(proof, found, tried)

@@ -10,7 +10,7 @@ import click
 from antecede.checker.check.spec import (
     expected_verdict,
 )
-from antecede.checker.commands.parameters import Named, given, options, record
+from antecede.checker.commands.parameters import A_FILE, Named, given, options, record, taken_from
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds, Options
@@ -88,6 +88,26 @@ def spec_values(values: dict[str, Any]) -> dict[str, Any]:
     if "expect" in settings:
         settings["expect"] = expected_verdict(settings["expect"])
     return settings
+
+
+JSON_FILE = click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+)
+
+
+JUNIT_FILE = click.option(
+    "--junit",
+    "junit_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="Write the results as JUnit XML for CI.",
+)
+
+
+def search_from(values: dict[str, Any]) -> tuple[Bounds, Options]:
+    """Take the options of a search out of `values`."""
+    bounds, method = taken_from(values, Bounds), taken_from(values, Options)
+    return Bounds(**bounds), Options(**method)
 
 
 TRACED = click.option(

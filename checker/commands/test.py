@@ -12,15 +12,15 @@ from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
 from antecede.checker.check.report import exit_code_of
 from antecede.checker.check.targets import targets_of
-from antecede.checker.commands import console, outputs, parameters, shared
+from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Named
-from antecede.checker.commands.shared import BOUNDS, QUESTION, TRACE_FORMAT
+from antecede.checker.commands.shared import BOUNDS, JSON_FILE, QUESTION, TRACE_FORMAT
 from antecede.checker.errors import InputError
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
-from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.options import Options
 
 
 @click.command("test", cls=CommandWithExamples)
@@ -53,9 +53,7 @@ from antecede.checker.search.options import Bounds, Options
     help="Check that the code is deterministic: in the first calls (on), in all calls, or never.",
 )
 @BOUNDS
-@click.option(
-    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
-)
+@JSON_FILE
 @click.option(
     "--trace",
     "trace_file",
@@ -82,10 +80,7 @@ def command(
     is breadth-first, up to 20,000 states or your bounds, and takes half of --max-seconds. Random
     walks follow.
     """
-    bounds, method = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        Options(**parameters.taken_from(values, Options)),
-    )
+    bounds, method = shared.search_from(values)
     outputs.check_traces([] if trace_file is None else [trace_file], trace_format)
     outputs.check_outputs(("json", json_file), ("trace", trace_file))
     with adapters.starting(bounds):

@@ -121,6 +121,3 @@ def as_object(found: Linked) -> dict[str, Any]:
         },
         "run": None if found.path is None else [repr(s.transition) for s in found.path.steps],
     }
-
-
-__all__ = ["as_object", "linked", "text", "word"]

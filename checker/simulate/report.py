@@ -75,19 +75,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
-    """Return the rows of a grid that have no error."""
-    cells = {cell_of(scenario) for scenario in grid.scenarios}
-    return [
-        row
-        for row in rows
-        if row["error"] is None
-        and row["protocol"] in grid.protocols
-        and 1 <= row["seed"] <= grid.seeds
-        and cell_of(row) in cells
-    ]
-
-
 def table(rows: Sequence[Row], grid: Grid) -> str:
     """Return a line per point and protocol: medians over the seeds, with their 95 % intervals."""
     axes = varied(grid.scenarios)

@@ -216,7 +216,7 @@ def test_other_workloads_end_when_everything_is_sent(written: str) -> None:
         ),
         (
             text([send("x", 2)], [receive("x")], []),
-            ["actor 1 receives 'x'", "not sent to it", "[2]"],
+            ["message 'x' in a receive of actor 1 is not sent to actor 1", "[2]"],
         ),
     ],
 )
