@@ -88,7 +88,7 @@ class Oracle:
             (sender, number), (_, missing) = next(iter(self.waiting.items()))
             raise WrongRun(
                 f"all-delivered: {len(self.waiting):,} messages never arrive, the first of them "
-                f"message {number} of process {sender} at process {min(missing)}"
+                f"message {number} of actor {sender} at actor {min(missing)}"
             )
 
 
@@ -97,4 +97,4 @@ _NOWHERE: tuple[Any, set[int]] = (None, set())
 
 def name(message: Message) -> str:
     """Return the name of a message in a sentence."""
-    return f"message {message.number} of process {message.sender}"
+    return f"message {message.number} of actor {message.sender}"

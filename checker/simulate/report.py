@@ -58,7 +58,7 @@ class RunProgress:
     def _line(self, row: Row, width: int) -> str:
         left = (self.now() - self.began) / self.done * (self.runs - self.done)
         wrong = f"{self.wrong} wrong" if self.wrong else ""
-        latest = f"latest: {row['protocol']}, {row['actors']} processes, seed {row['seed']}"
+        latest = f"latest: {row['protocol']}, {row['actors']} actors, seed {row['seed']}"
         parts = (
             (0, f"{self.done:,} of {self.runs:,} runs"),
             (1, wrong),
@@ -165,7 +165,7 @@ def wrong(rows: Sequence[Row]) -> list[str]:
         counts[kind] = counts.get(kind, 0) + 1
     return [
         f"{protocol}: {counts[protocol, kind]:,} runs have no figures; with {row['actors']} "
-        f"processes and seed {row['seed']}: {row['error']}"
+        f"actors and seed {row['seed']}: {row['error']}"
         for (protocol, kind), row in first.items()
     ]
 

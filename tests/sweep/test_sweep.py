@@ -278,7 +278,7 @@ def test_without_the_library_for_parquet_the_command_says_how_to_get_it(
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("mfss", "--on", "spark", "--processes", "2"), "--processes is for --on here"),
+        (("mfss", "--on", "spark", "--workers", "2"), "--workers is for --on here"),
         (("mfss", "--master", "local"), "--master and --spark-log are for --on spark"),
         ((), "there is nothing to check"),
         (("mfss", "--actors", "2,x"), "actors is 'x'; it must be a whole number"),
