@@ -61,8 +61,8 @@ class Options:
         "auto",
         str,
         "Which visited states a breadth-first search forgets to save memory. keep: none. auto: the "
-        "states that it provably cannot reach again, if they are many. sweep-line: even more of "
-        "them, at the cost of time.",
+        "states that it provably cannot reach again, if they are many. sweep-line: such states "
+        "also in systems where auto forgets none.",
         choices=MEMORY,
     )
     check_progress: bool = setting(

@@ -59,7 +59,7 @@ class Oracle:
         stamp, missing = self.waiting.get(key, _NOWHERE)
         if actor not in missing:
             raise WrongRun(
-                f"integrity: {name(message)} is delivered at process {actor} a second time, or it "
+                f"integrity: {name(message)} is delivered at actor {actor} a second time, or it "
                 "was never sent there"
             )
         clock = self.clocks[actor]
@@ -74,7 +74,7 @@ class Oracle:
         self.violations += 1
         if not self.tolerant:
             raise WrongRun(
-                f"causal-delivery: {name(message)} is delivered at process {actor} after a message "
+                f"causal-delivery: {name(message)} is delivered at actor {actor} after a message "
                 "that it happened before"
             )
 
