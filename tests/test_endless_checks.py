@@ -109,7 +109,7 @@ def test_an_invariant_about_numbers_of_messages_is_left_out_and_named(antecede: 
     ran = antecede(*asked)
     assert 0 == ran.code
     assert "Not judged: invariant:" in ran.out
-    assert "looks at the numbers of messages" in " ".join(ran.out.split())
+    assert "reads the numbers of messages" in " ".join(ran.out.split())
     name = ran.out.partition("Not judged: ")[2].partition(",")[0]
     ran = antecede(*asked, "--property", name, "--engine", "plain")
     assert 2 == ran.code

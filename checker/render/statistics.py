@@ -141,9 +141,9 @@ def slowness_text(result: Result) -> str:
         return ""
     return wrapped(
         f"  {spent / result.seconds:.0%} of the time was spent in Python: {calls:,} calls of "
-        f"handlers for {counted(result.counts.unique_states, 'unique state')}. Results of calls "
-        f"are reused only if an actor state repeats, and {facts['actor_states']:,} of them are "
-        "different.",
+        f"handlers for {counted(result.counts.unique_states, 'unique state')}. The result of a "
+        "call is reused only if the same actor state occurs again, and this protocol has "
+        f"{facts['actor_states']:,} different actor states.",
         "  ",
     )
 

@@ -241,5 +241,5 @@ def test_four_actors_are_enough_for_requests() -> None:
 
 
 def test_a_plan_for_too_few_actors_is_refused() -> None:
-    with pytest.raises(InputError, match="requests need at least 4 processes, not 3"):
+    with pytest.raises(InputError, match="requests need at least 4 actors, not 3"):
         simulate(handlers_of("mfss"), evolve(LINK, actors=3, workload="requests"), 1)
