@@ -87,7 +87,7 @@ def endless_text(report: CheckReport) -> str | None:
     bound = f"at most {counted(system.workload.buffer, 'message')} of each actor undelivered"
     lines = [wrapped(f"  {said}", "  ") for said in _form_texts(report)]
     if result.verdict is Verdict.HOLDS:
-        bounded = f"  This holds for every number of messages, with {bound} at any time."
+        bounded = f"  The verdict is for every number of messages, with {bound} at any time."
         lines.append(wrapped(bounded, "  "))
     if any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties):
         assumed = starvation.FAIRNESS[system.network.lose is not None]
