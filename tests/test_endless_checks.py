@@ -15,7 +15,7 @@ CYKAS = ("check", "cykas", "--workload", "endless:1:[[1,2],[2],[0]]")
 def test_what_holds_holds_for_every_number_of_messages(antecede: Command) -> None:
     ran = antecede("check", "mfss", "--workload", "endless:1")
     assert 0 == ran.code
-    assert "This holds for every number of messages, with at most 1 message" in ran.out
+    assert "The verdict is for every number of messages, with at most 1 message" in ran.out
     assert "Nothing is assumed of the application." in ran.out
 
 
