@@ -50,9 +50,11 @@ def symmetry_text(result: Result) -> str:
 def graph_text(result: Result) -> str:
     """Return a sentence on the graph of the search for cycles or recoverable states, or ""."""
     if cycles := result.statistics.get("cycles"):
-        return (
-            f"  Searched for fair cycles: {counted(cycles['states'], 'state')} and "
-            f"{counted(cycles['edges'], 'transition')}, with the marked message undelivered."
+        return wrapped(
+            f"  Searched for starvation: {counted(cycles['states'], 'state')} and "
+            f"{counted(cycles['edges'], 'transition')} in which the marked message (the message "
+            "whose delivery is judged) is undelivered.",
+            "  ",
         )
     graph: Mapping[str, Any] = result.statistics.get("graph", {})
     if not graph:
