@@ -47,7 +47,7 @@ def command(
     no_browser: bool,
     **values: Any,
 ) -> int:
-    """Step through the state space by hand, on a local web page.
+    """Step through the runs of a protocol by hand, on a local web page.
 
     antecede prints the address of the page. The address names the state that the page shows, so a
     colleague who runs the same command can open the same state. Press Ctrl-C to end.

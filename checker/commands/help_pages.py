@@ -79,7 +79,7 @@ PAGES: Mapping[str, HelpPage] = {
         },
     ),
     "explore": HelpPage(
-        "Step through the state space by hand, on a local web page.",
+        "Step through the runs of a protocol by hand, on a local web page.",
         (
             ("antecede explore cykas-secret-mode", "start at the initial state"),
             ("antecede explore bug.json", "start with a saved counterexample"),

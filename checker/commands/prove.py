@@ -121,8 +121,9 @@ def command(
 ) -> int:
     """Prove a protocol's abstract model for every number of actors and messages.
 
-    PROVED is a statement about the model, not about the Python code. LINKED (with --link) says that
-    the model and the code agree within the bounds.
+    The model is a description of the protocol that a person wrote. PROVED says that the model is
+    correct. It says nothing about the Python code. LINKED (with --link) says that the model and the
+    Python code agree for the given number of actors and messages.
     """
     outputs.check_outputs(("json", json_file), ("junit", junit_file))
     # An exception of a signal's handler would be lost in z3's import or in one of its finalizers.

@@ -35,8 +35,7 @@ from antecede.checker.semantics.question import Question
     default="knowledge",
     show_default=True,
     metavar="NAME|all",
-    help="How much of the past a state records: knowledge (least), clocks or full (most), as in "
-    "the columns of the table; or all.",
+    help="How much of the past a state records: knowledge (least), clocks or full (most); or all.",
 )
 @record(Question, "sends", "clock_at")
 @METHOD
@@ -65,7 +64,7 @@ def command(
     """Reproduce the verification table of the Cykas paper, beside the printed numbers.
 
     The paper prints results for 3 actors with 3 messages each (3x3). For other sizes, antecede
-    shows only its own results and compares nothing.
+    does not compare the verdicts.
     """
     bounds, method = (
         Bounds(**parameters.taken_from(values, Bounds)),

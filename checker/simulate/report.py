@@ -30,6 +30,13 @@ COLUMNS = {
     "latency_p99_ns": "p99",
 }
 
+LEGEND = """\
+execution: from the start of a run to the last receive; job start: from the start of a
+  run to the start of a job, on average; latency: from the causal-send of a message to
+  its delivery, the median (p50) and the 99th percentile (p99); control B/message:
+  bytes per message that are not payload; [a, b]: 95 % confidence interval of a median"""
+"""The meaning of the columns of the table."""
+
 
 @define(eq=False)
 class RunProgress:
