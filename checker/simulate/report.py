@@ -31,10 +31,12 @@ COLUMNS = {
 }
 
 LEGEND = """\
-execution: from the start of a run to the last receive; job start: from the start of a
-  run to the start of a job, on average; latency: from the causal-send of a message to
-  its delivery, the median (p50) and the 99th percentile (p99); control B/message:
-  bytes per message that are not payload; [a, b]: 95 % confidence interval of a median"""
+execution: time from the start of a run to its last receive
+job start: time from the start of a run to the start of a job, on average
+latency: time from the causal-send of a message to its delivery; p50 is the median, and
+  99 % of the deliveries take at most p99
+control B/message: bytes per message that are not payload
+[a, b]: 95 % confidence interval of the median before it"""
 """The meaning of the columns of the table."""
 
 
