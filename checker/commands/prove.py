@@ -29,32 +29,34 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     default=TIMEOUT.default,
     show_default=True,
     metavar="SECONDS",
-    help="Time limit of the solver for one obligation.",
+    help="Time limit of the solver for each obligation (formula to prove), in seconds.",
 )
 @click.option(
     "--expect",
     type=click.Choice(["proved", "failed"]),
-    help="Result that gives exit code 0.  [default: proved, or the known result of a model]",
+    help="The result that you expect: it gives exit code 0.  [default: failed for the shipped "
+    "broken variants, otherwise proved]",
 )
 @click.option(
     "--mutants",
     "mutated",
     is_flag=True,
-    help="Show which parts the proof needs: try it without each conjunct and each guard.",
+    help="Show which parts the proof needs: repeat it without each conjunct of the invariant, and "
+    "without each guard (condition of an action).",
 )
 @click.option(
     "--suggest",
     "suggests",
     is_flag=True,
-    help="Instead of proving, look for conjuncts that hold in all linked states and are inductive "
-    "together.",
+    help="Instead of proving, suggest conjuncts for the invariant. They are true in all states "
+    "that --link explores, and no action breaks them.",
 )
 @click.option(
     "--link",
     "links",
     is_flag=True,
-    help="Also compare the model with the protocol's Python code, in every state within --actors "
-    "and --messages.",
+    help="Also compare the model with the protocol's Python code, in every state with the given "
+    "--actors and --messages.",
 )
 @click.option(
     "--actors",
@@ -68,19 +70,20 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     type=int,
     default=1,
     show_default=True,
-    help="Messages per actor for --link and --suggest.",
+    help="Number of messages per actor for --link and --suggest.",
 )
 @click.option(
     "--history",
     type=click.Choice(list(HISTORIES)),
     default="knowledge",
     show_default=True,
-    help="Encoding of the history for --link.",
+    help="How much of the past a state records, for --link: knowledge (least), clocks or full "
+    "(most).",
 )
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),
-    help="Stop --link after this number of unique states.",
+    help="Stop --link after this number of unique states (distinct states).",
 )
 @JSON_FILE
 @JUNIT_FILE
@@ -89,7 +92,7 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     "smt2_folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write every obligation as SMT-LIB 2, for other solvers.",
+    help="Write every obligation into this folder as SMT-LIB 2, for other solvers.",
 )
 @click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress.")
 def command(
@@ -110,8 +113,9 @@ def command(
 ) -> int:
     """Prove a protocol's abstract model for every number of actors and messages.
 
-    PROVED is a statement about the model, not about the Python code. LINKED (with --link) says that
-    the model and the code agree within the bounds.
+    The model is a description of the protocol that a person wrote. PROVED says that the model is
+    correct. It says nothing about the Python code. LINKED (with --link) says that the model and the
+    Python code agree for the given number of actors and messages.
     """
     outputs.check_outputs(("json", json_file), ("junit", junit_file))
     # An exception of a signal's handler would be lost in z3's import or in one of its finalizers.

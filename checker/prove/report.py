@@ -63,6 +63,7 @@ def _what(model: Model) -> list[str]:
     lines += [f"assumed: {name}" for name, _ in model.axioms]
     lines.append(wrapped(marks_text(model)))
     lines.append(wrapped(f"{model.safety.name}: {model.safety.says}"))
+    lines.append("invariant (a list of conjuncts):")
     for conjunct in model.conjuncts:
         lemma = f" [{conjunct.lemma}]" if conjunct.lemma else ""
         lines.append(wrapped(f"{conjunct.name}: {conjunct.says}{lemma}", "  "))
@@ -92,6 +93,7 @@ def _places(proof: Proof) -> list[str]:
         f"  {seconds[where]:6.2f} s"
         for where in every
     ]
+    lines.insert(0, "obligations (formulas to prove), most of them per action of the model:")
     return [*lines, f"  {'in all':{width}}  {sum(proved.values()):3} of {len(proof.shown):3}"]
 
 

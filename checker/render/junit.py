@@ -75,7 +75,7 @@ def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
         failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
         failure.text = printable(path_text(path)) if shown and path is not None else ""
     elif verdict is Verdict.VACUOUS and not report.as_expected:
-        ElementTree.SubElement(case, "error", message="holds of nothing")
+        ElementTree.SubElement(case, "error", message="nothing to judge")
     elif verdict is Verdict.INCOMPLETE and not expected:
         reason = result.error or result.stopped_by or "the search ended with another violation"
         ElementTree.SubElement(case, "error", message=printable(f"not decided: {reason}"))

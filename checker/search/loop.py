@@ -320,7 +320,7 @@ def _result(
         prop = min(shown, key=lambda entry: entry[:2])[2]
         counterexample = confirm(system, explorer.found[prop.name].transitions, prop)
     if not complete and stopped_by is None and counterexample is None and error is None:
-        stopped_by = "the search does not exhaust the state space"
+        stopped_by = "the search visited only some of the states"
     verdict = Verdict.ERROR if error else overall(verdicts)
     return Result(
         verdict=verdict,

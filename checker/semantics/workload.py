@@ -128,23 +128,23 @@ def split(workload: Workload) -> Workload:
 
 
 SUMMARIES = {
-    "any": "each actor causal-sends --messages messages, each to any one other actor",
-    "broadcast": "each actor causal-sends --messages messages, each to all the others",
-    "multicast": "each actor causal-sends --messages messages, each to any one or more others",
-    "self": "as any, and also to itself",
-    "script": "script:[[1,2],[0],[]]: per actor the destinations of its messages, in order",
+    "any": "each actor sends --messages messages, each to any one other actor",
+    "broadcast": "each actor sends --messages messages, each to all other actors",
+    "multicast": "each actor sends --messages messages, each to any one or more other actors",
+    "self": "like any, but an actor may also send to itself",
+    "script": "script:[[1,2],[0],[]]: for each actor, the destinations of its messages, in order",
     "reaction": (
         'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":2,"to":[1],'
-        '"after":["m1"]}]: sends enabled by named deliveries at their sender'
+        '"after":["m1"]}]: messages with names; each may wait until others reach its sender'
     ),
     "endless": (
-        "endless:B: every actor causal-sends for ever, while fewer than B of its own messages are "
-        "undelivered, to any one other actor; endless:B:[[1,2],[0],[]]: to these (and [1,2] in "
-        "place of 1 is one message to both)"
+        "endless:B: every actor sends forever, to any one other actor, while fewer than B of its "
+        "own messages are undelivered; endless:B:[[1,2],[0],[]]: for each actor, the possible "
+        "destinations (an inner list [1,2] is one message to both)"
     ),
     "program": (
-        'program:[[{"send":"m1","to":[1]}],[{"receive":"m1"}]]: per actor its sends and receives, '
-        "in order; a receive accepts any message, or only those that it names"
+        'program:[[{"send":"m1","to":[1]}],[{"receive":"m1"}]]: for each actor, its sends and '
+        "receives, in order; a receive accepts any message, or only the messages that it names"
     ),
 }
 

@@ -261,7 +261,7 @@ def test_cykas_in_secret_mode_reaches_a_state_that_breaks_its_invariant() -> Non
 def test_the_command_says_linked_with_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "mfss", "--link", "--actors", "2", "--messages", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "LINKED to the Python within 2 actors × 2 messages" in shown
+    assert "LINKED to the Python code within 2 actors × 2 messages" in shown
     assert "HOLDS" not in shown
 
 

@@ -296,7 +296,7 @@ def test_can_finish_is_violated_without_a_counterexample(antecede: Command) -> N
     arguments = ("check", "mfss", "--workload", NESTED, "--property", "can-finish")
     ran = antecede(*arguments)
     assert 1 == ran.code
-    assert "no reachable state shows it" in ran.out
+    assert "no reachable state satisfies it" in ran.out
     assert 0 == antecede(*arguments, "--expect", "violated").code
 
 
