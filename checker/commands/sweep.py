@@ -17,7 +17,7 @@ from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, record, several
-from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, PROCESSES, where
+from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, WORKERS, where
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.render.ticker import Ticker
@@ -35,7 +35,7 @@ from antecede.checker.sweep import sweep as sweeps
     "protocols",
     type=Named("registered"),
     metavar="NAME,…",
-    help="Check these protocols instead of the ones that the specs name.",
+    help="Protocols to check. They replace the protocols of the specs.",
 )
 @several(Question, "actors", "2,3")
 @several(Question, "messages", "1,2,3")
@@ -47,11 +47,11 @@ from antecede.checker.sweep import sweep as sweeps
 @record(Question, "properties")
 @record(Options, "symmetry", "memory")
 @ENGINE_OF_MANY
-@where("Run checks in processes of this machine, or as tasks of a Spark cluster.")
+@where("Where to run the checks: here (on this machine), or on a Spark cluster.")
 @click.option(
-    "--processes",
-    type=Given(PROCESSES),
-    help="Number of checks that run at once on this machine.  [default: one per core]",
+    "--workers",
+    type=Given(WORKERS),
+    help="Number of checks that run at the same time on this machine.  [default: one per core]",
 )
 @BOUNDS
 @click.option(
@@ -60,27 +60,32 @@ from antecede.checker.sweep import sweep as sweeps
     metavar="FILE.jsonl",
     default="sweep.jsonl",
     show_default=True,
-    help="Append a row per finished check. Checks that already have a row are skipped.",
+    help="Append each finished check to this file, as a line of JSON. Checks that are already in "
+    "the file are skipped.",
 )
 @click.option(
     "--parquet",
     "parquet_file",
     type=A_FILE,
     metavar="FILE",
-    help="At the end, also write all rows as Parquet.",
+    help="At the end, also write all finished checks as a Parquet file.",
 )
-@click.option("--quiet", is_flag=True, help="Print only the matrix at the end.")
+@click.option("--quiet", is_flag=True, help="Print only the table of verdicts at the end.")
 def command(
     targets: tuple[str, ...],
     protocols: str | None,
     place: str,
-    processes: int | None,
+    workers: int | None,
     output: str,
     parquet_file: str | None,
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Check every combination of protocols, bounds, networks and encodings."""
+    """Check every combination of protocols, sizes, networks and workloads.
+
+    Give several values with commas: --actors 2,3 checks two sizes. The result is a table with the
+    verdict of each combination.
+    """
     names = names_in(protocols)
     if not targets and not names:
         raise InputError("there is nothing to check; name protocols or specs")
@@ -95,13 +100,13 @@ def command(
     master, spark_log = given.pop("master", None), given.pop("spark_log", False)
     options = Options(**{"threads": 1, **given})
     if place == "spark":
-        if processes is not None:
-            raise InputError("--processes is for --on here; on Spark it is a check per core")
+        if workers is not None:
+            raise InputError("--workers is for --on here; on Spark, each core runs one check")
         run = partial(sweeps.in_executors, master=master, log=spark_log)
     else:
         if master is not None or spark_log:
             raise InputError("--master and --spark-log are for --on spark")
-        count = processes or os.cpu_count() or 1
+        count = workers or os.cpu_count() or 1
         run = partial(sweeps.in_processes, processes=count, ticker=Ticker(quiet=quiet))
     file, gave_up = Path(output), False
     begun = len(sweeps.asked_for(wanted, file, options, bounds))
