@@ -94,6 +94,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control)
     geo = tables.geo
     stride = geo[ROW_WORDS] + 1
+    capacity = outbox.out.shape[1] // stride
     own_loc = np.empty(room_for(geo), np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
@@ -116,7 +117,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             own_block = np.empty(2 * block.shape[0], np.int64)
             block = borrow(own_block)
             continue
-        if count > outbox.out.shape[1] // stride or count > MOST_TRANSITIONS:
+        if count > capacity or count > MOST_TRANSITIONS:
             control[FULL] = count
             break
         settled = count == SETTLED
@@ -129,7 +130,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             told.postponed[control[POSTPONED]] = index
             control[POSTPONED] += 1
         else:
-            if any_full(outbox.sizes, count, outbox.out.shape[1] // stride):
+            if any_full(outbox.sizes, count, capacity):
                 break
             link = index * owners + me
             label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
@@ -165,16 +166,17 @@ def any_full(sizes, count, capacity):
 
 
 @inlined
-def sent_lately(h, block, start, label, outbox, weighing, row_words):
-    """Return whether a row was sent lately, with no greater depth; remember it otherwise."""
-    remembered = outbox.recent.shape[0] // row_words
-    if remembered == 0:
-        return False
-    spot = np.int64(h >> np.uint64(20)) & (remembered - 1)
+def sent_lately(spot, block, start, label, outbox, weighing, row_words):
+    """Return whether a row was sent lately, with no greater depth; remember it otherwise.
+
+    Args:
+        spot: where rows with its hash are remembered, in `outbox.recent`.
+    """
+    at = spot * row_words
     same = True
     for k in range(row_words):
-        same = same and outbox.recent[spot * row_words + k] == block[start + k]
-        outbox.recent[spot * row_words + k] = block[start + k]
+        same = same and outbox.recent[at + k] == block[start + k]
+        outbox.recent[at + k] = block[start + k]
     if weighing.leads.shape[0] > 0:
         return lower(weighing.recent, spot, label, not same) == 0
     return same
@@ -195,10 +197,12 @@ def send(block, count, label, geo, outbox, weighing, owners, sent):
     """
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
+    remembered = outbox.recent.shape[0] // row_words
     for e in range(count):
         start = e * stride
         h = hash_words(block, start, row_words)
-        if sent_lately(h, block, start, label, outbox, weighing, row_words):
+        spot = np.int64(h >> np.uint64(20)) & (remembered - 1)
+        if remembered and sent_lately(spot, block, start, label, outbox, weighing, row_words):
             continue
         info = block[start + row_words]
         owner = owner_by(h, owners)
