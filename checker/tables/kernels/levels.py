@@ -31,6 +31,9 @@ from antecede.checker.tables.kernels.geometry import (
     SETTLED,
     TODO,
     WORDS,
+    Outbox,
+    Told,
+    Weighing,
 )
 from antecede.checker.tables.kernels.hashing import (
     hash_words,
@@ -39,6 +42,7 @@ from antecede.checker.tables.kernels.hashing import (
 )
 from antecede.checker.tables.kernels.jit import (
     borrow,
+    inlined,
     kernel,
     prefetch,
 )
@@ -83,29 +87,18 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             of properties not to report. DECREASED counts successors with less progress, if
             geo[CHECKS_PROGRESS].
     """
-    rows, todo, postponed = borrow(rows), borrow(todo), borrow(told.postponed)
-    misses, control, shown, fired = (
-        borrow(told.misses),
-        borrow(told.control),
-        told.shown,
-        told.fired,
-    )
-    sizes = outbox.sizes
-    tables, out = borrowed(tables), borrow(outbox.out)
-    geo, dec, renamings = tables.geo, tables.dec, tables.renamings
-    row_words = geo[ROW_WORDS]
-    stride = row_words + 1
-    capacity = out.shape[1] // stride
+    rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
+    outbox = Outbox(borrow(outbox.out), outbox.sizes, borrow(outbox.order), borrow(outbox.recent))
+    weighing = Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
+    misses, control = borrow(told.misses), borrow(told.control)
+    told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control)
+    geo = tables.geo
+    stride = geo[ROW_WORDS] + 1
+    capacity = outbox.out.shape[1] // stride
     own_loc = np.empty(room_for(geo), np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
-    reported = control[KNOWN]
-    recent, order = borrow(outbox.recent), borrow(outbox.order)
-    leads, depths = borrow(weighing.leads), borrow(weighing.depths)
-    recent_depths = borrow(weighing.recent)
-    weighed = leads.shape[0] > 0
-    sent = sizes.sum()
-    remembered = recent.shape[0] // row_words
+    sent = outbox.sizes.sum()
     done_todo = np.int64(0)
     while True:
         if done_todo < control[TODO]:
@@ -114,27 +107,12 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             index = control[AT_FRESH]
         else:
             break
-        if control[POSTPONED] == postponed.shape[0] or control[MISSES] >= misses.shape[0] - 64:
+        if control[POSTPONED] == told.postponed.shape[0] or control[MISSES] >= misses.shape[0] - 64:
             break
-        at = index * row_words
+        at = index * geo[ROW_WORDS]
         if index + AHEAD < control[END_FRESH]:
-            prefetch_composites(rows, at + AHEAD * row_words, geo, dec)
-        count = successors(rows, at, tables, loc, block, reported, misses, control)
-        settled = count == SETTLED
-        if settled:
-            count = np.int64(0)
-        violated = np.int64(0)
-        orbit = np.int64(1)
-        if geo[PERMUTATIONS] and count >= 0:
-            for k in range(row_words):
-                block[count * stride + k] = rows[at + k]
-            base = 2 * geo[ACTORS] * geo[WORDS]
-            fixed = represent(block, count * stride, geo, renamings, loc, base)
-            orbit = (geo[PERMUTATIONS] + 1) // fixed
-        if count == 0 and not settled:
-            violated = judge_final(rows, at, geo, tables.table, dec, loc, misses, control)
-            if violated == MISSED:
-                count = np.int64(MISSED)
+            prefetch_composites(rows, at + AHEAD * geo[ROW_WORDS], geo, tables.dec)
+        count = successors(rows, at, tables, loc, block, control[KNOWN], misses, control)
         if count == OVERFLOWED:
             own_block = np.empty(2 * block.shape[0], np.int64)
             block = borrow(own_block)
@@ -142,62 +120,30 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         if count > capacity or count > MOST_TRANSITIONS:
             control[FULL] = count
             break
-        if count == MISSED:
-            postponed[control[POSTPONED]] = index
+        settled = count == SETTLED
+        final = count == 0
+        count = np.int64(0) if settled else count
+        violated = np.int64(0)
+        if final:
+            violated = judge_final(rows, at, geo, tables.table, tables.dec, loc, misses, control)
+        if count == MISSED or violated == MISSED:
+            told.postponed[control[POSTPONED]] = index
             control[POSTPONED] += 1
         else:
-            full = False
-            for o in range(sizes.shape[0]):
-                full = full or sizes[o] + count > capacity
-            if full:
+            if any_full(outbox.sizes, count, capacity):
                 break
             link = index * owners + me
-            if weighed:
-                link = np.int64(depths[index]) + 1
-            for e in range(count):
-                start = e * stride
-                h = hash_words(block, start, row_words)
-                if remembered:
-                    spot = (np.int64(h >> np.uint64(20)) & (remembered - 1)) * row_words
-                    sent_before = True
-                    for k in range(row_words):
-                        sent_before = sent_before and recent[spot + k] == block[start + k]
-                        recent[spot + k] = block[start + k]
-                    if weighed:
-                        sent_before = (
-                            lower(recent_depths, spot // row_words, link, not sent_before) == 0
-                        )
-                    if sent_before:
-                        continue
-                info = block[start + row_words]
-                owner = owner_by(h, owners)
-                if weighed:
-                    owner += leads[info >> 16 & 0x7FFF] * owners
-                target = sizes[owner] * stride
-                for k in range(row_words):
-                    out[owner, target + k] = block[start + k]
-                out[owner, target + row_words] = link << 31 | info & 0x7FFFFFFF
-                sizes[owner] += 1
-                order[sent] = owner
-                sent += 1
-            if geo[CHECKS_PROGRESS]:
-                least = progress_of(rows, at, geo, tables.progress)
-                for e in range(count):
-                    if progress_of(block, e * stride, geo, tables.progress) < least:
-                        control[DECREASED] += 1
-            for e in range(count):
-                info = block[e * stride + row_words]
-                fired[info >> 16 & 0x7FFF] += 1
-                if info >> 32:
-                    note(shown, control, info >> 32, index * owners + me, info & 0xFFFF)
-            control[FIRED] += count
+            label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
+            sent = send(block, count, label, geo, outbox, weighing, owners, sent)
+            record(rows, at, block, count, link, tables, told)
+            orbit = orbit_of(rows, at, block, count, tables, loc)
             control[ORBIT_STATES] += orbit
             control[ORBIT_FIRED] += orbit * count
-            if count == 0 and not settled:
+            if final:
                 control[FINALS] += 1
                 control[ORBIT_FINALS] += orbit
-                if violated & ~reported:
-                    note(shown, control, violated & ~reported, index * owners + me, -1)
+                if violated & ~control[KNOWN]:
+                    note(told.shown, control, violated & ~control[KNOWN], link, -1)
         if done_todo < control[TODO]:
             done_todo += 1
         else:
@@ -208,6 +154,100 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     control[TODO] = remaining
     # A borrowed array dies with its owner, so the owners must be used last.
     own_loc[0] = own_block[0] = 0
+
+
+@inlined
+def any_full(sizes, count, capacity):
+    """Return whether some owner has no room for `count` more entries."""
+    full = False
+    for o in range(sizes.shape[0]):
+        full = full or sizes[o] + count > capacity
+    return full
+
+
+@inlined
+def sent_lately(spot, block, start, label, outbox, weighing, row_words):
+    """Return whether a row was sent lately, with no greater depth; remember it otherwise.
+
+    Args:
+        spot: where rows with its hash are remembered, in `outbox.recent`.
+    """
+    at = spot * row_words
+    same = True
+    for k in range(row_words):
+        same = same and outbox.recent[at + k] == block[start + k]
+        outbox.recent[at + k] = block[start + k]
+    if weighing.leads.shape[0] > 0:
+        return lower(weighing.recent, spot, label, not same) == 0
+    return same
+
+
+@inlined
+def send(block, count, label, geo, outbox, weighing, owners, sent):
+    """Send the successors of one row to their owners, except those that were sent lately.
+
+    Args:
+        block: the successors, as entries; `count` is their number.
+        label: the highest bits of their information words.
+        owners: the number of threads.
+        sent: the number of entries in the outbox.
+
+    Returns:
+        The number of entries in the outbox afterwards.
+    """
+    row_words = geo[ROW_WORDS]
+    stride = row_words + 1
+    remembered = outbox.recent.shape[0] // row_words
+    for e in range(count):
+        start = e * stride
+        h = hash_words(block, start, row_words)
+        spot = np.int64(h >> np.uint64(20)) & (remembered - 1)
+        if remembered and sent_lately(spot, block, start, label, outbox, weighing, row_words):
+            continue
+        info = block[start + row_words]
+        owner = owner_by(h, owners)
+        if weighing.leads.shape[0] > 0:
+            owner += weighing.leads[info >> 16 & 0x7FFF] * owners
+        target = outbox.sizes[owner] * stride
+        for k in range(row_words):
+            outbox.out[owner, target + k] = block[start + k]
+        outbox.out[owner, target + row_words] = label << 31 | info & 0x7FFFFFFF
+        outbox.sizes[owner] += 1
+        outbox.order[sent] = owner
+        sent += 1
+    return sent
+
+
+@inlined
+def record(rows, at, block, count, link, tables, told):
+    """Count the transitions of one row, and note what they show."""
+    geo, control = tables.geo, told.control
+    row_words = geo[ROW_WORDS]
+    stride = row_words + 1
+    if geo[CHECKS_PROGRESS]:
+        least = progress_of(rows, at, geo, tables.progress)
+        for e in range(count):
+            if progress_of(block, e * stride, geo, tables.progress) < least:
+                control[DECREASED] += 1
+    for e in range(count):
+        info = block[e * stride + row_words]
+        told.fired[info >> 16 & 0x7FFF] += 1
+        if info >> 32:
+            note(told.shown, control, info >> 32, link, info & 0xFFFF)
+    control[FIRED] += count
+
+
+@inlined
+def orbit_of(rows, at, block, count, tables, loc):
+    """Return the number of states that a row stands for; the end of `block` is written to."""
+    geo = tables.geo
+    if not geo[PERMUTATIONS]:
+        return np.int64(1)
+    start = count * (geo[ROW_WORDS] + 1)
+    for k in range(geo[ROW_WORDS]):
+        block[start + k] = rows[at + k]
+    base = 2 * geo[ACTORS] * geo[WORDS]
+    return (geo[PERMUTATIONS] + 1) // represent(block, start, geo, tables.renamings, loc, base)
 
 
 @kernel

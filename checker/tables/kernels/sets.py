@@ -186,6 +186,15 @@ def grow(slots, depths, tail, width, old, new):
                 slots[slot * width + k] = -1
             if weighed:
                 depths[place] = depths[slot]
+    fits = put_back(stash, stashed, slots, depths, width, new, tail)
+    own_stash[0] = 0
+    return fits
+
+
+@inlined
+def put_back(stash, stashed, slots, depths, width, new, tail):
+    """Insert the states that `grow` set aside; return whether the tail sufficed."""
+    stride = width + 1
     for s in range(stashed):
         place = home(hash_words(stash, s * stride, width), new)
         while slots[place * width] != -1:
@@ -194,9 +203,8 @@ def grow(slots, depths, tail, width, old, new):
             return False
         for k in range(width):
             slots[place * width + k] = stash[s * stride + k]
-        if weighed:
+        if depths.shape[0] > 0:
             depths[place] = stash[s * stride + width]
-    own_stash[0] = 0
     return True
 
 

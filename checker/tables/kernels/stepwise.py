@@ -34,6 +34,8 @@ from antecede.checker.tables.kernels.geometry import (
     VIOLATED,
     WALKS,
     Composites,
+    RowSet,
+    Steps,
 )
 from antecede.checker.tables.kernels.hashing import (
     hash_words,
@@ -90,6 +92,48 @@ def enter(rows, at, tables, loc, out, composites, misses, control):
     return count
 
 
+@inlined
+def borrowed_steps(told):
+    """Return the output arrays with each of them borrowed; see `borrow`."""
+    return Steps(borrow(told.misses), borrow(told.fired), borrow(told.kinds), borrow(told.control))
+
+
+@inlined
+def open_frame(stack, frames, depth, tables, loc, composites, visited, told):
+    """Put the successors of the newest state on the stack, with a frame for them.
+
+    Args:
+        depth: the number of frames before; the others are as in `descend`.
+
+    Returns:
+        OK, or a negative result of `enter`.
+    """
+    control, figures = told.control, visited.figures
+    row_words = tables.geo[ROW_WORDS]
+    stride = row_words + 1
+    top = 2 * depth - 2
+    if top + 4 > frames.shape[0]:
+        return np.int64(OVERFLOWED)
+    end = frames[top + 1]
+    here, out = (frames[top] - 1) * stride, stack[end * stride :]
+    count = enter(stack, here, tables, loc, out, composites, told.misses, control)
+    if count < 0:
+        return count
+    if count == 0:
+        control[FINALS] += 1
+        control[SHOWN] |= control[VIOLATED] & ~control[KNOWN]
+    elif depth >= control[MAX_DEPTH]:
+        control[CUT] = 1
+        count = np.int64(0)
+    for e in range(end, end + count):
+        later = home(hash_words(stack, e * stride, row_words), figures[0])
+        prefetch(visited.slots, later * row_words)
+    control[ENTERING] = 0
+    frames[top + 2] = end
+    frames[top + 3] = end + count
+    return np.int64(OK)
+
+
 @kernel
 def descend(stack, frames, tables, composites, visited, told):
     """Search depth-first, taking transitions in the order of `transition.enabled`.
@@ -113,46 +157,24 @@ def descend(stack, frames, tables, composites, visited, told):
         OVERFLOWED (the stack or `frames` is full), SHOWS, RAISES or FULL_SET. Call again to
         continue.
     """
-    stack, frames, slots = borrow(stack), borrow(frames), borrow(visited.slots)
+    stack, frames = borrow(stack), borrow(frames)
+    visited, told = RowSet(borrow(visited.slots), borrow(visited.figures)), borrowed_steps(told)
     composites = Composites(borrow(composites.counts), borrow(composites.limits))
-    figures, misses, control = borrow(visited.figures), borrow(told.misses), borrow(told.control)
-    fired, kinds = borrow(told.fired), borrow(told.kinds)
-    tables = borrowed(tables)
-    geo = tables.geo
-    row_words = geo[ROW_WORDS]
+    figures, control, tables = visited.figures, told.control, borrowed(tables)
+    row_words = tables.geo[ROW_WORDS]
     stride = row_words + 1
-    own_loc = np.empty(room_for(geo), np.int64)
+    own_loc = np.empty(room_for(tables.geo), np.int64)
     loc = borrow(own_loc)
     depth = control[FRAMES]
-    most = control[MAX_DEPTH]
     status = np.int64(OK)
     while True:
         top = 2 * depth - 2
         if control[ENTERING]:
-            if top + 4 > frames.shape[0]:
-                status = np.int64(OVERFLOWED)
+            status = open_frame(stack, frames, depth, tables, loc, composites, visited, told)
+            if status != OK:
                 break
-            end = frames[top + 1]
-            here = (frames[top] - 1) * stride
-            out = stack[end * stride :]
-            count = enter(stack, here, tables, loc, out, composites, misses, control)
-            if count < 0:
-                status = count
-                break
-            if count == 0:
-                control[FINALS] += 1
-                control[SHOWN] |= control[VIOLATED] & ~control[KNOWN]
-            elif depth >= most:
-                control[CUT] = 1
-                count = np.int64(0)
-            for e in range(end, end + count):
-                later = home(hash_words(stack, e * stride, row_words), figures[0])
-                prefetch(slots, later * row_words)
-            control[ENTERING] = 0
             depth += 1
             top += 2
-            frames[top] = end
-            frames[top + 1] = end + count
         if control[SHOWN]:
             status = np.int64(SHOWS)
             break
@@ -170,7 +192,7 @@ def descend(stack, frames, tables, composites, visited, told):
             break
         fresh = MISSED
         if figures[1] < figures[2]:
-            fresh = claim_row(slots, figures, stack, entry * stride, row_words)
+            fresh = claim_row(visited.slots, figures, stack, entry * stride, row_words)
         if fresh == MISSED:
             status = np.int64(FULL_SET)
             break
@@ -179,9 +201,9 @@ def descend(stack, frames, tables, composites, visited, told):
         control[STEPS] -= 1
         control[FIRED] += 1
         control[SHOWN] = shown
-        fired[kind] += 1
+        told.fired[kind] += 1
         if fresh:
-            kinds[kind] += 1
+            told.kinds[kind] += 1
             control[ENTERING] = 1
             control[DEEPEST] = max(control[DEEPEST], depth)
     control[FRAMES] = depth
@@ -202,6 +224,53 @@ def draw(generator, choices):
             return word % choices
 
 
+@inlined
+def start_walk(rows, row_words, control):
+    """Make the initial state the current one, and count the new walk."""
+    for k in range(row_words):
+        rows[row_words + 1 + k] = rows[k]
+    control[WALKS] -= 1
+    control[STEPS] -= 1
+    control[TOTAL] += 1
+    control[LENGTH] = 0
+    control[ENTERING] = 1
+
+
+@inlined
+def step_at_random(rows, row_words, count, places, generator, visited, told):
+    """Make one of the `count` successors in `rows` the current state.
+
+    Returns:
+        OK, RAISES, or FULL_SET; then nothing was changed, and the same step is drawn again.
+    """
+    control = told.control
+    stride = row_words + 1
+    before = generator[0]
+    place = draw(generator, count)
+    chosen = (2 + place) * stride
+    info = rows[chosen + row_words]
+    shown = info >> 32 & ~control[KNOWN]
+    places[control[LENGTH]] = place
+    if shown & control[RAISING]:
+        control[LENGTH] += 1
+        return np.int64(RAISES)
+    fresh = claim_row(visited.slots, visited.figures, rows, chosen, row_words)
+    if fresh == MISSED:
+        generator[0] = before
+        return np.int64(FULL_SET)
+    for k in range(row_words):
+        rows[stride + k] = rows[chosen + k]
+    kind = info >> 16 & 0x7FFF
+    told.fired[kind] += 1
+    told.kinds[kind] += fresh
+    control[STEPS] -= 1
+    control[TOTAL] += 1
+    control[LENGTH] += 1
+    control[DEEPEST] = max(control[DEEPEST], control[LENGTH] + 1)
+    control[SHOWN] = shown
+    return np.int64(OK)
+
+
 @kernel
 def wander(rows, places, generator, tables, composites, visited, finals, told):
     """Walk at random from the initial state to a final state or to MAX_DEPTH, repeatedly.
@@ -219,77 +288,43 @@ def wander(rows, places, generator, tables, composites, visited, finals, told):
         OK when STEPS transitions were taken or no walk is left; otherwise as `descend`.
     """
     rows, places, generator = borrow(rows), borrow(places), borrow(generator)
-    slots, figures = borrow(visited.slots), borrow(visited.figures)
-    final_slots, final_figures = borrow(finals.slots), borrow(finals.figures)
+    visited = RowSet(borrow(visited.slots), borrow(visited.figures))
+    finals, told = RowSet(borrow(finals.slots), borrow(finals.figures)), borrowed_steps(told)
     composites = Composites(borrow(composites.counts), borrow(composites.limits))
-    misses, control = borrow(told.misses), borrow(told.control)
-    fired, kinds = borrow(told.fired), borrow(told.kinds)
-    tables = borrowed(tables)
-    geo = tables.geo
-    row_words = geo[ROW_WORDS]
+    control, tables = told.control, borrowed(tables)
+    row_words = tables.geo[ROW_WORDS]
     stride = row_words + 1
-    own_loc = np.empty(room_for(geo), np.int64)
+    own_loc = np.empty(room_for(tables.geo), np.int64)
     loc = borrow(own_loc)
     out = rows[2 * stride :]
-    most = control[MAX_DEPTH]
     status = np.int64(OK)
     while control[STEPS] > 0:
         if not control[ENTERING]:
             if control[WALKS] == 0:
                 break
-            for k in range(row_words):
-                rows[stride + k] = rows[k]
-            control[WALKS] -= 1
-            control[STEPS] -= 1
-            control[TOTAL] += 1
-            control[LENGTH] = 0
-            control[ENTERING] = 1
-        if figures[1] >= figures[2] or final_figures[1] >= final_figures[2]:
-            status = np.int64(FULL_SET)
+            start_walk(rows, row_words, control)
+        full = visited.figures[1] >= visited.figures[2] or finals.figures[1] >= finals.figures[2]
+        if full or control[LENGTH] == places.shape[0]:
+            status = np.int64(FULL_SET if full else OVERFLOWED)
             break
-        if control[LENGTH] == places.shape[0]:
-            status = np.int64(OVERFLOWED)
-            break
-        count = enter(rows, stride, tables, loc, out, composites, misses, control)
+        count = enter(rows, stride, tables, loc, out, composites, told.misses, control)
         if count < 0:
             status = count
             break
         if count == 0:
-            fresh = claim_row(final_slots, final_figures, rows, stride, row_words)
+            fresh = claim_row(finals.slots, finals.figures, rows, stride, row_words)
             if fresh == MISSED:
                 status = np.int64(FULL_SET)
                 break
             control[ENTERING] = 0
             control[FINALS] += fresh
             control[SHOWN] = control[VIOLATED] & ~control[KNOWN]
-        elif control[LENGTH] + 1 >= most:
+        elif control[LENGTH] + 1 >= control[MAX_DEPTH]:
             control[ENTERING] = 0
         else:
-            before = generator[0]
-            place = draw(generator, count)
-            chosen = place * stride
-            info = out[chosen + row_words]
-            shown = info >> 32 & ~control[KNOWN]
-            places[control[LENGTH]] = place
-            if shown & control[RAISING]:
-                control[LENGTH] += 1
-                status = np.int64(RAISES)
+            status = step_at_random(rows, row_words, count, places, generator, visited, told)
+            if status != OK:
                 break
-            fresh = claim_row(slots, figures, out, chosen, row_words)
-            if fresh == MISSED:
-                generator[0] = before
-                status = np.int64(FULL_SET)
-                break
-            for k in range(row_words):
-                rows[stride + k] = out[chosen + k]
-            kind = info >> 16 & 0x7FFF
-            fired[kind] += 1
-            kinds[kind] += fresh
-            control[STEPS] -= 1
-            control[TOTAL] += 1
-            control[LENGTH] += 1
-            control[DEEPEST] = max(control[DEEPEST], control[LENGTH] + 1)
-            control[SHOWN] = shown
         if control[SHOWN]:
             status = np.int64(SHOWS)
             break

@@ -123,6 +123,60 @@ def source_of(source, geo):
 
 
 @inlined
+def put_packets(spot, actor, tables, loc, misses, control):
+    """Put the packets that an actor sends, listed at code[spot:], into its channels in `loc`.
+
+    Returns:
+        Where the list ends, and whether no table entry is missing.
+    """
+    geo, table, code = tables.geo, tables.table, tables.code
+    sends = code[spot]
+    spot += 1
+    complete = True
+    for _ in range(sends):
+        target = geo[CHAN_OF + actor * geo[ACTORS] + code[spot]]
+        into = geo[CHAN_COL + target]
+        key = key_of(APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
+        spot += 2
+        after = look_up(table, key, misses, control)
+        if after == -1:
+            complete = False
+        else:
+            put(loc, geo, actor, into, after)
+    return spot, complete
+
+
+@inlined
+def happen(spot, complete, actor, tables, loc, misses, control):
+    """Record the deliveries and network-sends listed at code[spot:] in the histories in `loc`.
+
+    Args:
+        complete: whether no table entry was missing so far; otherwise the list is only read.
+
+    Returns:
+        Where the list ends, the properties that the deliveries show or MISSED, and the number of
+        deliveries.
+    """
+    geo, table, code = tables.geo, tables.table, tables.code
+    events = code[spot]
+    spot += 1
+    shown, deliveries = np.int64(0), 0
+    for _ in range(events):
+        message, sender = code[spot], code[spot + 1]
+        spot += 2
+        deliveries += sender != NETWORK_SENT
+        if complete and sender == NETWORK_SENT:
+            complete = network_send(message, actor, loc, geo, table, misses, control)
+        elif complete:
+            judgement = deliver(message, sender, actor, loc, geo, table, misses, control)
+            if judgement == MISSED:
+                complete = False
+            else:
+                shown |= geo[BAD + judgement]
+    return spot, shown if complete else np.int64(MISSED), deliveries
+
+
+@inlined
 def derive(source, said, waiting, tables, loc, misses, control):
     """Append the successors that one source of transitions has to those that wait in `loc`.
 
@@ -183,37 +237,14 @@ def derive(source, said, waiting, tables, loc, misses, control):
             if code[spot] != -1:
                 complete = causal_send(code[spot], actor, loc, geo, table, misses, control)
             spot += 1
-        sends = code[spot]
-        spot += 1
-        for _ in range(sends):
-            target = geo[CHAN_OF + actor * actors + code[spot]]
-            into = geo[CHAN_COL + target]
-            key = key_of(APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
-            spot += 2
-            after = look_up(table, key, misses, control)
-            if after == -1:
-                complete = False
-            else:
-                put(loc, geo, actor, into, after)
-        events = code[spot]
-        spot += 1
-        deliveries = 0
-        for _ in range(events):
-            deliveries += code[spot + 1] != NETWORK_SENT
-            if complete and code[spot + 1] == NETWORK_SENT:
-                complete = network_send(code[spot], actor, loc, geo, table, misses, control)
-            elif complete:
-                judgement = deliver(
-                    code[spot], code[spot + 1], actor, loc, geo, table, misses, control
-                )
-                if judgement == MISSED:
-                    complete = False
-                else:
-                    shown |= geo[BAD + judgement]
-            spot += 2
-        if not complete:
+        spot, sent = put_packets(spot, actor, tables, loc, misses, control)
+        spot, judged, deliveries = happen(
+            spot, complete and sent, actor, tables, loc, misses, control
+        )
+        if judged == MISSED:
             status = np.int64(MISSED)
             continue
+        shown |= judged
         base = first + waiting * step
         await_composites(loc, size, geo, cons, base)
         base += size + parts
