@@ -29,6 +29,7 @@ from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
+from antecede.checker.model import Protocol
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import options_of
@@ -108,19 +109,28 @@ def renaming(script: Script, p: Sequence[int]) -> Script:
     return tuple(rows)
 
 
-def difference(spec: Spec, options: Options, actors: int) -> str | None:
+def difference(
+    spec: Spec, options: Options, actors: int, protocol: Protocol | None = None
+) -> str | None:
     """Return how a protocol treats actors differently, or None if a small check shows nothing.
 
     The check explores one message per actor on an unordered network, and compares each call of a
     handler with its renamings.
+
+    Args:
+        spec: names the protocol.
+        options: `symmetry` is False if the user wants no comparison.
+        actors: the number of actors.
+        protocol: replaces the protocol that `spec` names.
     """
     if options.symmetry is False:
         return "not asked for"
     small = Spec(
         spec.protocol, actors, 1, "unordered", clock_at=spec.clock_at, properties=("integrity",)
     )
+    bounds = Bounds(max_states=100_000)
     try:
-        report = check(small, Options(threads=1), Bounds(max_states=100_000), selfcheck="off")
+        report = check(small, Options(threads=1), bounds, protocol=protocol, selfcheck="off")
     except AntecedeError as error:
         return str(error)
     figures = report.result.statistics.get("symmetry", {"on": False, "reason": "not known"})
