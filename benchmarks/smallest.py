@@ -181,16 +181,15 @@ def frontier(bug: Bug, protocol: Protocol, properties: tuple[str, ...]) -> Found
     treats = partial(_treats, spec, protocol)
     bounds: list[Found] = []
     most = MESSAGES + 1 if bug.workload in SIZED else MESSAGES
-    for level in levels(spec, ACTORS, most, treats):
-        if any(found["actors"] <= level.actors for found in bounds):
-            continue
-        failed = first_failure(level, protocol, end)
-        if isinstance(failed, str):
-            return {"bounds": bounds, "stopped": f"{level.size}: {failed}"}
-        if failed is not None:
-            bounds.append({"messages": level.messages, "actors": level.actors, **failed})
-            if level.actors == ACTORS[0]:
-                break
+    for actors in ACTORS:
+        for level in levels(spec, (actors,), most, treats):
+            if any(found["messages"] <= level.messages for found in bounds):
+                break  # fewer actors suffice
+            failed = first_failure(level, protocol, end)
+            if isinstance(failed, str):
+                return {"bounds": bounds, "stopped": [level.messages, level.actors, failed]}
+            if failed is not None:
+                bounds.append({"messages": level.messages, "actors": level.actors, **failed})
     return {"bounds": bounds, "stopped": None}
 
 

@@ -1,9 +1,9 @@
 """Cykas whose receivers acknowledge YCTs, too.
 
-Section 2.1 of the Cykas paper says that a process acknowledges every message; its Algorithm 5 does
-not acknowledge a YCT. With these acknowledgements, an ACK of a YCT is taken for the ACK of a later
-message. Free choice with 3 actors and 3 messages each does not reveal this; a script with 4 messages
-does.
+Section 2.1 of the Cykas paper says that a process acknowledges every message, but its Algorithm 5
+sends no ACK of a YCT. With such an ACK, a sender can take the ACK of a YCT for the ACK of a later
+message. Free choice of 3 messages for each of 3 actors does not reveal this bug. A script with 4
+messages reveals it.
 """
 
 from __future__ import annotations

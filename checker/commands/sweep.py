@@ -85,7 +85,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
     metavar="FILE",
     help="At the end, also write all rows as Parquet.",
 )
-@click.option("--quiet", is_flag=True, help="Print only the matrix at the end.")
+@click.option("--quiet", is_flag=True, help="Print only the results at the end.")
 def command(
     targets: tuple[str, ...],
     protocols: str | None,

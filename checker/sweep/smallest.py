@@ -27,7 +27,7 @@ from attrs import evolve, field, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import check
-from antecede.checker.check.spec import Spec
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
 from antecede.checker.model import Protocol
 from antecede.checker.render.ticker import Ticker
@@ -157,16 +157,17 @@ def size(messages: int, actors: int) -> str:
 
 
 def check_question(spec: Spec) -> None:
-    """Refuse a question whose workload has no sizes to try.
+    """Refuse a question that cannot be asked, or whose workload has no sizes to try.
 
     Raises:
-        InputError: names the workloads that have some.
+        InputError: something in it is unknown, or it has such a workload.
     """
     if spec.workload.partition(":")[0] not in (*SCRIPTED, *SIZED):
         raise InputError(
             f"--smallest cannot vary the workload {spec.workload!r}; give --workload with one of: "
             f"{', '.join((*SCRIPTED, *SIZED))}"
         )
+    system_of(evolve(spec, workload="any"))
 
 
 def levels(spec: Spec, actors: Sequence[int], most: int, treats: Treats) -> Iterator[Level]:
@@ -338,7 +339,8 @@ def text(found: Smallest) -> str:
         lines = [f"{head}: {_nothing(found)}{end}"]
     else:
         lines = [f"{head}: {row['verdict']} at {found.level.size}", *_failure(found.level, row)]
-        lines.append(f"  No smaller bound is violated: {_amount(found.explored)}.")
+        if found.explored:
+            lines.append(f"  No smaller bound is violated: {_amount(found.explored)}.")
     if found.unfinished:
         lines.append(
             f"  {counted(len(found.unfinished), 'smaller check')} reached no verdict, so a smaller "
