@@ -35,7 +35,7 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.simulate.chart import Panel, Point, chart
-from antecede.checker.sweep.smallest import SIZED, Level, difference, levels
+from antecede.checker.sweep.smallest import SIZED, Level, difference, levels, size
 from antecede.checker.tables.fingerprint import fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -207,18 +207,23 @@ def _treats(spec: Spec, protocol: Protocol, actors: int) -> str | None:
 
 
 def first_failure(level: Level, protocol: Protocol, end: float) -> Found | str | None:
-    """Return the shortest failure of a level, the reason why it was not completed, or None."""
+    """Return the shortest failure of a level, the reason why it was not completed, or None.
+
+    If the time is over after a failure, it is the shortest failure so far.
+    """
     found: list[Found] = []
+    stopped = None
     for spec in level.specs:
         left = end - time.monotonic()
         if left <= 0:
-            return f"{SECONDS:g} s"
+            stopped = f"{SECONDS:g} s"
+            break
         result = explored(spec, protocol, left)
         if result.verdict is Verdict.INCOMPLETE:
-            return str(result.stopped_by)
+            stopped = str(result.stopped_by)
         if (failure := _failure(spec, result)) is not None:
             found.append(failure)
-    return min(found, key=lambda one: one["length"], default=None)
+    return min(found, key=lambda one: one["length"], default=stopped)
 
 
 def explored(spec: Spec, protocol: Protocol, seconds: float) -> Result:
@@ -238,8 +243,14 @@ def _failure(spec: Spec, result: Result) -> Found | None:
     return {"workload": spec.workload, "violates": path.violates, "length": path.length}
 
 
-def run(bugs: Sequence[Bug], processes: int) -> list[Found]:
-    """Return the results for all bugs; search for those that have none, and keep each result."""
+def run(bugs: Sequence[Bug], processes: int, minutes: float) -> list[Found]:
+    """Return the results for all bugs; search for those that have none, and keep each result.
+
+    Args:
+        bugs: the bugs, in the order of the results.
+        processes: the number of searches that run at once.
+        minutes: start no search after this time.
+    """
     kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"bugs": []}
     digests = {bug.key: bug.digest() for bug in bugs}
     done = {
@@ -249,13 +260,17 @@ def run(bugs: Sequence[Bug], processes: int) -> list[Found]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, context, max_tasks_per_child=25) as pool:
         futures = {pool.submit(searched, bug): bug for bug in todo}
-        for number, future in enumerate(as_completed(futures), 1):
-            bug = futures[future]
-            result = future.result()
-            done[bug.key] = {"key": bug.key, "digest": digests[bug.key], **result}
-            _keep({**kept, "bugs": [done[each.key] for each in bugs if each.key in done]})
-            print(f"{number}/{len(todo)} {bug.key}: {_told(result)}", file=sys.stderr, flush=True)
-    return [done[bug.key] for bug in bugs]
+        try:
+            for number, future in enumerate(as_completed(futures, minutes * 60), 1):
+                bug = futures[future]
+                result = future.result()
+                done[bug.key] = {"key": bug.key, "digest": digests[bug.key], **result}
+                _keep({**kept, "bugs": [done[each.key] for each in bugs if each.key in done]})
+                words = f"{number}/{len(todo)} {bug.key}: {_told(result)}"
+                print(words, file=sys.stderr, flush=True)
+        except TimeoutError:
+            pool.shutdown(cancel_futures=True)
+    return [done[bug.key] for bug in bugs if bug.key in done]
 
 
 def _keep(data: Found) -> None:
@@ -346,7 +361,7 @@ def page(data: Found, left: Mapping[str, str]) -> str:
     """Return the page."""
     bugs = counted_bugs(data["bugs"])
     parts = [HEAD, *_result(bugs), *_escape(data["escape"]), *_conclusion(bugs)]
-    parts += [*_long_tail(bugs), *_protocols(bugs), *_method(data["bugs"], bugs, left)]
+    parts += [*_long_tail(bugs), *_protocols(bugs), *_method(data, bugs, left)]
     return "\n".join(parts) + "\n"
 
 
@@ -411,32 +426,28 @@ def _among(actors: int) -> str:
 
 def _result(bugs: Sequence[Found]) -> list[str]:
     best = share(bugs, "deliveries", ACTORS[-1], MESSAGES)
-    lines = ["## Results", ""]
-    lines.append(
-        f"The table and the picture show {counted(len(bugs), 'bug')} in messages with one "
-        "receiver. "
-        "A cell is the share of the bugs that the scripts within this bound reveal. The first "
-        "columns "
-        "count violations of the properties of deliveries (causal or FIFO delivery, integrity, "
-        "delivery of all messages) and handlers that fail. The last columns count violations of "
-        "the "
-        "protocol's own invariants, too."
-    )
-    lines += ["", f"| messages | {' | '.join(_heads())} |", f"| ---: |{' ---: |' * len(_heads())}"]
+    rows = []
     for messages in range(1, MESSAGES + 1):
-        cells = [
-            f"{share(bugs, judged, actors, messages):.0f} %"
-            for judged in JUDGED
-            for actors in ACTORS
-        ]
-        lines.append(f"| {messages} | {' | '.join(cells)} |")
-    lines += ["", "![The share of bugs that a bound reveals](images/bounds.svg)", ""]
-    lines.append(
-        f"Within these bounds, deliveries reveal {best:.0f} % of the bugs. The others violate "
-        "only an "
-        "invariant, or need a larger bound than the search reached in its time."
-    )
-    return [*lines, ""]
+        cells = [share(bugs, judged, actors, messages) for judged in JUDGED for actors in ACTORS]
+        rows.append(f"| {messages} | {' | '.join(f'{cell:.0f} %' for cell in cells)} |")
+    return [
+        f"""## Results
+
+The table and the picture show {counted(len(bugs), "bug")} in messages with one receiver. A cell is
+the share of the bugs that the scripts within this bound reveal. The first columns count violations
+of the properties of deliveries (causal or FIFO delivery, integrity, delivery of all messages), and
+handlers that fail. The last columns also count violations of the protocol's own invariants.
+""",
+        f"| messages | {' | '.join(_heads())} |",
+        f"| ---: |{' ---: |' * len(_heads())}",
+        *rows,
+        f"""
+![The share of bugs that a bound reveals](images/bounds.svg)
+
+Within these bounds, deliveries reveal {best:.0f} % of the bugs. The other bugs violate only an
+invariant, or the search did not reach their bound in its time.
+""",
+    ]
 
 
 def _heads() -> list[str]:
@@ -448,61 +459,66 @@ def _heads() -> list[str]:
 
 
 def _escape(found: Found) -> list[str]:
-    *_, largest = found["free"]
+    *_, free = found["free"]
     (script,) = found["violated"]
     return [
-        "## A bug that 3 x 3 does not reveal",
-        "",
-        "The Cykas paper says that a process acknowledges every message. Its algorithms do not "
-        "acknowledge a YCT. We added these acknowledgements. Free choice with 3 actors and 3 "
-        "messages "
-        f"per actor, which is the bound of the paper, then ends with {largest['verdict']} after "
-        f"{counted(largest['states'], 'state')}. But the protocol is wrong: `{script['workload']}` "
-        f"violates causal delivery after {counted(script['length'], 'transition')}. One actor must "
-        "send 4 messages.",
-        "",
-        f"The search with 3 actors explores {counted(found['scripts'], 'script')} up to this "
-        "bound, "
-        f"with {counted(found['states'], 'state')} in total. Only one of these scripts is "
-        "violated. "
-        "So the small search finds a bug that the large check misses, because it lets one actor "
-        "send "
-        "more messages, while the others send none.",
-        "",
+        f"""## A bug that 3 x 3 does not reveal
+
+The Cykas paper says that a process acknowledges every message, but its algorithms do not
+acknowledge a YCT. We added this ACK. The bound of the paper is 3 actors with 3 messages each and
+free choice of the receivers. Within this bound, the new protocol {free["verdict"]}: none of its
+{counted(free["states"], "state")} violates a property. But the protocol is wrong. It violates
+causal delivery if one actor sends 4 messages, one more than the bound allows:
+
+```sh
+antecede check {ESCAPES} --actors 3 --workload '{script["workload"]}' --expect violated
+```
+
+The counterexample has {counted(script["length"], "transition")}. Up to this bound, the search with
+3 actors explores {counted(found["scripts"], "script")} with {counted(found["states"], "state")} in
+total, and only this script is violated. So the search finds a bug that a check with a thousand
+times as many states does not find. The reason is that a script lets one actor send many messages
+while the other actors send none. Free choice with 4 messages for each actor finds the bug, too, but
+it is much larger.
+"""
     ]
 
 
 def _conclusion(bugs: Sequence[Found]) -> list[str]:
     """Return what the numbers say about bounded verification."""
     two, three = (share(bugs, "deliveries", actors, MESSAGES) for actors in ACTORS[:2])
-    four = share(bugs, "deliveries", ACTORS[2], MESSAGES)
-    more = "no bug more" if four == three else f"{four - three:.0f} % more"
-    few = share(bugs, "deliveries", 3, 3)
-    gain = share(bugs, "invariants", 3, 3)
+    few, invariants = (share(bugs, judged, 3, 3) for judged in JUDGED)
+    four = [bug for bug in bugs if _needs(bug, ACTORS[2])]
     tail = [bug for bug in bugs if (least := _least(bug, "deliveries")) and least["messages"] > 3]
     return [
-        "## What this says about bounded checks",
-        "",
-        f"* **Two actors are not enough.** They reveal {two:.0f} % of the bugs, three actors "
-        f"{three:.0f} %. Causal order is a relation among three actors.",
-        f"* **A fourth actor reveals {more}.** If you must choose, add a message before an actor.",
-        "* **Most bugs are small.** Three messages in total among three actors reveal "
-        f"{few:.0f} % of "
-        "the bugs. These scripts take less than a second for most protocols.",
-        f"* **Some bugs are not.** {counted(len(tail), 'bug')} need four messages or more. So a "
-        "check "
-        "that holds excludes common bugs, and it is no proof. `antecede prove` can prove some "
-        "protocols for all bounds ([proofs](proofs.md)).",
-        f"* **Invariants reveal bugs earlier.** With invariants, three messages among three actors "
-        f"reveal {gain:.0f} %.",
-        "* **Uneven scripts matter.** Free choice gives every actor the same number of messages. "
-        "Scripts let one actor send many, at a small cost.",
-        "",
-        "The bugs are not a random sample. Most of them are mutants that we wrote, and we wrote "
-        "them "
-        "to be found within small bounds. So read the shares as an upper estimate.",
-        "",
+        f"""## What this says about bounded checks
+
+* **Two actors are not enough.** Two actors reveal {two:.0f} % of the bugs, and three actors reveal
+  {three:.0f} %. Causal order is a relation among three actors.
+* **More messages reveal more than more actors.** {_need(len(tail))} a fourth message, and
+  {_need(len(four)).lower()} a fourth actor. So add a message before you add an actor.
+* **Most bugs are small.** Three messages among three actors reveal {few:.0f} % of the bugs.
+* **Some bugs are not.** A check that holds excludes most bugs, but it is no proof.
+  [`antecede prove`](proofs.md) proves some protocols for all bounds.
+* **Invariants reveal bugs earlier.** If the invariants are checked, three messages among three
+  actors reveal {invariants:.0f} % of the bugs.
+* **Uneven scripts matter.** Free choice gives every actor the same number of messages, so it grows
+  fast. A script lets one actor send many messages at a small cost.
+
+The bugs are not a random sample. Most of them are mutants, and we wrote the mutants such that our
+checks can detect them. So the share of all bugs that a bound reveals may be smaller.
+"""
     ]
+
+
+def _need(bugs: int) -> str:
+    return f"{counted(bugs, 'bug')} {'needs' if bugs == 1 else 'need'}" if bugs else "No bug needs"
+
+
+def _needs(bug: Found, actors: int) -> bool:
+    """Return whether deliveries reveal a bug with so many actors, and not with fewer."""
+    numbers = [found["actors"] for found in bug["deliveries"]["bounds"]]
+    return min(numbers, default=0) == actors
 
 
 def _least(bug: Found, judged: str) -> Found | None:
@@ -559,7 +575,8 @@ def _protocols(bugs: Sequence[Found]) -> list[str]:
     return [*lines, ""]
 
 
-def _method(every: Sequence[Found], bugs: Sequence[Found], left: Mapping[str, str]) -> list[str]:
+def _method(data: Found, bugs: Sequence[Found], left: Mapping[str, str]) -> list[str]:
+    every: list[Found] = data["bugs"]
     reasons = Counter(left.values())
     broadcast = [bug for bug in every if bug["workload"] == "broadcast"]
     sizes = Counter(
@@ -568,59 +585,81 @@ def _method(every: Sequence[Found], bugs: Sequence[Found], left: Mapping[str, st
         if (least := _least(bug, "deliveries"))
     )
     several = len(every) - len(broadcast) - len(bugs)
-    stopped = [bug for bug in bugs if bug["deliveries"]["stopped"] or bug["invariants"]["stopped"]]
+    missing = data["searched_of"] - len(every)
     told = ", ".join(f"{number} at {bound}" for bound, number in sorted(sizes.items()))
     return [
-        "## How these numbers were measured",
-        "",
-        f"`python benchmarks/smallest.py` wrote this page from {counted(len(every), 'bug')}: the "
-        "[mutants](mutants.md) that violate a property, and the protocols that fail in a spec in "
-        "[specs](../specs). Each bug is checked on the network on which it is known to fail. The "
-        f"search tries {', '.join(map(str, ACTORS))} actors and up to {MESSAGES} messages, and "
-        f"takes at most {SECONDS:g} seconds for each bug and each list of properties.",
-        "",
-        f"* {counted(len(stopped), 'bug')} were not searched completely, because the time was "
-        "over or "
-        f"a check had more than {counted(MOST_STATES, 'state')}. The table counts the bounds "
-        "that were "
-        "found before. A larger bound without violation of such a bug counts as not revealed.",
-        f"* {counted(len(broadcast), 'bug')} are about broadcasts, and not in the table. Their "
-        "smallest "
-        f"bounds, in actors x messages per actor: {told}.",
-        f"* {counted(several, 'mutant')} are left out because only messages with several "
-        "receivers, or "
-        "messages of an actor to itself, are known to reveal them, and no script did.",
-        f"* {counted(reasons['equivalent'], 'mutant')} are equivalent to the real protocol. "
-        f"{counted(reasons['liveness'], 'mutant')} only prevent that messages can be delivered "
-        f"(`can-deliver`). {counted(reasons[NO_END], 'mutant')} have no final state or no end. "
-        "These "
-        "are left out, too, because they violate no safety property.",
+        f"""## How these numbers were measured
+
+`python benchmarks/smallest.py` wrote this page from {counted(len(every), "bug")}. The bugs are the
+[mutants](mutants.md) that violate a property, and the protocols that fail in a spec in
+[specs](../specs). Each bug is checked on the network on which it is known to fail. The search tries
+{", ".join(map(str, ACTORS))} actors and up to {MESSAGES} messages. It takes at most {SECONDS:g}
+seconds for each bug and each list of properties.
+
+* {counted(len(broadcast), "bug")} are bugs in broadcasts, and not in the table. Their smallest
+  bounds, in actors x messages per actor, are: {told}.
+* {counted(several, "mutant")} are left out because the checks detect them only with messages to
+  several receivers, or to the sender itself, and no script revealed them.
+* {counted(reasons["equivalent"], "mutant")} are left out because they are equivalent to the real
+  protocol, {reasons["liveness"]} because they only prevent the delivery of messages
+  (`can-deliver`), and {reasons[NO_END]} because their runs never end. They violate no safety
+  property.
+* {counted(missing, "bug")} were not searched, because the time for all bugs was over.
+
+The search for these bugs stopped at the bound in the last column, because its time was over or a
+check had more than {counted(MOST_STATES, "state")}. The table of results counts only bounds that
+were completed, and bounds with a violation:
+""",
+        "| protocol | mutant | network | properties | stopped at |",
+        "| --- | --- | --- | --- | --- |",
+        *_stopped(bugs),
     ]
+
+
+def _stopped(bugs: Sequence[Found]) -> list[str]:
+    """Return a row for each search that ended early."""
+    rows = []
+    for bug in bugs:
+        for judged, words in JUDGED.items():
+            if (end := bug[judged]["stopped"]) is not None:
+                cells = [_name(bug), bug["mutant"] or "-", bug["network"], words, size(*end[:2])]
+                rows.append(f"| {' | '.join(cells)} |")
+    return rows
 
 
 def write(data: Found, left: Mapping[str, str]) -> None:
     """Write the page and its picture."""
-    write_whole(str(PAGE), _wrapped(page(data, left)))
+    write_whole(str(PAGE), wrapped(page(data, left)))
     write_whole(str(PICTURE), figure(counted_bugs(data["bugs"])))
 
 
-def _wrapped(text: str) -> str:
-    """Return a page with lines of at most 120 columns; tables and pictures stay as they are."""
-    return (
-        "\n".join(
-            line
-            if line.startswith(("|", "!", "```")) or len(line) <= 120
-            else textwrap.fill(line, 120, subsequent_indent="  " if line.startswith("* ") else "")
-            for line in text.splitlines()
-        )
-        + "\n"
-    )
+def wrapped(text: str) -> str:
+    """Return a page with its paragraphs in lines of at most 120 columns."""
+    parts, lines = list[str](), list[str]()
+    verbatim = False
+    for line in [*text.splitlines(), ""]:
+        verbatim ^= line.startswith("```")
+        plain = verbatim or not line or line.startswith(("|", "!", "#", "```"))
+        if lines and (plain or line.startswith("* ")):
+            indent = "  " if lines[0].startswith("* ") else ""
+            whole = " ".join(each.strip() for each in lines)
+            parts.append(textwrap.fill(whole, 120, subsequent_indent=indent, **UNBROKEN))
+            lines = []
+        if plain:
+            parts.append(line)
+        else:
+            lines.append(line)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+UNBROKEN: Mapping[str, bool] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def main() -> None:
     """Search, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--redraw", action="store_true", help="from the kept results")
+    parser.add_argument("--minutes", type=float, default=25.0, help="start no search later")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     os.chdir(ROOT)
@@ -629,8 +668,8 @@ def main() -> None:
         write(data, data["left"])
         return
     bugs, left = every_bug()
-    found = run(bugs, arguments.processes)
-    data = {"escape": escape(), "left": left, "bugs": found}
+    found = run(bugs, arguments.processes, arguments.minutes)
+    data = {"searched_of": len(bugs), "escape": escape(), "left": left, "bugs": found}
     _keep(data)
     write(data, left)
 
