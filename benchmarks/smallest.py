@@ -55,7 +55,7 @@ PICTURE = ROOT / "docs" / "images" / "bounds.svg"
 DATA = ROOT / "benchmarks" / "figures" / "smallest.json"
 ACTORS = (2, 3, 4)
 MESSAGES = 5
-SECONDS = 30.0
+SECONDS = 45.0
 """The limit for one bug and one list of properties, so that few large systems cannot delay all."""
 MOST_STATES = 3_000_000
 NO_END = "no final state, or no end"
@@ -243,13 +243,14 @@ def _failure(spec: Spec, result: Result) -> Found | None:
     return {"workload": spec.workload, "violates": path.violates, "length": path.length}
 
 
-def run(bugs: Sequence[Bug], processes: int, minutes: float) -> list[Found]:
+def run(bugs: Sequence[Bug], processes: int, minutes: float, *, again: bool) -> list[Found]:
     """Return the results for all bugs; search for those that have none, and keep each result.
 
     Args:
         bugs: the bugs, in the order of the results.
         processes: the number of searches that run at once.
         minutes: start no search after this time.
+        again: at last, search again for bugs whose search ended early.
     """
     kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"bugs": []}
     digests = {bug.key: bug.digest() for bug in bugs}
@@ -257,8 +258,9 @@ def run(bugs: Sequence[Bug], processes: int, minutes: float) -> list[Found]:
         each["key"]: each for each in kept["bugs"] if each["digest"] == digests.get(each["key"])
     }
     todo = [bug for bug in bugs if bug.key not in done]
+    todo += [bug for bug in bugs if again and bug.key in done and _stopped_early(done[bug.key])]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, max_tasks_per_child=25) as pool:
+    with ProcessPoolExecutor(processes, context) as pool:
         futures = {pool.submit(searched, bug): bug for bug in todo}
         try:
             for number, future in enumerate(as_completed(futures, minutes * 60), 1):
@@ -271,6 +273,10 @@ def run(bugs: Sequence[Bug], processes: int, minutes: float) -> list[Found]:
         except TimeoutError:
             pool.shutdown(cancel_futures=True)
     return [done[bug.key] for bug in bugs if bug.key in done]
+
+
+def _stopped_early(found: Found) -> bool:
+    return any(found[judged]["stopped"] for judged in JUDGED)
 
 
 def _keep(data: Found) -> None:
@@ -643,7 +649,15 @@ def wrapped(text: str) -> str:
         if lines and (plain or line.startswith("* ")):
             indent = "  " if lines[0].startswith("* ") else ""
             whole = " ".join(each.strip() for each in lines)
-            parts.append(textwrap.fill(whole, 120, subsequent_indent=indent, **UNBROKEN))
+            parts.append(
+                textwrap.fill(
+                    whole,
+                    120,
+                    subsequent_indent=indent,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+            )
             lines = []
         if plain:
             parts.append(line)
@@ -652,14 +666,12 @@ def wrapped(text: str) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-UNBROKEN: Mapping[str, bool] = {"break_long_words": False, "break_on_hyphens": False}
-
-
 def main() -> None:
     """Search, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--redraw", action="store_true", help="from the kept results")
     parser.add_argument("--minutes", type=float, default=25.0, help="start no search later")
+    parser.add_argument("--again", action="store_true", help="repeat searches that ended early")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     os.chdir(ROOT)
@@ -668,7 +680,7 @@ def main() -> None:
         write(data, data["left"])
         return
     bugs, left = every_bug()
-    found = run(bugs, arguments.processes, arguments.minutes)
+    found = run(bugs, arguments.processes, arguments.minutes, again=arguments.again)
     data = {"searched_of": len(bugs), "escape": escape(), "left": left, "bugs": found}
     _keep(data)
     write(data, left)

@@ -8,11 +8,11 @@ messages reveals it.
 
 from __future__ import annotations
 
-from antecede.checker.model import Protocol, Step
+from antecede.checker.model import Packet, Protocol, Step
 from antecede.protocols import cykas
 
 
-def receive(state: cykas.Cykas, src: int, packet: cykas.Packet) -> Step:
+def receive(state: cykas.Cykas, src: int, packet: Packet) -> Step:
     """Receive as Cykas does, and acknowledge a YCT."""
     step = cykas.receive(state, src, packet)
     if isinstance(packet, cykas.Yct):
