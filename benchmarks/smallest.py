@@ -190,16 +190,21 @@ def frontier(bug: Bug, protocol: Protocol, properties: tuple[str, ...]) -> Found
     treats = partial(_treats, spec, protocol)
     bounds: list[Found] = []
     most = MESSAGES + 1 if bug.workload in SIZED else MESSAGES
-    for actors in ACTORS:
-        for level in levels(spec, (actors,), most, treats):
-            if any(found["messages"] <= level.messages for found in bounds):
-                break  # fewer actors suffice
+    for actors in (ACTORS[:-1], ACTORS[-1:]):  # most scripts have many actors, and few are needed
+        for level in levels(spec, actors, most, treats):
+            if any(_includes(level, found) for found in bounds):
+                continue
             failed = first_failure(level, protocol, end)
             if isinstance(failed, str):
                 return {"bounds": bounds, "stopped": [level.messages, level.actors, failed]}
             if failed is not None:
                 bounds.append({"messages": level.messages, "actors": level.actors, **failed})
     return {"bounds": bounds, "stopped": None}
+
+
+def _includes(level: Level, found: Found) -> bool:
+    """Return whether a level has at least the messages and actors of a bound."""
+    return bool(found["actors"] <= level.actors and found["messages"] <= level.messages)
 
 
 def _treats(spec: Spec, protocol: Protocol, actors: int) -> str | None:
@@ -388,14 +393,12 @@ def within(bug: Found, judged: str, actors: int, messages: int) -> bool:
 
     Args:
         bug: the bug.
-        judged: `deliveries` or `invariants`.
+        judged: `deliveries`, or `invariants` for both.
         actors: the greatest number of actors.
         messages: the greatest number of messages of all actors together.
     """
-    return any(
-        found["actors"] <= actors and found["messages"] <= messages
-        for found in bug[judged]["bounds"]
-    )
+    bounds = bug["deliveries"]["bounds"] + (bug[judged]["bounds"] if judged == "invariants" else [])
+    return any(found["actors"] <= actors and found["messages"] <= messages for found in bounds)
 
 
 def share(bugs: Sequence[Found], judged: str, actors: int, messages: int) -> float:

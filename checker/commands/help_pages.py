@@ -109,7 +109,7 @@ PAGES: Mapping[str, HelpPage] = {
         ),
         (
             *("protocols", "actors", "messages", "network", "workload", "properties"),
-            *("smallest", "max_messages", "processes", "max_seconds", "output", "quiet"),
+            *("smallest", "max_messages", "max_seconds", "output"),
         ),
         {
             0: "every check ended with HOLDS or VIOLATED; with --smallest: the smallest bound was "
