@@ -54,7 +54,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
     "--smallest",
     is_flag=True,
     help="Search for the smallest bound at which a property is violated: every script with one "
-    "message in total, then with two, and so on; each among the fewest --actors first.",
+    "message in total, then with two, and so on, among 2, 3 and 4 actors (or --actors).",
 )
 @click.option(
     "--max-messages",
