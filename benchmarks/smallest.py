@@ -59,6 +59,8 @@ SECONDS = 45.0
 """The limit for one bug and one list of properties, so that few large systems cannot delay all."""
 MOST_STATES = 3_000_000
 NO_END = "no final state, or no end"
+FEW = 3
+"""Bounds with more messages come last if they have many actors, because they have most scripts."""
 SMALL = 200
 """The states of a check for which plain Python is faster than tables."""
 LIVENESS = ("can-deliver", "no-starvation", "can-finish", "finishes")
@@ -190,13 +192,16 @@ def frontier(bug: Bug, protocol: Protocol, properties: tuple[str, ...]) -> Found
     treats = partial(_treats, spec, protocol)
     bounds: list[Found] = []
     most = MESSAGES + 1 if bug.workload in SIZED else MESSAGES
-    for actors in (ACTORS[:-1], ACTORS[-1:]):  # most scripts have many actors, and few are needed
-        for level in levels(spec, actors, most, treats):
-            if any(_includes(level, found) for found in bounds):
+    seen = set[tuple[int, int]]()
+    for largest, actors in ((FEW, ACTORS), (most, ACTORS[:-1]), (most, ACTORS[-1:])):
+        for level in levels(spec, actors, largest, treats):
+            bound = (level.messages, level.actors)
+            if bound in seen or any(_includes(level, found) for found in bounds):
                 continue
+            seen.add(bound)
             failed = first_failure(level, protocol, end)
             if isinstance(failed, str):
-                return {"bounds": bounds, "stopped": [level.messages, level.actors, failed]}
+                return {"bounds": bounds, "stopped": [*bound, failed]}
             if failed is not None:
                 bounds.append({"messages": level.messages, "actors": level.actors, **failed})
     return {"bounds": bounds, "stopped": None}
@@ -595,6 +600,8 @@ def _method(data: Found, bugs: Sequence[Found], left: Mapping[str, str]) -> list
     )
     several = len(every) - len(broadcast) - len(bugs)
     missing = data["searched_of"] - len(every)
+    late = f"* {counted(missing, 'bug')} were not searched, because the time was over.\n"
+    lost = late if missing else ""
     told = ", ".join(f"{number} at {bound}" for bound, number in sorted(sizes.items()))
     return [
         f"""## How these numbers were measured
@@ -613,8 +620,7 @@ seconds for each bug and each list of properties.
   protocol, {reasons["liveness"]} because they only prevent the delivery of messages
   (`can-deliver`), and {reasons[NO_END]} because their runs never end. They violate no safety
   property.
-* {counted(missing, "bug")} were not searched, because the time for all bugs was over.
-
+{lost}
 The search for these bugs stopped at the bound in the last column, because its time was over or a
 check had more than {counted(MOST_STATES, "state")}. The table of results counts only bounds that
 were completed, and bounds with a violation:
