@@ -78,7 +78,9 @@ def _show_version(context: click.Context, _option: click.Parameter, wanted: bool
     help="Show the version and exit.",
 )
 def commands() -> None:
-    """Check protocols for causal message delivery: explore every order of sends and deliveries.
+    """Check protocols for causal message delivery.
+
+    antecede explores every order of sends and deliveries, within bounds that you choose.
 
     Start with: antecede check mfss
 

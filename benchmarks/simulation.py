@@ -16,7 +16,6 @@ from antecede.checker.simulate.claims import decide, markdown, timed_claims
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
 from antecede.checker.simulate.plots import drawn
-from antecede.checker.simulate.report import wanted
 from antecede.checker.simulate.scenario import FIELDS, MS, written
 from antecede.checker.simulate.statistics import (
     CONTROL_EACH,
@@ -30,6 +29,19 @@ from antecede.checker.sweep.kept import Row
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, IMAGES = ROOT / "docs" / "simulation.md", ROOT / "docs" / "images" / "simulation"
+
+
+def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
+    """Return the rows of a grid that have no error."""
+    cells = {cell_of(scenario) for scenario in grid.scenarios}
+    return [
+        row
+        for row in rows
+        if row["error"] is None
+        and row["protocol"] in grid.protocols
+        and 1 <= row["seed"] <= grid.seeds
+        and cell_of(row) in cells
+    ]
 
 
 def complete(name: str, rows: Sequence[Row]) -> Grid:

@@ -9,6 +9,7 @@ from antecede.checker.errors import InputError
 PACKAGES = {
     "parquet": ("pyarrow", "PyArrow"),
     "plot": ("matplotlib", "Matplotlib"),
+    "prove": ("z3", "Z3"),
 }
 """Extra of this project -> the module that it brings, and the name of its package."""
 

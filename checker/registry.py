@@ -283,8 +283,8 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
             if not choices:
                 raise InputError(f"the protocol {protocol.name!r} declares no {kind}")
             raise unknown(f"{kind} of {protocol.name}", declared, choices)
-        maker = package.DECLARED[f"joint {kind}" if declared in joint else kind]
-        made: Property = load(maker)(declared, choices[declared])
+        make = load(package.DECLARED)
+        made: Property = make(kind, declared, choices[declared], joint=declared in joint)
         return made
     if name not in package.REGISTRY:
         raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))

@@ -15,12 +15,7 @@ REGISTRY = {
     "no-starvation": "antecede.properties.no_starvation:NO_STARVATION",
 }
 
-DECLARED = {
-    "witness": "antecede.properties.declared:witness",
-    "invariant": "antecede.properties.declared:invariant",
-    "joint witness": "antecede.properties.declared:joint_witness",
-    "joint invariant": "antecede.properties.declared:joint_invariant",
-}
+DECLARED = "antecede.properties.declared:declared"
 
 DEFAULT = ("causal-delivery", "integrity", "all-delivered")
 

@@ -7,7 +7,7 @@ from antecede.properties.all_delivered import nothing_undelivered
 
 CAN_DELIVER = Property(
     name="can-deliver",
-    summary="from every reachable state one can be reached with everything delivered",
+    summary="from every reachable state, everything can still be delivered",
     what=What.UNDELIVERED,
     where=Where.FROM_EVERYWHERE_ON,
     predicate=nothing_undelivered,

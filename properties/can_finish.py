@@ -7,7 +7,7 @@ from antecede.properties.finishes import has_ended
 
 CAN_FINISH = Property(
     name="can-finish",
-    summary="reachability: at some final state every application has come to its end",
+    summary="reachability: at some final state, every application has ended its workload",
     what=What.ENDED,
     where=Where.AT_SOME_FINAL_STATE,
     predicate=has_ended,

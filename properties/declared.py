@@ -8,46 +8,29 @@ from __future__ import annotations
 
 from antecede import Predicate, Property, What, Where
 
+SUMMARIES = {
+    ("witness", What.STATE): "reachability: some reachable state shows {}",
+    ("witness", What.STATES): "reachability: in some reachable state all actors together show {}",
+    ("invariant", What.STATE): "safety: every reachable state respects {}",
+    ("invariant", What.STATES): "safety: in every reachable state all actors together respect {}",
+}
+"""(kind, what the predicate takes) -> the summary of a property of this name."""
 
-def witness(name: str, predicate: Predicate) -> Property:
-    """Return the property that some actor's state satisfies `predicate`, in some run."""
+
+def declared(kind: str, name: str, predicate: Predicate, *, joint: bool) -> Property:
+    """Return the property that a witness or an invariant of a protocol declares.
+
+    Args:
+        kind: witness or invariant.
+        name: the name in the protocol.
+        predicate: takes one actor's state, or the states of all actors if it is `joint`.
+        joint: whether it is about all actors together.
+    """
+    what = What.STATES if joint else What.STATE
     return Property(
-        name=f"witness:{name}",
-        summary=f"reachability: some reachable state shows {name}",
-        what=What.STATE,
-        where=Where.SOMEWHERE,
-        predicate=predicate,
-    )
-
-
-def invariant(name: str, predicate: Predicate) -> Property:
-    """Return the property that every actor's state always satisfies `predicate`."""
-    return Property(
-        name=f"invariant:{name}",
-        summary=f"safety: every reachable state respects {name}",
-        what=What.STATE,
-        where=Where.EVERYWHERE,
-        predicate=predicate,
-    )
-
-
-def joint_witness(name: str, predicate: Predicate) -> Property:
-    """Return the property that the states of all actors satisfy `predicate` in some run."""
-    return Property(
-        name=f"witness:{name}",
-        summary=f"reachability: in some reachable state all actors together show {name}",
-        what=What.STATES,
-        where=Where.SOMEWHERE,
-        predicate=predicate,
-    )
-
-
-def joint_invariant(name: str, predicate: Predicate) -> Property:
-    """Return the property that the states of all actors always satisfy `predicate`."""
-    return Property(
-        name=f"invariant:{name}",
-        summary=f"safety: in every reachable state all actors together respect {name}",
-        what=What.STATES,
-        where=Where.EVERYWHERE,
+        name=f"{kind}:{name}",
+        summary=SUMMARIES[kind, what].format(name),
+        what=what,
+        where=Where.SOMEWHERE if kind == "witness" else Where.EVERYWHERE,
         predicate=predicate,
     )

@@ -15,7 +15,7 @@ def has_ended(ended: bool) -> bool:
 
 FINISHES = Property(
     name="finishes",
-    summary="at final states: every application has come to the end of its workload",
+    summary="at final states: every application has reached the end of its workload",
     what=What.ENDED,
     where=Where.AT_FINAL_STATES,
     predicate=has_ended,

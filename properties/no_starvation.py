@@ -6,7 +6,7 @@ from antecede import Property, What, Where
 
 NO_STARVATION = Property(
     name="no-starvation",
-    summary="no fair run without end leaves a message undelivered for ever (endless workloads)",
+    summary="no fair, endless run leaves a message undelivered forever (endless workloads)",
     what=What.UNDELIVERED,
     where=Where.ON_FAIR_RUNS,
 )

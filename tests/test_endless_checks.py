@@ -15,7 +15,7 @@ CYKAS = ("check", "cykas", "--workload", "endless:1:[[1,2],[2],[0]]")
 def test_what_holds_holds_for_every_number_of_messages(antecede: Command) -> None:
     ran = antecede("check", "mfss", "--workload", "endless:1")
     assert 0 == ran.code
-    assert "This holds for every number of messages, with at most 1 message" in ran.out
+    assert "The verdict is for every number of messages, with at most 1 message" in ran.out
     assert "Nothing is assumed of the application." in ran.out
 
 
@@ -109,7 +109,7 @@ def test_an_invariant_about_numbers_of_messages_is_left_out_and_named(antecede: 
     ran = antecede(*asked)
     assert 0 == ran.code
     assert "Not judged: invariant:" in ran.out
-    assert "looks at the numbers of messages" in " ".join(ran.out.split())
+    assert "reads the numbers of messages" in " ".join(ran.out.split())
     name = ran.out.partition("Not judged: ")[2].partition(",")[0]
     ran = antecede(*asked, "--property", name, "--engine", "plain")
     assert 2 == ran.code

@@ -215,7 +215,7 @@ IN_JOB: dict[str, tuple[str, ...]] = {
     "specs": ("check", "::error::.toml", "::warning::x.toml", "##[group]"),
     "audit": ("audit", "log.jsonl"),
     "audit as JSON": ("audit", "log.jsonl", "--json", "-"),
-    "sweep": ("sweep", "broken.toml", "--actors", "2", "--processes", "1"),
+    "sweep": ("sweep", "broken.toml", "--actors", "2", "--workers", "1"),
     "test": ("test", "adapter.py:Broken", "--actors", "2"),
     "program": ("test", f'pipe:{sys.executable} -c "{PROGRAM}"', "--actors", "2"),
     "usage": ("check", "--::error::x\n::error::y"),

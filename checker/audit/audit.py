@@ -31,6 +31,9 @@ KERNELS = Path(__file__).parent / "kernels"
 LARGE = 1 << 22
 """The size of logs in bytes from which the compiled judge is faster, including its start."""
 
+LARGE_UNCOMPILED = 1 << 25
+"""The same if the kernels must be compiled first, which takes 20 to 60 seconds."""
+
 TICK = 1 << 12
 """The number of events between two calls of the plain judge's watcher."""
 
@@ -145,7 +148,7 @@ def check_names(names: Sequence[str]) -> None:
 
 def _are_large(sources: Sequence[Source]) -> bool:
     """Return whether the logs are large enough for the compiled judge."""
-    least = LARGE
+    least = LARGE if cache.compiled_in(KERNELS) else LARGE_UNCOMPILED
     for source in sources:
         if source.has_at_least(least):
             return True
@@ -259,13 +262,12 @@ class _Plain:
     def _findings(self, logs: Sequence[str]) -> list[Finding]:
         """Return the findings, sorted by the names of actors, then in each actor's own order."""
         self.clocks.finish()
-        faults = [Finding("clock", f.line, f.text, f.host, log=f.log) for f in self.clocks.faults]
         findings = sorted(self.oracle.findings, key=_actor)  # stable: keeps each actor's order
-        if not faults:
+        if not self.clocks.faults:
             return findings
         order = {log: at for at, log in enumerate(logs)}
         # In a log with clocks, each actor's events are in the order of its lines; spans may not be.
-        faults.sort(key=lambda finding: finding.text)
+        faults = sorted(self.clocks.faults, key=lambda finding: finding.text)
         return sorted([*findings, *faults], key=lambda f: (f.actor, order[f.log], f.line))
 
 

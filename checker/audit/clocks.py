@@ -12,16 +12,7 @@ from collections import defaultdict, deque
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.audit.events import Stamp
-
-
-@frozen
-class Fault:
-    """An impossible clock."""
-
-    line: int
-    host: str
-    text: str
-    log: str = ""
+from antecede.checker.audit.findings import Finding
 
 
 @frozen
@@ -43,6 +34,7 @@ class Clocks:
     event of a host that knows of a missing event of another host.
 
     Attributes:
+        faults: the impossible clocks.
         latest: per host, its last event.
         counts: per host, the greatest number of its events.
         highest: per host, the greatest known event number of each other host.
@@ -51,7 +43,7 @@ class Clocks:
         mutual: pairs of hosts with events that know of each other.
     """
 
-    faults: list[Fault] = field(factory=list)
+    faults: list[Finding] = field(factory=list)
     latest: dict[str, Stamp] = field(factory=dict)
     counts: dict[str, int] = field(factory=dict)
     highest: dict[str, dict[str, int]] = field(factory=lambda: defaultdict(dict))
@@ -81,7 +73,7 @@ class Clocks:
                     self._find(future.stamp, f"{text} in the log")
 
     def _find(self, stamp: Stamp, text: str) -> None:
-        self.faults.append(Fault(stamp.line, stamp.host, text, stamp.log))
+        self.faults.append(Finding("clock", stamp.line, text, stamp.host, log=stamp.log))
 
     def _own(self, stamp: Stamp, own: int, before: int) -> None:
         if own != before + 1:

@@ -14,20 +14,7 @@ from antecede.checker.audit.arrays import Array, again, fresh, grown
 from antecede.checker.audit.capacity import OFTEN, check_memory
 from antecede.checker.audit.chains import MOST_CHAINS
 from antecede.checker.audit.events import DELIVER, SEND, Event
-from antecede.checker.audit.findings import (
-    Audit,
-    Finding,
-    delivered_again,
-    never_sent,
-    no_sends,
-    not_delivered,
-    overtaken,
-    sent_by_several,
-    sent_twice,
-    strayed,
-    too_soon,
-    two_homes,
-)
+from antecede.checker.audit.findings import Audit, Finding, finding_of, no_sends, two_homes
 from antecede.checker.audit.records import Fields, line_events
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.store import Store
@@ -38,6 +25,15 @@ LOG_SHIFT = 40
 
 ROWS = 1 << 16
 """The number of events in a piece of the record."""
+
+WHAT = {
+    k.CAUSAL: "late",
+    k.AGAIN: "again",
+    k.STRAY: "astray",
+    k.TWICE: "sent twice",
+    k.SHARED: "shared",
+}
+"""The keys of `findings.KINDS` for the kernels' findings; for k.NEVER it depends on the message."""
 
 
 @define(eq=False)
@@ -107,9 +103,11 @@ class Compiled:
         data, position = np.frombuffer(chunk, np.uint8), 0
         log = (len(self.logs) - 1) << LOG_SHIFT
         while position < len(chunk):
+            sets = int(self.tables.counter[k.SETS])
             why, position, events = k.parse(
                 self.tables, data, len(chunk), position, keys, ends, fields.foreign, batch, log
             )
+            self._sort(sets)
             self._take(batch, events)
             if why == k.FINISHED:
                 continue
@@ -126,6 +124,13 @@ class Compiled:
             if line.strip():
                 self._line(line_events(source, int(number), line, fields), log, batch)
             position = end + 1
+
+    def _sort(self, first: int) -> None:
+        """Sort the members of the destination sets from number `first` on."""
+        starts = self.tables.set_starts[first : self.tables.counter[k.SETS] + 1]
+        members = self.tables.members[starts[0] : starts[-1]]
+        owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        members[:] = members[np.lexsort((members, owners))]
 
     def _line(self, events: list[Event], log: int, batch: Array) -> None:
         """Judge the events of a line that Python parsed."""
@@ -322,21 +327,11 @@ class Compiled:
             yield finding
 
     def _finding(self, row: Array, second: int, *, sent: bool) -> Finding:
-        kind, actor, name = int(row[0]), self.actor(int(row[1])), self.message(int(row[2]))
+        what = WHAT[row[0]] if row[0] != k.NEVER else "too soon" if sent else "unsent"
+        overtaker = self.message(second) if row[0] == k.CAUSAL else ""
         log, line = self.place(int(row[3]))
-        if kind == k.CAUSAL:
-            other = self.message(second)
-            return Finding(
-                "causal-delivery", line, overtaken(actor, name, other), actor, name, other, log
-            )
-        word, text = {
-            k.AGAIN: ("integrity", delivered_again(actor, name)),
-            k.STRAY: ("integrity", strayed(actor, name)),
-            k.TWICE: ("impossible", sent_twice(name)),
-            k.SHARED: ("impossible", sent_by_several(name)),
-            k.NEVER: ("impossible", too_soon(actor, name) if sent else never_sent(actor, name)),
-        }[kind]
-        return Finding(word, line, text, actor, name, log=log)
+        actor, message = self.actor(int(row[1])), self.message(int(row[2]))
+        return finding_of(what, actor, message, line, log, overtaker)
 
     def _missing(self, rows: Array) -> _Missing:
         """Return the copies that were causal-sent and not delivered.
@@ -377,8 +372,8 @@ class Compiled:
             if there:
                 sender, name = self.actor(int(t.sender[slot])), self.message(message)
                 log, line = self.place(int(t.sent_at[slot]))
-                text = not_delivered(name, sender, map(self.actor, there))
-                findings.append(Finding("undelivered", line, text, sender, name, log=log))
+                missed = ", ".join(sorted(map(self.actor, there)))
+                findings.append(finding_of("undelivered", sender, name, line, log, missed))
         return tuple(findings)
 
     def _rows(self, record: Store | None = None) -> Iterator[tuple[int, Array]]:
@@ -417,8 +412,9 @@ class Compiled:
         t = self.tables
         via = np.full(t.counter[k.ACTORS], -1, np.int64)
         how, sent_at = (np.full(self.messages, -1, np.int64) for _ in range(2))
+        ends = np.zeros(2, np.int64)
         for base, rows in self._rows():
-            if k.follow(rows, base, first, second, via, how, sent_at):
+            if k.follow(rows, base, first, second, actor, via, how, sent_at, ends):
                 break
         events: list[Event] = []
         current = second
@@ -431,8 +427,7 @@ class Compiled:
                 events += [how_known] if how_known.kind == DELIVER else []
         events.reverse()
         chain = tuple(event.message for event in events if event.kind == SEND)
-        ends = [self._delivery(actor, message) for message in (second, first)]
-        return evolve(finding, chain=chain, events=(*events, *ends))
+        return evolve(finding, chain=chain, events=(*events, *map(self._recorded, ends.tolist())))
 
     def _recorded(self, number: int) -> Event:
         """Return event `number` of the record."""
@@ -440,19 +435,6 @@ class Compiled:
         log, line = self.place(where >> 2)
         kind = DELIVER if where & 1 else SEND
         return Event(line, self.actor(actor), kind, self.message(message), log=log)
-
-    def _delivery(self, actor: int, message: int) -> Event:
-        """Return an actor's delivery of a message; only a delivery that counts."""
-        for base, rows in self._rows():
-            events = rows.reshape(-1, 4)
-            here = (
-                (events[:, 0] & 3 == k.DELIVER)
-                & (events[:, 1] == actor)
-                & (events[:, 2] == message)
-            )
-            if (matches := np.flatnonzero(here)).size:
-                return self._recorded(base + int(matches[0]))
-        raise AssertionError("a violation has both deliveries")
 
 
 @frozen(eq=False)

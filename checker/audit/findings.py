@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from attrs import field, frozen
 
@@ -74,47 +74,38 @@ class Audit:
         return not self.findings
 
 
-def overtaken(actor: str, message: str, second: str) -> str:
-    """Return the text for a delivery that comes too late."""
-    return (
-        f"{actor} delivers {message} after {second}, which was causal-sent later: "
-        f"{message} happened before {second}"
-    )
+KINDS = {
+    "late": (
+        "causal-delivery",
+        "{actor} delivers {first} after {second}, which was causal-sent later: {first} happened "
+        "before {second}",
+    ),
+    "again": ("integrity", "{actor} delivers {first} again"),
+    "astray": ("integrity", "{actor} delivers {first}, which was not sent to it"),
+    "unsent": ("impossible", "{actor} delivers {first}, and it was never causal-sent"),
+    "too soon": ("impossible", "{actor} delivers {first}, before it can have been causal-sent"),
+    "sent twice": ("impossible", "{first} is causal-sent a second time"),
+    "shared": (
+        "impossible",
+        "{first} is causal-sent by several actors, so its deliveries are not judged",
+    ),
+    "undelivered": ("undelivered", "{first} of {actor} was not delivered at {second}"),
+}
+"""What is wrong with an event -> the kind of the finding, and its text.
+
+A late delivery comes after the message `second`. An undelivered message misses the destinations
+`second`.
+"""
 
 
-def delivered_again(actor: str, message: str) -> str:
-    """Return the text for a second delivery."""
-    return f"{actor} delivers {message} again"
-
-
-def strayed(actor: str, message: str) -> str:
-    """Return the text for a delivery by an actor that is not a destination."""
-    return f"{actor} delivers {message}, which was not sent to it"
-
-
-def never_sent(actor: str, message: str) -> str:
-    """Return the text for a delivery without a causal-send of its message."""
-    return f"{actor} delivers {message}, and it was never causal-sent"
-
-
-def too_soon(actor: str, message: str) -> str:
-    """Return the text for a delivery on a circle."""
-    return f"{actor} delivers {message}, before it can have been causal-sent"
-
-
-def sent_twice(message: str) -> str:
-    """Return the text for a second causal-send of a message by its sender."""
-    return f"{message} is causal-sent a second time"
-
-
-def sent_by_several(message: str) -> str:
-    """Return the text for a causal-send of a name that another actor causal-sends, too."""
-    return f"{message} is causal-sent by several actors, so its deliveries are not judged"
-
-
-def not_delivered(message: str, sender: str, destinations: Iterable[str]) -> str:
-    """Return the text for a message that did not arrive everywhere."""
-    return f"{message} of {sender} was not delivered at {', '.join(sorted(destinations))}"
+def finding_of(
+    what: str, actor: str, message: str, line: int, log: str, second: str = ""
+) -> Finding:
+    """Return a finding; `what` is a key of KINDS."""
+    kind, text = KINDS[what]
+    overtaker = second if what == "late" else None
+    text = text.format(actor=actor, first=message, second=second)
+    return Finding(kind, line, text, actor, message, overtaker, log)
 
 
 def two_homes(actor: str, one: str, other: str, line: int) -> InputError:

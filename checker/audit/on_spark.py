@@ -8,14 +8,13 @@ read the logs by their paths.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from antecede.checker.audit.audit import check_events, check_names
 from antecede.checker.audit.findings import Audit, no_sends
 from antecede.checker.audit.records import Fields
-from antecede.checker.audit.splits import SPLIT, Piece, Split, names_at, read, splits_of
+from antecede.checker.audit.splits import SPLIT, Split, names_at, read, splits_of
 from antecede.checker.audit.spread import (
     Block,
     Found,
@@ -77,17 +76,18 @@ def _audit(
     *,
     unfinished: bool,
 ) -> Audit:
-    pieces = persisted(sc.parallelize(splits, len(splits)).map(partial(read, fields=fields)))
+    pieces = persisted(sc.parallelize(splits, len(splits)).map(lambda split: read(split, fields)))
     infos = wait_for(sc, pieces.map(info_of).collect, tick)
     whole = together(splits, infos, sc.defaultParallelism)
     _check(splits, infos)
     shared = sc.broadcast(whole)
     blocks = _numbered(sc, pieces, shared, len(splits))
-    groups = len(whole.groups)
+    groups = range(len(whole.groups))
+    # The keys are pairs of a group and a piece: each group gets all pieces, in their order.
     passes = (
-        blocks.flatMap(partial(_for_all, groups=groups))
-        .repartitionAndSortWithinPartitions(groups, _group_of)
-        .mapPartitionsWithIndex(partial(_judged, whole=shared, unfinished=unfinished), True)
+        blocks.flatMap(lambda pair: [((group, pair[0]), pair[1]) for group in groups])
+        .repartitionAndSortWithinPartitions(len(groups), lambda key: key[0])
+        .mapPartitionsWithIndex(lambda group, keyed: _judged(group, keyed, shared, unfinished))
     )
     results: list[Found] = wait_for(sc, passes.collect, tick)
     return merged(results, whole, _names(sc, splits, fields, results, tick))
@@ -107,52 +107,26 @@ def _numbered(sc: Any, pieces: Any, whole: Any, count: int) -> Any:
     """Return a (piece, block) pair per piece, each pair in its own partition."""
     width = min(count, max(sc.defaultParallelism, 1))
     numbers = (
-        pieces.mapPartitionsWithIndex(partial(_hashes, count=width))
-        .partitionBy(width, _key)
-        .mapPartitionsWithIndex(partial(_ranked, count=width))
-        .partitionBy(count, _key)
-        .mapPartitions(_together)
+        pieces.mapPartitionsWithIndex(
+            lambda at, there: (pair for piece in there for pair in buckets(at, piece, width))
+        )
+        .partitionBy(width, int)
+        .mapPartitionsWithIndex(
+            lambda bucket, parts: ranked(bucket, width, (part for _, part in parts))
+        )
+        .partitionBy(count, int)
+        .mapPartitions(lambda parts: [[numbers for _, numbers in parts]])  # a list per piece
     )
-    return pieces.zip(numbers).mapPartitionsWithIndex(partial(_blocks, whole=whole))
-
-
-def _key(key: int) -> int:
-    return key
-
-
-def _group_of(key: tuple[int, int]) -> int:
-    return key[0]
-
-
-def _hashes(at: int, pieces: Iterable[Piece], count: int) -> Iterator[Any]:
-    for piece in pieces:
-        yield from buckets(at, piece, count)
-
-
-def _ranked(bucket: int, parts: Iterable[tuple[int, Any]], count: int) -> Iterator[Any]:
-    yield from ranked(bucket, count, (part for _, part in parts))
-
-
-def _together(parts: Iterable[tuple[int, Any]]) -> Iterator[list[Any]]:
-    """Yield the one list of a partition, so that it can be zipped with its piece."""
-    yield [numbers for _, numbers in parts]
-
-
-def _blocks(at: int, pairs: Iterable[tuple[Piece, Any]], whole: Any) -> Iterator[tuple[int, Block]]:
-    for piece, numbers in pairs:
-        yield at, block_of(piece, numbers, whole.value)
-
-
-def _for_all(numbered: tuple[int, Block], groups: int) -> Iterator[tuple[tuple[int, int], Block]]:
-    at, block = numbered
-    return (((group, at), block) for group in range(groups))
+    return pieces.zip(numbers).mapPartitionsWithIndex(
+        lambda at, pairs: ((at, block_of(piece, there, whole.value)) for piece, there in pairs)
+    )
 
 
 def _judged(
-    group: int, blocks: Iterable[tuple[tuple[int, int], Block]], whole: Any, unfinished: bool
-) -> Iterator[Found]:
-    ordered = ((at, block) for (_, at), block in blocks)
-    yield judged(group, ordered, whole.value, unfinished=unfinished)
+    group: int, keyed: Iterable[tuple[tuple[int, int], Block]], whole: Any, unfinished: bool
+) -> list[Found]:
+    blocks = ((at, block) for (_, at), block in keyed)
+    return [judged(group, blocks, whole.value, unfinished=unfinished)]
 
 
 def _names(
@@ -170,12 +144,9 @@ def _names(
     if not wanted:
         return {}
     lookups = [(splits[piece], lines) for piece, lines in wanted.items()]
-    job = sc.parallelize(lookups, len(lookups)).map(partial(_names_at, fields=fields))
+    job = sc.parallelize(lookups, len(lookups)).map(
+        lambda asked: names_at(asked[0], fields, asked[1])
+    )
     return {
         number: name for names in wait_for(sc, job.collect, tick) for number, name in names.items()
     }
-
-
-def _names_at(asked: tuple[Split, dict[int, int]], fields: Fields) -> dict[int, str]:
-    split, wanted = asked
-    return names_at(split, fields, wanted)

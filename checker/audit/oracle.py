@@ -21,17 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from attrs import define, field
 
 from antecede.checker.audit.events import DELIVER, SEND, Event
-from antecede.checker.audit.findings import (
-    Finding,
-    delivered_again,
-    never_sent,
-    not_delivered,
-    overtaken,
-    sent_by_several,
-    sent_twice,
-    strayed,
-    too_soon,
-)
+from antecede.checker.audit.findings import Finding, finding_of
 
 
 @define(eq=False)
@@ -139,11 +129,11 @@ class Oracle:
         self.causal_sends += 1
         self.unaddressed += event.to is None
         if event.message in self.ambiguous:
-            return self._find("impossible", event, sent_by_several(event.message))
+            return self._find("shared", event)
         if self._was_sent(event.message):
             if self._sender(event.message) != event.actor:
                 self.shared.add(event.message)
-            return self._find("impossible", event, sent_twice(event.message))
+            return self._find("sent twice", event)
         self.own[event.actor] += 1
         missing = None if event.to is None else set(event.to)
         stamp = dict(self.known[event.actor])
@@ -169,9 +159,9 @@ class Oracle:
                 message.missing is None or actor in message.missing or actor in message.delivered
             )
         if not is_destination:
-            return self._find("integrity", event, strayed(actor, name))
+            return self._find("astray", event)
         if message is None or actor in message.delivered:
-            return self._find("integrity", event, delivered_again(actor, name))
+            return self._find("again", event)
         self._compare(event, message)
         self._judge(event, message)
         self._learn(event, message)
@@ -205,7 +195,10 @@ class Oracle:
                     f"event {entry} of {host}, which the causal-send in line {message.event.line} "
                     "knows"
                 )
-                self._find("clock", event, text)
+                clock = Finding(
+                    "clock", event.line, text, event.actor, event.message, log=event.log
+                )
+                self.findings.append(clock)
                 return
 
     def _judge(self, event: Event, message: _Sent) -> None:
@@ -214,7 +207,7 @@ class Oracle:
             return
         raised = self.raised[event.actor, sender]
         second = raised[bisect_left(raised, (message.number, ""))][1]
-        self._find("causal-delivery", event, overtaken(event.actor, event.message, second), second)
+        self._find("late", event, second)
 
     def _learn(self, event: Event, message: _Sent) -> None:
         clock = self.known[event.actor]
@@ -254,20 +247,20 @@ class Oracle:
                 circle = []
                 while next_actor in path:
                     circle.append(path.popitem()[1])
-                self._give_up(circle, too_soon)
+                self._give_up(circle, "too soon")
             elif self.blocked[next_actor].message in senders:
                 path[next_actor] = self.blocked[next_actor]
             else:
-                self._give_up([self.blocked[next_actor]], never_sent)
+                self._give_up([self.blocked[next_actor]], "unsent")
 
-    def _give_up(self, deliveries: list[Event], text: Callable[[str, str], str]) -> None:
+    def _give_up(self, deliveries: list[Event], what: str) -> None:
         """Report deliveries, all of them before any of their actors continues without them."""
         for event in deliveries:
             del self.blocked[event.actor]
             self.queues[event.actor].popleft()
             self.early[event.message].add(event.actor)
             self.deliveries += 1
-            self._find("impossible", event, text(event.actor, event.message))
+            self._find(what, event)
             self.happened(event, False)
         for event in deliveries:
             self._run(event.actor)
@@ -275,11 +268,9 @@ class Oracle:
     def undelivered(self) -> Iterator[Finding]:
         """Yield the messages that some destination has not delivered."""
         for name, message in self.sent.items():
-            missing = self._missing(name)
-            if missing:
-                text = not_delivered(name, message.event.actor, missing)
-                sent = message.event
-                yield Finding("undelivered", sent.line, text, sent.actor, name, log=sent.log)
+            if missing := self._missing(name):
+                sent, where = message.event, ", ".join(sorted(missing))
+                yield finding_of("undelivered", sent.actor, name, sent.line, sent.log, where)
 
     def _missing(self, name: str) -> Set[str]:
         return (self.sent[name].missing or set()) - self.early.get(name, set())
@@ -289,9 +280,9 @@ class Oracle:
         """The number of copies that were causal-sent and not delivered."""
         return sum(len(self._missing(name)) for name in self.sent)
 
-    def _find(self, kind: str, event: Event, text: str, second: str | None = None) -> bool:
+    def _find(self, what: str, event: Event, second: str = "") -> bool:
         """Add a finding; return False, because the event does not count."""
         self.findings.append(
-            Finding(kind, event.line, text, event.actor, event.message, second, event.log)
+            finding_of(what, event.actor, event.message, event.line, event.log, second)
         )
         return False

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from math import hypot
+from itertools import pairwise
 from pathlib import Path
 
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.errors import InputError, unknown
+from antecede.checker.render.geometry import (
+    HEAD,
+    NAME,
+    NARROWEST,
+    NUMBERS,
+    ROW,
+    WIDEST,
+    Arrow,
+    Label,
+    Layout,
+    Mark,
+    Point,
+    Row,
+    cut,
+    text_width,
+)
 from antecede.checker.render.prose import printable
-from antecede.checker.render.scheme import darkening
-from antecede.checker.render.svg_style import DARK
+from antecede.checker.render.svg import sheet
 
 FORMATS = ("svg", "html", "shiviz", "json")
-
-LANE, ROW, LEFT, TOP = 190, 44, 110, 112
-TOO_LATE, CHAIN, INK, PAPER = "#b94700", "#0b63a5", "#1b1f24", "#ffffff"
-LINE, MUTED = "#9aa3ad", "#57606a"
-IN_THE_DARK = {
-    TOO_LATE: DARK["late"],
-    CHAIN: DARK["chain"],
-    INK: DARK["ink"],
-    PAPER: DARK["paper"],
-    LINE: DARK["shade"],
-    MUTED: DARK["muted"],
-}
 
 
 def check_format(file: str) -> str:
@@ -62,7 +65,7 @@ def picture(found: Audit, format: str) -> str:
     image = svg(drawn, several=len(found.logs) > 1)
     if format == "svg":
         return image
-    title = _shown(drawn.text)
+    title = escape(printable(drawn.text))
     return (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8">'
         f'<meta name="color-scheme" content="light dark"><title>{title}</title>\n'
@@ -92,91 +95,71 @@ def shiviz(finding: Finding) -> str:
 
 def svg(finding: Finding, *, several: bool = False) -> str:
     """Return a space-time diagram; with `several` logs, each line number also names its log."""
+    return sheet(_layout(finding, several=several), printable(finding.text))
+
+
+def _layout(finding: Finding, *, several: bool) -> Layout:
+    """Place the actors from left to right, and the events from top to bottom."""
     events = finding.events
-    actors = list(dict.fromkeys(event.actor for event in events))
-    width, height = LEFT + LANE * len(actors) + 150, TOP + ROW * len(events) + 40
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" font-family="sans-serif" font-size="13" fill="{INK}">',
-        f"<title>{_shown(finding.text)}</title>",
-        f"<style>{darkening(IN_THE_DARK)}</style>",
-        f'<rect width="100%" height="100%" fill="{PAPER}"/>',
-        *_heading(finding, width),
-    ]
-    for lane, actor in enumerate(actors):
-        x = LEFT + LANE * lane
-        parts.append(
-            f'<text x="{x}" y="{TOP - 32}" text-anchor="middle" font-weight="bold">'
-            f"{_shown(actor, 22)}</text>"
-            f'<path d="M{x} {TOP - 24}V{height - 30}" stroke="{LINE}"/>'
-        )
-    places = [
-        (LEFT + LANE * actors.index(e.actor), TOP + ROW * row) for row, e in enumerate(events)
-    ]
-    parts += _arrows(finding, events, places)
-    for event, (x, y) in zip(events, places, strict=True):
-        parts += _event(finding, event, x, y, several=several)
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    names = [cut(printable(name)) for name in dict.fromkeys(event.actor for event in events)]
+    actors = dict.fromkeys(event.actor for event in events)
+    wide = max(text_width(name, NAME, bold=True) for name in names) + 16
+    labels = [cut(printable(event.message)) for event in events]
+    gap = min(max(NARROWEST, wide, *(text_width(label) + 70 for label in labels)), WIDEST)
+    x = {actor: NUMBERS + wide / 2 + at * gap for at, actor in enumerate(actors)}
+    points = [(x[event.actor], HEAD + (at + 0.5) * ROW) for at, event in enumerate(events)]
+    wrong = [_is_wrong(finding, event) for event in events]
+    rows = tuple(
+        Row(at + 1, y - ROW / 2, y + ROW / 2, y, _note(finding, event, several), bad, False)
+        for at, (event, (_, y), bad) in enumerate(zip(events, points, wrong, strict=True))
+    )
+    notes = max(x.values()) + wide / 2 + 12
+    return Layout(
+        width=notes + max(text_width(row.short, bold=row.wrong) for row in rows) + 12,
+        height=rows[-1].bottom + 26,
+        columns=tuple(zip(x.values(), names, strict=True)),
+        top=HEAD - 14,
+        notes=notes,
+        rows=rows,
+        spans=(),
+        trail=tuple(pairwise(points[:-1])),
+        arrows=tuple(_arrows(events, points, labels)),
+        marks=tuple(
+            Mark(event.kind, *point, at + 1, wrong=bad)
+            for at, (event, point, bad) in enumerate(zip(events, points, wrong, strict=True))
+        ),
+        modes=(),
+        undrawn=(),
+    )
 
 
-def _heading(finding: Finding, width: int) -> list[str]:
-    """Return the sentence above the picture, broken into lines."""
-    words, lines = printable(finding.text).split(), [""]
-    for word in words:
-        if len(lines[-1]) + len(word) > width / 8.8:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return [
-        f'<text x="12" y="{22 + 18 * at}" font-weight="bold">{escape(line)}</text>'
-        for at, line in enumerate(lines[:3])
-    ]
+def _is_wrong(finding: Finding, event: Event) -> bool:
+    """Return whether an event is one of the two deliveries in the wrong order."""
+    messages = (finding.first, finding.second)
+    return event.kind == DELIVER and event.actor == finding.actor and event.message in messages
+
+
+def _note(finding: Finding, event: Event, several: bool) -> str:
+    where = f"{Path(event.log).name}:{event.line}" if several else f"line {event.line}"
+    verb = "delivers" if event.kind == DELIVER else "causal-sends"
+    remark = ""
+    if _is_wrong(finding, event):
+        remark = " (too late)" if event.message == finding.first else " (too early)"
+    name = cut(printable(event.message))
+    return f"{printable(where)}: {cut(printable(event.actor))} {verb} {name}{remark}"
 
 
 def _arrows(
-    finding: Finding, events: Sequence[Event], places: Sequence[tuple[int, int]]
-) -> list[str]:
-    """Return an arrow from each causal-send to the deliveries of its message."""
-    parts = []
+    events: Sequence[Event], points: Sequence[Point], labels: Sequence[str]
+) -> Iterator[Arrow]:
+    """Yield an arrow from each causal-send to the deliveries of its message."""
     for start, sent in enumerate(events):
         for end, delivered in enumerate(events):
             if sent.kind != SEND or delivered.kind != DELIVER or sent.message != delivered.message:
                 continue
-            late = sent.message == finding.first and end == len(events) - 1
-            parts.append(_arrow(*places[start], *places[end], TOO_LATE if late else CHAIN))
-    return parts
-
-
-def _arrow(x1: int, y1: int, x2: int, y2: int, colour: str) -> str:
-    """Return an arrow that ends just before the mark at its end."""
-    length = hypot(x2 - x1, y2 - y1) or 1
-    dx, dy = (x2 - x1) / length, (y2 - y1) / length
-    tip = (x2 - 7 * dx, y2 - 7 * dy)
-    base = (x2 - 17 * dx, y2 - 17 * dy)
-    head = [tip, (base[0] - 4 * dy, base[1] + 4 * dx), (base[0] + 4 * dy, base[1] - 4 * dx)]
-    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in head)
-    return (
-        f'<path d="M{x1} {y1}L{base[0]:.1f} {base[1]:.1f}" stroke="{colour}" stroke-width="2"/>'
-        f'<polygon points="{corners}" fill="{colour}"/>'
-    )
-
-
-def _event(finding: Finding, event: Event, x: int, y: int, *, several: bool) -> list[str]:
-    wrong = event.kind == DELIVER and event.message in (finding.first, finding.second)
-    wrong &= event.actor == finding.actor
-    remark = " (too late)" if event.message == finding.first else " (too early)"
-    colour = TOO_LATE if wrong else INK
-    where = f"{Path(event.log).name}:{event.line}" if several else f"line {event.line}"
-    word = "delivers" if event.kind == DELIVER else "causal-sends"
-    return [
-        f'<circle cx="{x}" cy="{y}" r="5" fill="{colour if event.kind == DELIVER else PAPER}" '
-        f'stroke="{colour}" stroke-width="2"/>',
-        f'<text x="{x + 11}" y="{y - 6}" fill="{colour}" stroke="{PAPER}" stroke-width="3" '
-        f'paint-order="stroke">{word} {_shown(event.message, 26)}{remark if wrong else ""}</text>',
-        f'<text x="12" y="{y + 4}" fill="{MUTED}" font-size="12">{_shown(where, 14)}</text>',
-    ]
-
-
-def _shown(text: str, most: int = 400) -> str:
-    """Return text from a log, escaped for markup and cut to `most` characters."""
-    text = printable(text)
-    return escape(text if len(text) <= most else text[: most - 1] + "…")
+            (x1, y1), (x2, y2) = ends = points[start], points[end]
+            late = end == len(events) - 1
+            along, below = (0.75, 15) if late else (0.5, -5)  # apart from the other labels
+            label = Label(labels[start], x1 + (x2 - x1) * along, y1 + (y2 - y1) * along + below)
+            role = "late" if late else "chain"
+            yield Arrow(ends, "received", role, label, start + 1, end + 1, False, x1 == x2)

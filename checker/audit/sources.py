@@ -8,9 +8,9 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 from attrs import Factory, define, field
 
@@ -30,8 +30,6 @@ _GZIP, _ZSTD, MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
 PACKED = (_GZIP, _ZSTD)
 """The first bytes of compressed files."""
-
-Opener: TypeAlias = Callable[[BinaryIO], Any]
 
 
 @define(eq=False)

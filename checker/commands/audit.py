@@ -33,15 +33,15 @@ from antecede.checker.render.ticker import Ticker
 @click.option(
     "--event",
     metavar="REGEX",
-    help="Pattern for sends and deliveries in the texts of a ShiViz log, with the named groups "
-    "message, event (or send and deliver) and to.  [default: 'causal-sends m1 to bob', 'delivers "
-    "m1']",
+    help="Regular expression that finds sends and deliveries in the texts of a ShiViz log. Its "
+    "named groups are message, event (or send and deliver) and to.  [default: finds texts such as "
+    "'causal-sends m1 to bob' and 'delivers m1']",
 )
 @click.option(
     "--fields",
     metavar="NAME=FIELD,…",
-    help="Field names of another program's log: actor=…, event=…, message=…, to=…, and its names "
-    "for the events: send=…, deliver=….",
+    help="Names of the fields in a log with other field names: actor=…, event=…, message=…, to=…. "
+    "Names of the two events in it: send=…, deliver=….",
 )
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the findings as JSON."
@@ -51,15 +51,18 @@ from antecede.checker.render.ticker import Ticker
     "trace_file",
     type=A_FILE,
     metavar="FILE",
-    help="Draw the first violation of causal delivery: .svg, .html, .shiviz, .json.",
+    help="Draw the first violation of causal delivery. The ending of FILE selects the format: "
+    ".svg, .html, .shiviz or .json.",
 )
 @click.option(
     "--unfinished",
     is_flag=True,
-    help="The log ends early, so messages may still be in transit.",
+    help="The system was still running: do not report messages that are not delivered yet.",
 )
 @click.option("--quiet", is_flag=True, help="Print no progress.")
-@where("Audit in this process, or on a Spark cluster, whose executors read the logs.")
+@where(
+    "Where to audit: here (on this machine), or on a Spark cluster, whose executors read the logs."
+)
 def command(
     names: tuple[str, ...],
     log_format: str | None,
@@ -75,10 +78,12 @@ def command(
 ) -> int:
     """Find violations of causal delivery in the logs of a real system.
 
-    A line is {"actor": …, "event": "causal-send" or "deliver", "message": …, "to": […]}. A ShiViz
-    log is read, too, and its vector clocks are checked. Logs may be compressed (gzip, zstd) or
-    Parquet files. If you give several logs, all events of an actor must be in one of them. A folder
-    is one log in parts, and - is standard input.
+    Each line of a log is one event: {"actor": …, "event": "causal-send" or "deliver", "message": …,
+    "to": […]}. Logs can also be CSV, OpenTelemetry, Parquet or ShiViz files, and they may be
+    compressed with gzip or zstd. antecede checks the vector clocks of ShiViz logs, too.
+
+    If you give several logs, all events of an actor must be in the same log. A folder is one log in
+    several parts, and - is standard input.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))

@@ -13,14 +13,19 @@ from antecede.checker import interrupts, streams
 from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.check.pipeline import Extras, check_all
 from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
-from antecede.checker.check.spec import (
-    Spec,
-)
+from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
-from antecede.checker.commands import console, outputs, parameters, shared
+from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, options
-from antecede.checker.commands.shared import BOUNDS, METHOD, QUESTION, TRACE_FORMAT
+from antecede.checker.commands.shared import (
+    BOUNDS,
+    JSON_FILE,
+    JUNIT_FILE,
+    METHOD,
+    QUESTION,
+    TRACE_FORMAT,
+)
 from antecede.checker.errors import InputError
 from antecede.checker.render import github as github_marks
 from antecede.checker.render import junit, sarif
@@ -31,7 +36,7 @@ from antecede.checker.render.registry import FORMATS, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search import sample as samples
-from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.options import Bounds
 from antecede.checker.settings import Setting
 from antecede.checker.tables.cache import lacking
 
@@ -39,25 +44,23 @@ WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
 
 
 OUTPUT = options(
-    click.option(
-        "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
-    ),
+    JSON_FILE,
     click.option(
         "--trace",
         "trace_files",
         multiple=True,
         type=A_FILE,
         metavar="FILE",
-        help="Save the counterexample. The ending chooses the format: "
+        help="Save the counterexample. The ending of FILE selects the format: "
         f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
-        "`antecede replay` reads .json. You can give it several times.",
+        "antecede replay reads .json. You can repeat this option.",
     ),
     TRACE_FORMAT,
     click.option(
         "--sample",
         "sample_of",
         type=click.Choice(list(samples.SAMPLES)),
-        help="If no property is violated, show a run instead: a random one, or a longest one. "
+        help="If no property is violated, show a run anyway: a random one, or a longest one. "
         "--trace saves it.",
     ),
     click.option(
@@ -65,13 +68,14 @@ OUTPUT = options(
         "graph_file",
         type=A_FILE,
         metavar="FILE",
-        help="Draw the graph of a small state space: .dot, .graphml; with Graphviz .svg, .html.",
+        help="Draw all states and transitions of a small system. The ending of FILE selects the "
+        "format: .dot or .graphml; if Graphviz is installed, also .svg or .html.",
     ),
     click.option(
         "--minimise",
         is_flag=True,
-        help="Shorten the counterexample of a depth-first or random search, and put related steps "
-        "next to each other.",
+        help="Shorten a counterexample from a depth-first or random search, and group related "
+        "steps.",
     ),
     click.option(
         "--max-counterexamples",
@@ -79,16 +83,10 @@ OUTPUT = options(
         type=Given(WANTED),
         default=1,
         metavar="N",
-        help="After a violation, look for N counterexamples of different kinds. --trace FILE saves "
-        "the others as FILE-2, FILE-3, …",
+        help="After a violation, search for N counterexamples of different kinds. With --trace "
+        "bug.svg, the others are saved as bug-2.svg, bug-3.svg, …",
     ),
-    click.option(
-        "--junit",
-        "junit_file",
-        type=A_FILE,
-        metavar="FILE",
-        help="Write the results as JUnit XML for CI.",
-    ),
+    JUNIT_FILE,
     click.option(
         "--sarif",
         "sarif_file",
@@ -100,18 +98,22 @@ OUTPUT = options(
     click.option(
         "--github/--no-github",
         default=None,
-        help="Mark unexpected results in the pull request.  [default: on if GITHUB_ACTIONS is set]",
+        help="Mark unexpected results in the pull request on GitHub.  [default: on if the variable "
+        "GITHUB_ACTIONS is set]",
     ),
     click.option(
         "--measures",
         is_flag=True,
-        help="Measure the protocol's costs: packets in transit, control data, buffers. Takes plain "
-        "Python, at most 300,000 states.",
+        help="Also report the costs of the protocol: packets in transit, control data, buffered "
+        "messages. Explores at most 300,000 states in plain Python.",
     ),
     click.option(
-        "--statistics", is_flag=True, help="Report transitions by kind, memory and depths."
+        "--statistics",
+        is_flag=True,
+        help="Also report the transitions of each kind, the use of memory, and the states per "
+        "depth.",
     ),
-    click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress."),
+    click.option("--quiet", is_flag=True, help="Print only the verdict."),
 )
 
 
@@ -147,14 +149,13 @@ def command(
 ) -> int:
     """Check protocols, specs, or every spec in a folder.
 
-    antecede explores every interleaving within the bounds. It reports HOLDS, or the shortest
-    counterexample. Options replace the settings of a spec. If one of several specs cannot be
-    checked, the others still are.
+    antecede explores every order in which the actors can send and deliver the given number of
+    messages. It reports HOLDS, or VIOLATED with a shortest counterexample.
+
+    A spec is a TOML file with a question and its expected answer. Options replace the settings of a
+    spec. If one of several specs cannot be checked, the others still are.
     """
-    bounds, method = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        Options(**parameters.taken_from(values, Options)),
-    )
+    bounds, method = shared.search_from(values)
     found = targets_of(names, shared.spec_values(values))
     many = found.many
     say = console.discard if json_file == "-" else console.say

@@ -22,7 +22,11 @@ from antecede.checker.search.options import Bounds, Options
 
 
 @click.command("claims", cls=CommandWithExamples)
-@click.option("--source", metavar="NAME", help=f"Paper: {', '.join(papers.NAMES)}.  [default: all]")
+@click.option(
+    "--source",
+    metavar="NAME",
+    help=f"Decide the claims of one source: {', '.join(papers.NAMES)}.  [default: all]",
+)
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the report as JSON."
 )
@@ -30,15 +34,17 @@ from antecede.checker.search.options import Bounds, Options
     "--output",
     type=A_FILE,
     metavar="FILE.md",
-    help="Write the report as a page. Counterexamples go to a folder of the same name.",
+    help="Write the report as a page. Counterexamples are saved in a folder of the same name.",
 )
-@click.option("--quick", is_flag=True, help="Use smaller bounds; takes less than a minute.")
+@click.option(
+    "--quick", is_flag=True, help="Check smaller systems, which takes less than a minute."
+)
 @click.option(
     "--rows",
     multiple=True,
     type=A_FILE,
     metavar="FILE.jsonl",
-    help="Output of antecede simulate, which decides claims about times and sizes.",
+    help="File that antecede simulate --output wrote. It decides the claims about times and sizes.",
 )
 @ENGINE_OF_MANY
 @record(Options, "threads")
@@ -53,7 +59,11 @@ def command(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided."""
+    """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided.
+
+    A claim is CONFIRMED if the checks agree with it, and REFUTED if a check contradicts it. A claim
+    about growth is CONSISTENT if it is true for the few sizes that were checked.
+    """
     # The report needs the claims of all papers, and few ask for it.
     from antecede.checker.claims import report as claims_report
     from antecede.checker.claims.claim import Ruling

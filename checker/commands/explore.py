@@ -37,7 +37,9 @@ PORT = Setting(
     help=PORT.says,
 )
 @TRACED
-@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option(
+    "--no-browser", is_flag=True, help="Print the address of the page, but do not open a browser."
+)
 @record(Bounds, "max_states", "max_seconds")
 def command(
     target: str,
@@ -45,10 +47,10 @@ def command(
     no_browser: bool,
     **values: Any,
 ) -> int:
-    """Step through the state space by hand, on a local web page.
+    """Step through the runs of a protocol by hand, on a local web page.
 
-    The address names the state, so you can send it to a colleague who runs the same command. Press
-    Ctrl-C to end.
+    antecede prints the address of the page. The address names the state that the page shows, so a
+    colleague who runs the same command can open the same state. Press Ctrl-C to end.
     """
     # Only this command needs a web server.
     from antecede.checker.explore import start

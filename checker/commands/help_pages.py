@@ -40,11 +40,11 @@ PAGES: Mapping[str, HelpPage] = {
             *("engine", "max_seconds", "trace_files", "json_file"),
         ),
         {
-            0: "the verdict and everything else that you expect came true",
-            1: "a different verdict or count",
+            0: "as expected: the verdict, and everything else that the spec expects",
+            1: "not as expected: a different verdict, count or counterexample",
             2: "wrong usage or input, or a handler of the protocol failed",
-            3: "no verdict: INCOMPLETE (a bound or Ctrl-C ended the search), or VACUOUS without "
-            "--expect vacuous (nothing happened that the property is about)",
+            3: "no verdict: INCOMPLETE (a bound or Ctrl-C ended the search), or VACUOUS (nothing "
+            "happened that the property is about) unless you expect vacuous",
             4: "internal error of antecede",
         },
     ),
@@ -62,7 +62,7 @@ PAGES: Mapping[str, HelpPage] = {
             0: "the expected verdict",
             1: "a different verdict",
             2: "wrong usage or input, or the code failed",
-            3: "no violation was found before a bound ended the search",
+            3: "no violation found before a bound ended the search",
         },
     ),
     "replay": HelpPage(
@@ -75,11 +75,11 @@ PAGES: Mapping[str, HelpPage] = {
         {
             0: "the run no longer violates its property",
             1: "the run still violates its property",
-            2: "the file is no trace, or the protocol no longer allows the run",
+            2: "the file is not a trace, or the protocol no longer allows the run",
         },
     ),
     "explore": HelpPage(
-        "Step through the state space by hand, on a local web page.",
+        "Step through the runs of a protocol by hand, on a local web page.",
         (
             ("antecede explore cykas-secret-mode", "start at the initial state"),
             ("antecede explore bug.json", "start with a saved counterexample"),
@@ -101,7 +101,7 @@ PAGES: Mapping[str, HelpPage] = {
         module="listing",
     ),
     "sweep": HelpPage(
-        "Check every combination of protocols, bounds, networks and encodings.",
+        "Check every combination of protocols, sizes, networks and workloads.",
         (
             ("antecede sweep --protocol mfss,cykas --actors 2,3", "two protocols, two sizes"),
             ("antecede sweep museum --network fifo", "a folder of specs on another network"),
@@ -120,10 +120,10 @@ PAGES: Mapping[str, HelpPage] = {
         },
     ),
     "table": HelpPage(
-        "Reproduce the verification table of the Cykas paper, with its figures beside ours.",
+        "Reproduce the verification table of the Cykas paper, beside the printed numbers.",
         (
-            ("antecede table --bounds 3x2", "a quick one"),
-            ("antecede table --history clocks", "vector clocks in every state"),
+            ("antecede table --bounds 3x2", "a smaller table, in seconds"),
+            ("antecede table --history clocks", "states with vector clocks"),
         ),
         ("size", "history", "engine", "max_seconds", "max_memory", "form", "output", "quiet"),
         {
@@ -146,7 +146,7 @@ PAGES: Mapping[str, HelpPage] = {
         "Prove a protocol's abstract model for every number of actors and messages.",
         (
             ("antecede prove mfss", "a shipped proof"),
-            ("antecede prove mfss --link", "also compare the model with the Python code"),
+            ("antecede prove mfss --link", "and compare its model with the Python code"),
         ),
         (
             *("timeout", "expect", "links", "actors", "messages"),
@@ -163,7 +163,7 @@ PAGES: Mapping[str, HelpPage] = {
     "simulate": HelpPage(
         "Run protocols in simulated time, and compare how long they take.",
         (
-            ("antecede simulate mfss,cykas --processes 25,50", "compare two protocols"),
+            ("antecede simulate mfss,cykas --actors 25,50", "compare two protocols"),
             ("antecede simulate --figure cykas-4 --quick", "a figure of a paper, in a minute"),
         ),
         (
@@ -171,10 +171,10 @@ PAGES: Mapping[str, HelpPage] = {
             *("hotspots", "seeds", "output", "quiet"),
         ),
         {
-            0: "all runs delivered every message once and in causal order",
-            1: "a run did not; with --figure, protocols without causal order do not count",
+            0: "every run delivered every message once and in causal order",
+            1: "a run did not (with --figure, fifo and unordered may violate causal order)",
             2: "wrong usage or input",
-            3: "the cluster gave up on a run",
+            3: "a run failed on the Spark cluster",
         },
     ),
     "audit": HelpPage(

@@ -16,7 +16,8 @@ from antecede.checker.render import catalogue
 def command(names: tuple[str, ...]) -> int:
     """List the protocols, properties, networks, workloads, histories, searches and engines.
 
-    With names, show the details of each. With a file, show the protocols that it defines.
+    If you give names, antecede shows only these, in detail. If you give a Python file, it shows the
+    protocols that the file defines.
     """
     text = "\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue()
     interrupts.conclude()

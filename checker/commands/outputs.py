@@ -45,8 +45,7 @@ def write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
     """Write the results as JSON, if that was asked for."""
     if json_file is not None:
         found = formats.results_object(done) if many else formats.result_object(done[0])
-        write = partial(write_whole, json_file) if json_file != "-" else console.emit
-        write(formats.text(found))
+        write_object(json_file, found)
 
 
 def write_run(

@@ -161,7 +161,7 @@ def several(kind: type, name: str, says: str) -> Callable[[Any], Any]:
         multiple=True,
         callback=lambda _context, _option, given: tuple(chain.from_iterable(given)),
         metavar="VALUE,…",
-        help=f"For example {says}.",
+        help=f"{known.says} For example {says}.",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,8 +10,9 @@ from antecede.checker import interrupts
 from antecede.checker.amounts import counted
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named
-from antecede.checker.errors import InputError
+from antecede.checker.commands.parameters import Given, Named
+from antecede.checker.commands.shared import JSON_FILE, JUNIT_FILE
+from antecede.checker.extras import check_installed
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.semantics.history import HISTORIES
@@ -29,32 +29,34 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     default=TIMEOUT.default,
     show_default=True,
     metavar="SECONDS",
-    help="Time limit of the solver for one obligation.",
+    help="Time limit of the solver for each obligation (formula to prove), in seconds.",
 )
 @click.option(
     "--expect",
     type=click.Choice(["proved", "failed"]),
-    help="Result that gives exit code 0.  [default: proved, or the known result of a model]",
+    help="The result that you expect: it gives exit code 0.  [default: failed for the shipped "
+    "broken variants, otherwise proved]",
 )
 @click.option(
     "--mutants",
     "mutated",
     is_flag=True,
-    help="Show which parts the proof needs: try it without each conjunct and each guard.",
+    help="Show which parts the proof needs: repeat it without each conjunct of the invariant, and "
+    "without each guard (condition of an action).",
 )
 @click.option(
     "--suggest",
     "suggests",
     is_flag=True,
-    help="Instead of proving, look for conjuncts that hold in all linked states and are inductive "
-    "together.",
+    help="Instead of proving, suggest conjuncts for the invariant. They are true in all states "
+    "that --link explores, and no action breaks them.",
 )
 @click.option(
     "--link",
     "links",
     is_flag=True,
-    help="Also compare the model with the protocol's Python code, in every state within --actors "
-    "and --messages.",
+    help="Also compare the model with the protocol's Python code, in every state with the given "
+    "--actors and --messages.",
 )
 @click.option(
     "--actors",
@@ -68,36 +70,29 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
     type=int,
     default=1,
     show_default=True,
-    help="Messages per actor for --link and --suggest.",
+    help="Number of messages per actor for --link and --suggest.",
 )
 @click.option(
     "--history",
     type=click.Choice(list(HISTORIES)),
     default="knowledge",
     show_default=True,
-    help="Encoding of the history for --link.",
+    help="How much of the past a state records, for --link: knowledge (least), clocks or full "
+    "(most).",
 )
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),
-    help="Stop --link after this number of unique states.",
+    help="Stop --link after this number of unique states (distinct states).",
 )
-@click.option(
-    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
-)
-@click.option(
-    "--junit",
-    "junit_file",
-    type=A_FILE,
-    metavar="FILE",
-    help="Write the result as JUnit XML for CI.",
-)
+@JSON_FILE
+@JUNIT_FILE
 @click.option(
     "--smt2",
     "smt2_folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write every obligation as SMT-LIB 2, for other solvers.",
+    help="Write every obligation into this folder as SMT-LIB 2, for other solvers.",
 )
 @click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress.")
 def command(
@@ -118,48 +113,39 @@ def command(
 ) -> int:
     """Prove a protocol's abstract model for every number of actors and messages.
 
-    PROVED is a statement about the model, not about the Python code. LINKED (with --link) says that
-    the model and the code agree within the bounds.
+    The model is a description of the protocol that a person wrote. PROVED says that the model is
+    correct. It says nothing about the Python code. LINKED (with --link) says that the model and the
+    Python code agree for the given number of actors and messages.
     """
     outputs.check_outputs(("json", json_file), ("junit", junit_file))
     # An exception of a signal's handler would be lost in z3's import or in one of its finalizers.
     with interrupts.looking():
-        proving = _proving()
-        model = proving.model_named(target, expect)
+        check_installed("prove", "prove")
+        # Importing z3 takes a while.
+        from antecede.checker.prove import front, library, link_report, obligations, report, suggest
+
+        model = library.model_named(target, expect)
         if smt2_folder is not None:
-            files = counted(proving.write_smt2(model, smt2_folder), "file")
+            files = counted(report.write_smt2(model, smt2_folder), "file")
             if not quiet:
                 console.complain(f"{files} in {smt2_folder}")
         ticker = Ticker(quiet=quiet)
         if suggests:
-            found = proving.suggestion(model, actors, messages, timeout, ticker)
+            suggested = front.suggestion(model, actors, messages, timeout, ticker)
             interrupts.conclude()
-            console.say(proving.suggest.text(found))
-            return int(proving.exit_code(found.proof))
-        proof = proving.prove(model, timeout, proving.watching(ticker))
+            console.say(suggest.text(suggested))
+            return front.exit_code(suggested.proof)
+        proof = obligations.prove(model, timeout, front.watching(ticker))
         tried = found = None
         if mutated and proof.stopped_by is None:
-            tried = proving.strength(proof, timeout, ticker)
+            tried = front.strength(proof, timeout, ticker)
         if links and proof.stopped_by is None:
-            found = proving.linked(model, actors, messages, history, max_states)
+            found = link_report.linked(model, actors, messages, history, max_states)
         ticker.clear()
         interrupts.conclude()
         if json_file != "-":
-            console.say(proving.whole_text(proof, found, tried, quiet=quiet))
-        outputs.write_object(json_file, proving.whole_object(proof, found, tried))
+            console.say(front.whole_text(proof, found, tried, quiet=quiet))
+        outputs.write_object(json_file, front.whole_object(proof, found, tried))
         if junit_file is not None:
-            write_whole(junit_file, proving.junit(proof))
-        return int(proving.exit_code(proof, found, tried))
-
-
-def _proving() -> Any:
-    """Import what proves, which needs z3."""
-    try:
-        from antecede.checker.prove import front
-    except ModuleNotFoundError as error:
-        if error.name != "z3":
-            raise
-        raise InputError(
-            "prove needs the solver z3; install it with pip install 'antecede[prove]'"
-        ) from None
-    return front
+            write_whole(junit_file, report.junit(proof))
+        return front.exit_code(proof, found, tried)

@@ -26,12 +26,16 @@ from antecede.checker.render.registry import write_trace
     multiple=True,
     type=A_FILE,
     metavar="FILE",
-    help="Also save the run in another format; see antecede check --help. You can give it several "
-    "times.",
+    help="Also save the run in another format, which the ending of FILE selects, as for antecede "
+    "check. You can repeat this option.",
 )
 @TRACE_FORMAT
 @TRACED
-@click.option("--interactive", is_flag=True, help="Step through the run, forwards and backwards.")
+@click.option(
+    "--interactive",
+    is_flag=True,
+    help="Step through the run in the terminal, forwards and backwards.",
+)
 def command(
     trace: str,
     trace_files: tuple[str, ...],
@@ -39,7 +43,11 @@ def command(
     protocol: str | None,
     interactive: bool,
 ) -> int:
-    """Replay a saved counterexample in plain Python."""
+    """Replay a saved counterexample in plain Python.
+
+    antecede takes the transitions of the saved run again, with the present code of the protocol,
+    and reports whether the run still violates its property.
+    """
     outputs.check_traces(trace_files, trace_format)
     outputs.check_outputs(*(("trace", file) for file in trace_files))
     path, prop = formats.replay_file(trace, protocol)

@@ -10,14 +10,14 @@ import click
 from antecede.checker.check.spec import (
     expected_verdict,
 )
-from antecede.checker.commands.parameters import Named, given, options, record
+from antecede.checker.commands.parameters import A_FILE, Named, given, options, record, taken_from
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.settings import Setting
 
-PROCESSES = Setting("processes", int, "", None, least=1, most=1024)
+WORKERS = Setting("workers", int, "", None, least=1, most=1024)
 
 
 QUESTION = options(
@@ -25,7 +25,7 @@ QUESTION = options(
     click.option(
         "--expect",
         type=click.Choice(["holds", "violated", "vacuous"]),
-        help="Verdict that gives exit code 0.  [default: holds]",
+        help="The verdict that you expect: it gives exit code 0.  [default: holds]",
     ),
 )
 
@@ -37,7 +37,8 @@ METHOD = options(
         type=click.Choice(list(MODES)),
         default="on",
         show_default=True,
-        help="Check that handlers are pure: in the first calls (on), in all calls, or never.",
+        help="Check that handlers are pure (the same arguments give the same result): at the "
+        "first calls (on), at all calls (all), or never (off).",
     ),
 )
 
@@ -48,7 +49,7 @@ BOUNDS = record(Bounds)
 ENGINE_OF_MANY = click.option(
     "--engine",
     type=click.Choice(["local", "plain"]),
-    help="Engine of each check; see antecede list.  [default: local]",
+    help="Engine of each check: local (compiled) or plain (plain Python).  [default: local]",
 )
 
 
@@ -78,7 +79,7 @@ def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
 TRACE_FORMAT = click.option(
     "--trace-format",
     metavar="NAME",
-    help=f"Format of --trace, if not the file's ending: {', '.join(FORMATS)}.",
+    help=f"Format of the --trace file, if its ending does not say it: {', '.join(FORMATS)}.",
 )
 
 
@@ -90,10 +91,30 @@ def spec_values(values: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
+JSON_FILE = click.option(
+    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
+)
+
+
+JUNIT_FILE = click.option(
+    "--junit",
+    "junit_file",
+    type=A_FILE,
+    metavar="FILE",
+    help="Write the results as JUnit XML for CI.",
+)
+
+
+def search_from(values: dict[str, Any]) -> tuple[Bounds, Options]:
+    """Take the options of a search out of `values`."""
+    bounds, method = taken_from(values, Bounds), taken_from(values, Options)
+    return Bounds(**bounds), Options(**method)
+
+
 TRACED = click.option(
     "--protocol",
     type=Named("protocol"),
     metavar="NAME|FILE.py:OBJECT",
-    help="Protocol of the trace. You must give it if it is a Python file, because replaying runs "
-    "the file.",
+    help="Protocol of the saved trace. You must name it if it is a Python file, because antecede "
+    "runs the code in this file.",
 )

@@ -12,7 +12,7 @@ from antecede.checker import interrupts
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, options
-from antecede.checker.commands.shared import PROCESSES, where
+from antecede.checker.commands.shared import WORKERS, where
 from antecede.checker.settings import names_in
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, written
@@ -23,9 +23,10 @@ def assumption(name: str) -> Callable[[Any], Any]:
     """Return the option of a simulation for one of its parameters."""
     about = FIELDS[name]
     choices = about.metadata["choices"]
-    flags = ["--processes", "--actors"] if name == "actors" else [f"--{name.replace('_', '-')}"]
+    flags = ["--actors", "--processes"] if name == "actors" else [f"--{name.replace('_', '-')}"]
     says = about.metadata["says"]
-    says = f"{says[0].upper()}{says[1:]}{': ' + ', '.join(choices) if choices else ''}."
+    meanings = [f"{choice}: {meaning}." for choice, meaning in (choices or {}).items()]
+    says = " ".join([f"{says[0].upper()}{says[1:]}.", *meanings])
     shown = written(name, about.default)
     return click.option(*flags, name, metavar="LIST", help=f"{says}  [default: {shown}]")
 
@@ -38,29 +39,31 @@ def assumption(name: str) -> Callable[[Any], Any]:
     multiple=True,
     type=click.Choice(["cykas", *FIGURES]),
     metavar="NAME",
-    help=f"Reproduce a paper's figure: {', '.join(FIGURES)}, or cykas for all three of its paper. "
-    "You can give it several times.",
+    help=f"Reproduce a figure of a paper: {', '.join(FIGURES)}; cykas stands for cykas-4, cykas-5 "
+    "and cykas-6. You can repeat this option.",
 )
 @click.option(
-    "--quick", is_flag=True, help="With --figure: fewer and smaller runs; takes a minute."
+    "--quick", is_flag=True, help="With --figure: use fewer and smaller runs, which take a minute."
 )
 @options(*map(assumption, FIELDS))
 @click.option(
     "--seeds",
     type=click.IntRange(1, 100_000),
-    help="Number of random programs per point.  [default: 30; with --quick 3]",
+    help="Number of random programs for each combination of values. Program N is made with the "
+    "seed N.  [default: 30; with --quick 3]",
 )
 @click.option(
     "--own-handlers",
     is_flag=True,
-    help="Run the checked handlers themselves, not faster copies of them.",
+    help="Run the same handlers as antecede check. Without this option, some protocols run faster "
+    "versions of their handlers.",
 )
 @where(
-    "Run in processes of this machine, or as tasks of a Spark cluster.",
+    "Where to run: here (on this machine), or on a Spark cluster.",
     click.option(
         "--workers",
-        type=Given(PROCESSES),
-        help="Number of runs at once on this machine.  [default: one per core]",
+        type=Given(WORKERS),
+        help="Number of runs at the same time on this machine.  [default: one per core]",
     ),
 )
 @click.option(
@@ -69,21 +72,23 @@ def assumption(name: str) -> Callable[[Any], Any]:
     metavar="FILE.jsonl",
     default="simulate.jsonl",
     show_default=True,
-    help="Append a row per finished run. Runs that already have a row are skipped.",
+    help="Append each finished run to this file, as a line of JSON. Runs that are already in the "
+    "file are skipped.",
 )
 @click.option(
     "--parquet",
     "parquet_file",
     type=A_FILE,
     metavar="FILE",
-    help="Also write the rows of these runs as Parquet.",
+    help="Also write the finished runs as a Parquet file.",
 )
 @click.option(
     "--svg",
     "folder",
     type=Named("dir"),
     metavar="FOLDER",
-    help="With --figure: draw it into a folder. Needs Matplotlib: pip install 'antecede[plot]'.",
+    help="With --figure: draw the figure as SVG in this folder. Needs Matplotlib: pip install "
+    "'antecede[plot]'.",
 )
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def command(
@@ -104,9 +109,12 @@ def command(
 ) -> int:
     """Run protocols in simulated time, and compare how long they take.
 
-    A LIST is one or more values with commas between them. antecede runs every combination, and runs
-    all protocols on the same programs. Times are medians over the seeds, with 95 % confidence
-    intervals in brackets.
+    antecede makes random programs, which say who sends which message when, and runs every protocol
+    on the same programs. The report gives the median time over the programs, with a 95 % confidence
+    interval in brackets.
+
+    A LIST is one value, or several values with commas between them. antecede runs every
+    combination of the values.
     """
     # It needs NumPy, which takes as long to load as all the rest of the command.
     from antecede.checker.simulate import command as simulations

@@ -18,7 +18,7 @@ from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, record, several
-from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, PROCESSES, where
+from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, WORKERS, where
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR
 from antecede.checker.render.ticker import Ticker
@@ -39,7 +39,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
     "protocols",
     type=Named("registered"),
     metavar="NAME,…",
-    help="Check these protocols instead of the ones that the specs name.",
+    help="Protocols to check. They replace the protocols of the specs.",
 )
 @several(Question, "actors", "2,3")
 @several(Question, "messages", "1,2,3")
@@ -63,11 +63,11 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
     f"[default: {smallests.MESSAGES}]",
 )
 @ENGINE_OF_MANY
-@where("Run checks in processes of this machine, or as tasks of a Spark cluster.")
+@where("Where to run the checks: here (on this machine), or on a Spark cluster.")
 @click.option(
-    "--processes",
-    type=Given(PROCESSES),
-    help="Number of checks that run at once on this machine.  [default: one per core]",
+    "--workers",
+    type=Given(WORKERS),
+    help="Number of checks that run at the same time on this machine.  [default: one per core]",
 )
 @BOUNDS
 @click.option(
@@ -76,21 +76,22 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
     metavar="FILE.jsonl",
     default="sweep.jsonl",
     show_default=True,
-    help="Append a row per finished check. Checks that already have a row are skipped.",
+    help="Append each finished check to this file, as a line of JSON. Checks that are already in "
+    "the file are skipped.",
 )
 @click.option(
     "--parquet",
     "parquet_file",
     type=A_FILE,
     metavar="FILE",
-    help="At the end, also write all rows as Parquet.",
+    help="At the end, also write all finished checks as a Parquet file.",
 )
 @click.option("--quiet", is_flag=True, help="Print only the results at the end.")
 def command(
     targets: tuple[str, ...],
     protocols: str | None,
     place: str,
-    processes: int | None,
+    workers: int | None,
     output: str,
     parquet_file: str | None,
     quiet: bool,
@@ -98,13 +99,17 @@ def command(
     max_messages: int | None,
     **values: Any,
 ) -> int:
-    """Check every combination of protocols, bounds, networks and encodings."""
+    """Check every combination of protocols, sizes, networks and workloads.
+
+    Give several values with commas: --actors 2,3 checks two sizes. The result is a table with the
+    verdict of each combination.
+    """
     names = names_in(protocols)
     if not targets and not names:
         raise InputError("there is nothing to check; name protocols or specs")
     specs = targets_of(targets).strictly()
     axes = {"protocol": names, **parameters.given(**taken(values, Question))}
-    _check_place(place, processes, values)
+    _check_place(place, workers, values)
     actors = _numbers_of_actors(axes, place) if smallest else ()
     if max_messages is not None and not smallest:
         raise InputError("--max-messages is for --smallest; give --messages")
@@ -116,7 +121,7 @@ def command(
     )
     master, spark_log = given.pop("master", None), given.pop("spark_log", False)
     options = Options(**{"threads": 1, **given})
-    count = processes or os.cpu_count() or 1
+    count = workers or os.cpu_count() or 1
     told = _silent if quiet else console.complain
     file, ticker = Path(output), Ticker(quiet=quiet)
     if smallest:
@@ -137,10 +142,10 @@ def _silent(_line: str) -> None:
     """Print nothing."""
 
 
-def _check_place(place: str, processes: int | None, values: dict[str, Any]) -> None:
+def _check_place(place: str, workers: int | None, values: dict[str, Any]) -> None:
     """Refuse options that belong to another place than the one that was given."""
-    if place == "spark" and processes is not None:
-        raise InputError("--processes is for --on here; on Spark it is a check per core")
+    if place == "spark" and workers is not None:
+        raise InputError("--workers is for --on here; on Spark, each core runs one check")
     if place != "spark" and (values["master"] is not None or values["spark_log"]):
         raise InputError("--master and --spark-log are for --on spark")
 

@@ -18,7 +18,6 @@ from antecede.checker.render.files import check_writable, write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import Question
 
 
@@ -29,14 +28,14 @@ from antecede.checker.semantics.question import Question
     default="3x3",
     show_default=True,
     metavar="ACTORSxMESSAGES",
-    help="Number of actors, and of messages per actor.",
+    help="Number of actors, and number of messages per actor.",
 )
 @click.option(
     "--history",
     default="knowledge",
     show_default=True,
     metavar="NAME|all",
-    help=f"Encoding of the history: {', '.join(HISTORIES)}, or all.",
+    help="How much of the past a state records: knowledge (least), clocks or full (most); or all.",
 )
 @record(Question, "sends", "clock_at")
 @METHOD
@@ -62,10 +61,10 @@ def command(
     selfcheck: str,
     **values: Any,
 ) -> int:
-    """Reproduce the verification table of the Cykas paper, with its figures beside ours.
+    """Reproduce the verification table of the Cykas paper, beside the printed numbers.
 
-    The paper has figures for 3 actors and 3 messages (3x3). With other bounds, antecede does not
-    compare the verdicts.
+    The paper prints results for 3 actors with 3 messages each (3x3). For other sizes, antecede
+    does not compare the verdicts.
     """
     bounds, method = (
         Bounds(**parameters.taken_from(values, Bounds)),

@@ -12,15 +12,15 @@ from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
 from antecede.checker.check.report import exit_code_of
 from antecede.checker.check.targets import targets_of
-from antecede.checker.commands import console, outputs, parameters, shared
+from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Named
-from antecede.checker.commands.shared import BOUNDS, QUESTION, TRACE_FORMAT
+from antecede.checker.commands.shared import BOUNDS, JSON_FILE, QUESTION, TRACE_FORMAT
 from antecede.checker.errors import InputError
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
-from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.options import Options
 
 
 @click.command("test", cls=CommandWithExamples)
@@ -29,14 +29,14 @@ from antecede.checker.search.options import Bounds, Options
 @click.option(
     "--engine",
     type=click.Choice(["local", "plain"]),
-    help="Search engine; see antecede list.  [default: local]",
+    help="Search engine: local (compiled code) or plain (plain Python).  [default: local]",
 )
 @click.option(
     "--walks",
     type=click.IntRange(0, 10**9),
     default=Options().walks,
     show_default=True,
-    help="Number of random walks after a search that a bound ended; 0 for none.",
+    help="Number of random walks that follow if a bound ends the breadth-first search; 0 for none.",
 )
 @click.option(
     "--seed",
@@ -50,18 +50,17 @@ from antecede.checker.search.options import Bounds, Options
     type=click.Choice(list(MODES)),
     default="on",
     show_default=True,
-    help="Check that the code is deterministic: in the first calls (on), in all calls, or never.",
+    help="Check that the code is deterministic: at the first calls (on), at all calls (all), or "
+    "never (off).",
 )
 @BOUNDS
-@click.option(
-    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
-)
+@JSON_FILE
 @click.option(
     "--trace",
     "trace_file",
     type=A_FILE,
     metavar="FILE",
-    help="Save the counterexample; see antecede check --help.",
+    help="Save the counterexample. The ending of FILE selects the format, as for antecede check.",
 )
 @TRACE_FORMAT
 @click.option("--quiet", is_flag=True, help="Print no progress.")
@@ -77,15 +76,15 @@ def command(
 ) -> int:
     """Run real code on a network that the checker controls.
 
-    antecede calls CLASS(actor, actors) for each actor, then its methods causal_send(out, message)
-    and receive(out, src, packet). A program in another language answers in JSON lines. The search
-    is breadth-first, up to 20,000 states or your bounds, and takes half of --max-seconds. Random
-    walks follow.
+    antecede creates an object CLASS(actor, actors) for each actor, and calls its methods
+    causal_send(out, message) and receive(out, src, packet). A program in another language reads
+    questions and writes answers, as lines of JSON.
+
+    The search has two parts. The first part is breadth-first: it stops after 20,000 states, or at
+    the bounds that you give, and takes half of --max-seconds. If it finds nothing within these
+    limits, random walks follow.
     """
-    bounds, method = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        Options(**parameters.taken_from(values, Options)),
-    )
+    bounds, method = shared.search_from(values)
     outputs.check_traces([] if trace_file is None else [trace_file], trace_format)
     outputs.check_outputs(("json", json_file), ("trace", trace_file))
     with adapters.starting(bounds):

@@ -25,6 +25,7 @@ from antecede.checker.render.prose import Wording
 from antecede.checker.render.svg import drawing
 from antecede.checker.render.svg_style import style
 from antecede.checker.semantics.question import options_of
+from antecede.checker.semantics.transition import state_after
 
 SAVED_AS = ("json", "svg", "html")
 """The formats in which the page offers the path."""
@@ -78,7 +79,8 @@ def place_at(tree: Tree, numbers: Numbers) -> Place:
         ProtocolError: a handler of the protocol fails.
     """
     path = tree.path(numbers)
-    judgements = judged(path, tree.system, tree.own_state(path))
+    # The path's states have the longer history of `for_replay`.
+    judgements = judged(path, tree.system, state_after(tree.system, transitions_to(path)))
     violated = [j for j in judgements if j.verdict == VIOLATED]
     first = min(violated, key=lambda j: (j.step is None, j.step or 0), default=None)
     shown = path if first is None else evolve(path, violates=first.prop.name)

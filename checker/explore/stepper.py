@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator
 
 from attrs import define, evolve, field
@@ -10,6 +9,7 @@ from attrs import define, evolve, field
 from antecede.checker.model import Property, State, Where
 from antecede.checker.paths.path import Path, for_replay, holds_along
 from antecede.checker.render.prose import Wording
+from antecede.checker.render.terminal import wrapped
 
 
 @define(eq=False)
@@ -83,9 +83,7 @@ def view(stepper: Stepper, width: int = 80, *, changed_only: bool = False) -> st
 def _wrapped(line: str, width: int) -> str:
     """Return a line broken between words, further lines indented."""
     indent = " " * (len(line) - len(line.lstrip()) + 4)
-    return textwrap.fill(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    return wrapped(line, indent, width)
 
 
 def _in_flight(stepper: Stepper) -> Iterator[str]:

@@ -16,13 +16,13 @@ from attrs import evolve, field, frozen
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.judgement import violated_by
-from antecede.checker.model import State, Transition
+from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path, extended, replay_keys
 from antecede.checker.registry import declared_names, property_named
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
 from antecede.checker.semantics.failing import guarded
-from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import System, enabled
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -137,13 +137,6 @@ class Tree:
             ReplayError: a transition is not enabled at its step; names the step.
         """
         return self.numbers_of(step.transition for step in replay_keys(self.system, keys).steps)
-
-    def own_state(self, path: Path) -> State:
-        """Return the state at the end of `path` in the history of the spec; see `for_replay`."""
-        state = initial_state(self.system)
-        for step in path.steps:
-            state = successor(self.system, state, step.transition).state
-        return state
 
 
 def with_witnesses(system: System) -> System:

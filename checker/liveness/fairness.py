@@ -29,7 +29,7 @@ from antecede.checker.model import CausalSend, State, Transition
 from antecede.checker.search.graph import Explored, Passes, Rows, StateGraph, integers
 from antecede.checker.semantics.judge import obliged
 from antecede.checker.semantics.marked import is_over
-from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import System, enabled, state_after
 
 MOST_STARTS = 500
 """The number of states of a component, nearest first, where searches for a fair cycle start."""
@@ -236,10 +236,7 @@ def ending_of(system: System, graph: Explored, start: int, *, strong: bool) -> s
     reached = any(map(and_, over, after))
     if not reached and all(map(graph.all_edges, compress(range(len(after)), after))):
         return "stuck"
-    state = initial_state(system)
-    for transition in graph.path_to(start):
-        state = successor(system, state, transition).state
-    quiet = _without_application(system, state)
+    quiet = _without_application(system, state_after(system, graph.path_to(start)))
     if quiet is None:
         return "undecided"
     undelivered = bytearray(not ended for ended in quiet.over())

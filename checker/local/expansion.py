@@ -128,7 +128,7 @@ class Expansion:
         """Make the initial state the next level."""
         row = self.filler.initial_row()
         threads = len(self.shards)
-        hashed = kernels.hash_words(row, 0, len(row)) & np.uint64(0xFFFFFFFF)
+        hashed = kernels.hash_row(row) & np.uint64(0xFFFFFFFF)
         shard = self.shards[int(hashed * np.uint64(threads) >> np.uint64(32))]
         sender = self.shards[0]
         sender.out[shard.number, : len(row)] = row

@@ -170,9 +170,9 @@ class Shard:
         saved.into(record["parents"], self.parents)
         saved.into(record["places"], self.places)
         for name in ("fired", "fresh_kinds", "control"):
-            getattr(self, name)[:] = saved.array(record[name])
+            getattr(self, name)[:] = record[name]
         self.starts, self.source = list(record["starts"]), int(record["source"])
-        shown, todo = saved.array(record["shown"]), saved.array(record["todo"])
+        shown, todo = record["shown"], record["todo"]
         self.shown[: len(shown)] = shown
         self.todo = np.concatenate([todo, np.empty(len(self.postponed), np.int64)])
 

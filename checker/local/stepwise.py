@@ -117,7 +117,7 @@ class Stepwise(Explorer):
     def _visit_first(self, row: Words) -> None:
         """Put the initial state into the empty visited set."""
         with wrapping():
-            hashed = int(kernels.hash_words(row, 0, len(row)))
+            hashed = int(kernels.hash_row(row))
         at = ((hashed >> 32) * self.visited.capacity >> 32) * self.visited.width
         self.visited.slots[at : at + len(row)] = row
         self.visited.states = 1

@@ -12,7 +12,7 @@ from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.semantics.recoverability import recovers
-from antecede.checker.semantics.transition import System, initial_state, successor
+from antecede.checker.semantics.transition import System, state_after
 
 MOST_LOOKED_AT = 20_000
 """The greatest number of states after a counterexample to recoverability that are searched.
@@ -34,9 +34,7 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     transitions, looked_at = tuple(transitions), None
     path = replay(system, transitions)
     if prop.where is Where.FROM_EVERYWHERE_ON:
-        state = initial_state(system)  # the path's states have a longer history
-        for transition in transitions:
-            state = successor(system, state, transition).state
+        state = state_after(system, transitions)  # the path's states have a longer history
         holds = recovers(system, state, prop, MOST_LOOKED_AT)
         looked_at = MOST_LOOKED_AT if holds is None else None
     else:

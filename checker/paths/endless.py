@@ -25,6 +25,7 @@ from antecede.checker.semantics.transition import (
     enabled,
     initial_state,
     next_message,
+    state_after,
     successor,
 )
 from antecede.checker.semantics.values import with_messages
@@ -184,9 +185,7 @@ def check_cycle(system: System, stem: Iterable[Transition], cycle: Sequence[Tran
         ReplayError: the state does not return, the marked message does not wait, or the cycle is
             unfair; the message says which.
     """
-    state = initial_state(system)
-    for transition in stem:
-        state = successor(system, state, transition).state
+    state = state_after(system, stem)
     start, offered = state, list[set[Transition]]()
     for transition in (*cycle, *cycle):
         offered.append(obliged(enabled(system, state)))

@@ -48,6 +48,12 @@ class Flight:
         """Whether it is a control packet, which contains no message."""
         return message_in(self.packet) is None
 
+    @property
+    def drawn(self) -> bool:
+        """Whether diagrams draw it: control packets that are never received are left out."""
+        met = bool(self.receptions) or self.lost is not None
+        return met or (self.in_flight and not self.control)
+
 
 @frozen(eq=False)
 class Flights:
@@ -69,6 +75,13 @@ class Flights:
     def in_flight(self) -> tuple[Flight, ...]:
         """Return the packets that are in flight when the path ends and were never received."""
         return tuple(f for f in self.every if f.in_flight)
+
+    def is_control(self, step: PathStep) -> bool:
+        """Return whether a step is about control packets only."""
+        flight = self.met.get(step.number)
+        if flight is None or not flight.control or step.deliveries:
+            return False
+        return all(f.control for f in self.sent[step.number])
 
     def carrying(self, message: Message, to: int, by: int) -> Flight | None:
         """Return the packet that brought `message` to an actor in step `by` or before, or None."""

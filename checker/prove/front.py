@@ -6,23 +6,14 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from attrs import evolve
-
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE
-from antecede.checker.prove import library, link_report, mutants, suggest
+from antecede.checker.prove import link_report, mutants, suggest
 from antecede.checker.prove.link import Linked
-from antecede.checker.prove.link_report import linked
-from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch, prove
-from antecede.checker.prove.report import as_object, junit, short, text, write_smt2
+from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch
+from antecede.checker.prove.report import as_object, short, text
 from antecede.checker.prove.vocabulary import Model
 from antecede.checker.render.ticker import Ticker, fitting
-
-
-def model_named(reference: str, expect: str | None = None) -> Model:
-    """Return a model, with another expectation if `expect` is given; see `library.model_named`."""
-    model = library.model_named(reference)
-    return model if expect is None else evolve(model, expected=expect.upper())
 
 
 def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
@@ -110,19 +101,3 @@ def naming(ticker: Ticker) -> Callable[[str], None]:
         ticker.show(lambda width: textwrap.shorten(part, width, placeholder=" ..."))
 
     return watch
-
-
-__all__ = [
-    "exit_code",
-    "junit",
-    "linked",
-    "model_named",
-    "prove",
-    "strength",
-    "suggest",
-    "suggestion",
-    "watching",
-    "whole_object",
-    "whole_text",
-    "write_smt2",
-]

@@ -9,6 +9,8 @@ import importlib
 from collections.abc import Mapping
 from types import ModuleType
 
+from attrs import evolve
+
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.prove.vocabulary import Model
 from antecede.checker.registry import Kind, resolved
@@ -25,8 +27,12 @@ MODELS = Kind(
 )
 
 
-def model_named(reference: str) -> Model:
+def model_named(reference: str, expect: str | None = None) -> Model:
     """Return a registered model, or the model that FILE.py:OBJECT defines.
+
+    Args:
+        reference: the name of its protocol, or FILE.py:OBJECT.
+        expect: the expected answer, in place of the model's own.
 
     Raises:
         InputError: there is no such name, file or object, or the file cannot be imported.
@@ -42,4 +48,4 @@ def model_named(reference: str) -> Model:
         return unknown("proof", reference, package.PROOFS)
 
     model: Model = resolved(reference, package.PROOFS, MODELS, refused)
-    return model
+    return model if expect is None else evolve(model, expected=expect.upper())

@@ -17,7 +17,7 @@ not of global states.
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -38,13 +38,14 @@ from antecede.checker.prove.formula import (
 )
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model
+from antecede.checker.search.graph import StateGraph
+from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import (
     Outcome,
     System,
     enabled,
     initial_state,
     next_message,
-    successor,
 )
 from antecede.checker.semantics.values import message_in
 
@@ -344,38 +345,37 @@ class _Linker:
         }
         self.sorts = {r.name: tuple(s.name() for s in r.sorts) for r in model.relations}
         self.machine = Machine.of(model, self.sizes)
-        self.parents: dict[State, tuple[State, Transition] | None] = {}
         self.compared: set[tuple[State, tuple[Any, ...]]] = set()
-        self.transitions = 0
 
     def view(self, values: Values) -> View:
         return View(self.system, self.sizes, self.sorts, values)
 
     def explore(self, max_states: int | None) -> Linked:
         started = time.monotonic()
-        start = initial_state(self.system)
-        self.parents[start] = None
-        queue = deque([(start, self._start())])
-        difference = path = stopped = None
-        breaks = False
-        state, transition = start, None
+        graph = StateGraph([initial_state(self.system)])
+        values = {0: self._start()}
+        difference = path = stopped = transition = None
+        breaks, here = False, 0
         try:
-            self._compare(start, queue[0][1])
-            while queue and stopped is None:
-                state, values = queue.popleft()
-                for transition in enabled(self.system, state):
-                    after, next_values = self._step(state, values, transition)
-                    if after not in self.parents:
-                        self.parents[after] = (state, transition)
-                        queue.append((after, next_values))
+            self._compare(graph.states[0], values[0])
+            for here, state in enumerate(graph.states):  # the list grows during the loop
+                before = values.pop(here)
+                for edge in graph.expand(self.system, enabled(self.system, state)):
+                    transition = edge.transition
+                    after = self._step(state, before, edge)
+                    if edge.new:
+                        values[edge.number] = after
                 stopped = interrupts.wanted()
-                if max_states is not None and len(self.parents) > max_states:
+                if max_states is not None and len(graph.states) > max_states:
                     stopped = f"{max_states} states"
+                if stopped is not None:
+                    break
         except Mismatch as mismatch:
-            difference, path = str(mismatch), self._path(state, transition)
+            last = () if transition is None else (transition,)
+            difference, path = str(mismatch), replay(self.system, (*graph.path_to(here), *last))
             breaks = isinstance(mismatch, BrokenConjunct)
         seconds = time.monotonic() - started
-        states, transitions = len(self.parents), self.transitions
+        states, transitions = len(graph.states), len(graph.rows.target)
         return Linked(self.system, states, transitions, seconds, difference, path, stopped, breaks)
 
     def _start(self) -> Values:
@@ -408,16 +408,16 @@ class _Linker:
             mask |= 1 << index
         return mask
 
-    def _step(self, state: State, values: Values, transition: Transition) -> tuple[State, Values]:
-        self.transitions += 1
-        outcome = successor(self.system, state, transition)
+    def _step(self, state: State, values: Values, edge: Edge) -> Values:
+        """Return the relations after a transition from a state with the given ones."""
+        transition, outcome = edge.transition, edge.outcome
         if isinstance(transition, CausalSend):
             message = next_message(self.system, state, transition)
             values = self._addressed(values, message)
         for event in self.link.events(self.view(values), transition, outcome):
             values = self.machine.run(values, event)
         self._compare(outcome.state, values)
-        return outcome.state, values
+        return values
 
     def _addressed(self, values: Values, message: Message) -> Values:
         """Set the destinations of a new message; until now they were arbitrary."""
@@ -461,14 +461,6 @@ class _Linker:
                 f"  only in the Python: {list((python - model).elements())}\n"
                 f"  only in the model:  {list((model - python).elements())}"
             )
-
-    def _path(self, state: State, last: Transition | None) -> Path:
-        """Return the run to a state, followed by one more transition."""
-        transitions = [] if last is None else [last]
-        while (step := self.parents[state]) is not None:
-            state, transition = step
-            transitions.append(transition)
-        return replay(self.system, reversed(transitions))
 
 
 # --- building blocks for declarations

@@ -85,12 +85,12 @@ def text(model: Model, found: Linked) -> str:
         )
     return "\n".join(
         [
-            f"{model.protocol}: LINKED to the Python within {size}",
+            f"{model.protocol}: LINKED to the Python code within {size}",
             wrapped(explored, "  "),
             wrapped(
-                "In each of these states every conjunct is true and the relations give the "
-                "Python's state; each transition is the declared sequence of abstract actions. "
-                "Beyond these bounds nothing is said of the Python.",
+                "In each of these states, every conjunct of the invariant is true, and the model "
+                "describes the state of the Python code. Each transition of the code is a sequence "
+                "of actions of the model. Larger systems were not compared.",
                 "  ",
             ),
         ]
@@ -121,6 +121,3 @@ def as_object(found: Linked) -> dict[str, Any]:
         },
         "run": None if found.path is None else [repr(s.transition) for s in found.path.steps],
     }
-
-
-__all__ = ["as_object", "linked", "text", "word"]

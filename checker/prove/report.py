@@ -15,10 +15,10 @@ from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import Model
 from antecede.checker.render.files import make_folder, write_whole
 from antecede.checker.render.json import versions
-from antecede.checker.render.junit import printable
+from antecede.checker.render.junit import add_totals, printable, text_of
+from antecede.checker.render.terminal import WIDTH
 
 SCHEMA = "antecede/proof/1"
-WIDTH = 80
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -63,6 +63,7 @@ def _what(model: Model) -> list[str]:
     lines += [f"assumed: {name}" for name, _ in model.axioms]
     lines.append(wrapped(marks_text(model)))
     lines.append(wrapped(f"{model.safety.name}: {model.safety.says}"))
+    lines.append("invariant (a list of conjuncts):")
     for conjunct in model.conjuncts:
         lemma = f" [{conjunct.lemma}]" if conjunct.lemma else ""
         lines.append(wrapped(f"{conjunct.name}: {conjunct.says}{lemma}", "  "))
@@ -92,6 +93,7 @@ def _places(proof: Proof) -> list[str]:
         f"  {seconds[where]:6.2f} s"
         for where in every
     ]
+    lines.insert(0, "obligations (formulas to prove), most of them per action of the model:")
     return [*lines, f"  {'in all':{width}}  {sum(proved.values()):3} of {len(proof.shown):3}"]
 
 
@@ -177,13 +179,8 @@ def junit(proof: Proof) -> str:
         kind = "error" if proof.answer is Answer.UNKNOWN else "failure"
         message = f"{proof.answer}; expected {proof.model.expected}"
         ElementTree.SubElement(expectation, kind, message=message)
-    suite.set("tests", str(len(suite)))
-    suite.set("failures", str(len(suite.findall("testcase/failure"))))
-    suite.set("errors", str(len(suite.findall("testcase/error"))))
-    suite.set("skipped", "0")
-    suite.set("time", f"{proof.seconds:.3f}")
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    add_totals(suite, proof.seconds)
+    return text_of(root)
 
 
 def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:

@@ -402,11 +402,6 @@ GHOST_IS_OF_SENT = (
 """A conjunct that is true in every model."""
 
 
-def variant(model: Model, **changes: Any) -> Model:
-    """Return a copy of the model with some attributes changed."""
-    return evolve(model, **changes)
-
-
 def replaced(
     actions: Sequence[Action], name: str, change: Callable[[Action], Action]
 ) -> tuple[Action, ...]:

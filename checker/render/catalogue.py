@@ -119,8 +119,11 @@ def _property_rows() -> list[tuple[str, str]]:
 
 
 _DECLARED = (
-    ("witness:NAME", "reachability: some reachable state shows NAME, which the protocol declares"),
-    ("invariant:NAME", "safety: every reachable state respects NAME, which the protocol declares"),
+    (
+        "witness:NAME",
+        "reachability: some reachable state satisfies NAME, which the protocol declares",
+    ),
+    ("invariant:NAME", "safety: every reachable state satisfies NAME, which the protocol declares"),
 )
 
 _PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from attrs import define, evolve, frozen
 
-from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Packet, Timeout
+from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Timeout
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Loop, Path, PathStep
 from antecede.checker.render.prose import Remarks, Wording, bracket, failing, printable, waiting
@@ -57,21 +57,6 @@ class _Line:
     lane: int = 0
     heavy: bool = False
 
-    @property
-    def src(self) -> int:
-        """The sender."""
-        return self.flight.src
-
-    @property
-    def dst(self) -> int:
-        """The destination."""
-        return self.flight.dst
-
-    @property
-    def packet(self) -> Packet:
-        """The packet."""
-        return self.flight.packet
-
 
 @frozen(eq=False)
 class _Row:
@@ -107,7 +92,7 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     words = Wording.of(path)
     flights = flights_of(path)
     lines = {id(f): _Line(f) for f in flights.every}
-    drawn = [line for line in lines.values() if _is_drawn(line)]
+    drawn = [line for line in lines.values() if line.flight.drawn]
     start, *sent = [
         tuple(lines[id(f)] for f in flights.sent[number]) for number in range(path.length + 1)
     ]
@@ -115,7 +100,8 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     rows = [*_from_the_start(start)]
     _add_rows(rows, path, words, remarks, sent, met)
     shown = sorted(
-        {row.actor for row in rows} | {end for f in drawn for end in (f.src, f.dst)} or {0}
+        {row.actor for row in rows} | {end for f in drawn for end in (f.flight.src, f.flight.dst)}
+        or {0}
     )
     if len(shown) == 1:
         shown = [*shown, *(i for i in range(path.system.actors) if i not in shown)][:2]
@@ -125,23 +111,17 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     canvas = _Canvas(words, rows, drawn, place, path.loop)
     undrawn = tuple(
         f"{words.value(f.packet)} ({words.actor(f.src)} to {words.actor(f.dst)})"
-        for f in lines.values()
-        if f.flight.in_flight and not _is_drawn(f)
+        for f in flights.in_flight
+        if not f.drawn
     )
     return Diagram(canvas.lines(), undrawn)
 
 
-def _is_drawn(flight: _Line) -> bool:
-    """Return whether to draw a packet: control packets that are never received are left out."""
-    met = bool(flight.flight.receptions) or flight.flight.lost is not None
-    return met or message_in(flight.packet) is not None
-
-
 def _from_the_start(flights: tuple[_Line, ...]) -> Iterator[_Row]:
     """Yield a row for each packet that is in flight from the start."""
-    for at, flight in enumerate(filter(_is_drawn, flights)):
-        flight.left = at
-        yield _Row(flight.src, leaves=flight)
+    for at, line in enumerate(line for line in flights if line.flight.drawn):
+        line.left = at
+        yield _Row(line.flight.src, leaves=line)
 
 
 def _add_rows(
@@ -153,16 +133,16 @@ def _add_rows(
     met: list[_Line | None],
 ) -> None:
     """Lay out the path: a row per step, and one for each further network-send of that step."""
-    for step, leaving, flight in zip(path.steps, sent, met, strict=True):
+    for step, leaving, line in zip(path.steps, sent, met, strict=True):
         row = _first_row(step, words, remarks)
-        if flight is not None:
-            flight.arrived = len(rows)
-            flight.heavy |= row.wrong is not None and contains(flight.packet, row.wrong)
+        if line is not None:
+            line.arrived = len(rows)
+            line.heavy |= row.wrong is not None and contains(line.flight.packet, row.wrong)
             is_loss = isinstance(step.transition, Lose)
-            row = evolve(row, loses=flight) if is_loss else evolve(row, arrives=flight)
+            row = evolve(row, loses=line) if is_loss else evolve(row, arrives=line)
         rows.append(row)
-        for leaves in filter(_is_drawn, leaving):
-            if flight is not None or rows[-1].leaves is not None:
+        for leaves in (each for each in leaving if each.flight.drawn):
+            if line is not None or rows[-1].leaves is not None:
                 rows.append(_Row(step.actor))
             leaves.left = len(rows) - 1
             rows[-1] = evolve(rows[-1], leaves=leaves)
@@ -198,20 +178,20 @@ def _assign_lanes(flights: list[_Line], place: Mapping[int, int]) -> None:
     """Give each received packet a gap on its way and a free lane in the gap."""
     busy: dict[tuple[int, int], list[_Line]] = defaultdict(list)
 
-    def lane_in(gap: int, flight: _Line) -> int:
+    def lane_in(gap: int, line: _Line) -> int:
         lane = 0
-        while any(_overlap(flight, other) for other in busy[gap, lane]):
+        while any(_overlap(line, other) for other in busy[gap, lane]):
             lane += 1
         return lane
 
-    for flight in flights:
-        src, dst = place[flight.src], place[flight.dst]
+    for line in flights:
+        src, dst = place[line.flight.src], place[line.flight.dst]
         gaps = range(min(src, dst), max(src, dst)) or [min(src, len(place) - 2)]
         near_source = gaps if src <= dst else reversed(gaps)
-        flight.lane, flight.gap = min(
-            ((lane_in(gap, flight), gap) for gap in near_source), key=lambda option: option[0]
+        line.lane, line.gap = min(
+            ((lane_in(gap, line), gap) for gap in near_source), key=lambda option: option[0]
         )
-        busy[flight.gap, flight.lane].append(flight)
+        busy[line.gap, line.lane].append(line)
 
 
 def _overlap(one: _Line, other: _Line) -> bool:
@@ -240,31 +220,31 @@ class _Canvas:
         ]
         self.columns = self._columns()
 
-    def _label(self, flight: _Line, *, sent: bool) -> str:
-        message = message_in(flight.packet)
+    def _label(self, line: _Line, *, sent: bool) -> str:
+        message = message_in(line.flight.packet)
         if sent or message is None:
-            return self.words.label(flight.packet)
+            return self.words.label(line.flight.packet)
         return self.words.message(message)
 
-    def _goes_right(self, flight: _Line, actor: int) -> bool:
-        """Return whether a flight's line leaves (or meets) `actor` on its right side."""
-        if flight.arrived is None:
-            to = self.place[flight.dst]
+    def _goes_right(self, line: _Line, actor: int) -> bool:
+        """Return whether a line's line leaves (or meets) `actor` on its right side."""
+        if line.arrived is None:
+            to = self.place[line.flight.dst]
             at = self.place[actor]
             return to > at or (to == at < len(self.place) - 1)  # a self-send: where there is room
-        return flight.gap >= self.place[actor]
+        return line.gap >= self.place[actor]
 
     def _zones(self) -> tuple[list[int], list[int]]:
         """Return per gap the room for labels beside its left and its right column."""
         left, right = [4] * (len(self.place) - 1), [4] * (len(self.place) - 1)
         for row in self.rows:
-            for flight in (row.arrives, row.leaves):
-                if flight is None:
+            for line in (row.arrives, row.leaves):
+                if line is None:
                     continue
                 at = self.place[row.actor]
-                room = len(self._label(flight, sent=flight is row.leaves)) + 2
-                room += 2 * (flight.arrived is None)
-                if self._goes_right(flight, row.actor):
+                room = len(self._label(line, sent=line is row.leaves)) + 2
+                room += 2 * (line.arrived is None)
+                if self._goes_right(line, row.actor):
                     left[at] = max(left[at], room)
                 else:
                     right[at - 1] = max(right[at - 1], room)
@@ -279,8 +259,8 @@ class _Canvas:
             columns.append(columns[-1] + max(room, apart))
         return columns
 
-    def _lane_column(self, flight: _Line) -> int:
-        return self.columns[flight.gap] + self.left_zone[flight.gap] + 2 * flight.lane + 1
+    def _lane_column(self, line: _Line) -> int:
+        return self.columns[line.gap] + self.left_zone[line.gap] + 2 * line.lane + 1
 
     def lines(self) -> tuple[str, ...]:
         """Return the drawn lines: names, a row of verticals, then all rows."""
@@ -310,9 +290,9 @@ class _Canvas:
 
     def _drawn(self, at: int, row: _Row) -> str:
         cells = list(self._blank())
-        for flight in self.flights:
-            if flight.arrived is not None and flight.left < at < flight.arrived:
-                cells[self._lane_column(flight)] = "┃" if flight.heavy else "│"
+        for line in self.flights:
+            if line.arrived is not None and line.left < at < line.arrived:
+                cells[self._lane_column(line)] = "┃" if line.heavy else "│"
         column = self.columns[self.place[row.actor]]
         if row.arrives is not None:
             self._line(cells, row.arrives, row, at, sent=False)
@@ -326,21 +306,21 @@ class _Canvas:
             cells[: MARGIN - 2] = f"{row.number:>{MARGIN - 2}}"
         return "".join(cells) + (f"   {row.note}" if row.note else "")
 
-    def _line(self, cells: list[str], flight: _Line, row: _Row, at_row: int, *, sent: bool) -> None:
-        """Draw a flight's horizontal part at the row of its network-send or of its reception."""
+    def _line(self, cells: list[str], line: _Line, row: _Row, at_row: int, *, sent: bool) -> None:
+        """Draw a line's horizontal part at the row of its network-send or of its reception."""
         column = self.columns[self.place[row.actor]]
-        step = 1 if self._goes_right(flight, row.actor) else -1
-        label = self._label(flight, sent=sent)
-        if flight.arrived is None:
+        step = 1 if self._goes_right(line, row.actor) else -1
+        label = self._label(line, sent=sent)
+        if line.arrived is None:
             end = column + step * (len(label) + 3)
             cells[end - step], cells[end] = "┄", "▷" if step > 0 else "◁"
         else:
-            end = self._lane_column(flight)
-            goes_on = not sent and at_row < flight.arrived
-            cells[end] = TEES[step, flight.heavy] if goes_on else CORNERS[step, sent, flight.heavy]
+            end = self._lane_column(line)
+            goes_on = not sent and at_row < line.arrived
+            cells[end] = TEES[step, line.heavy] if goes_on else CORNERS[step, sent, line.heavy]
         for at in range(column + step, end, step):
             if cells[at] == " ":
-                cells[at] = "━" if flight.heavy else "─"
+                cells[at] = "━" if line.heavy else "─"
         start = column + 2 if step > 0 else column - 1 - len(label)
         cells[start : start + len(label)] = label
         if not sent:

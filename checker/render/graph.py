@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any
 
 import networkx as nx
 
@@ -28,12 +27,11 @@ from antecede.checker.render.about import question
 from antecede.checker.render.files import check_writable, write_whole
 from antecede.checker.render.markup import Markup, plain
 from antecede.checker.render.pages import page
-from antecede.checker.render.prose import Wording, listed
+from antecede.checker.render.prose import Wording, fields_of, listed
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.transition import Outcome, System, initial_state, successor
-from antecede.checker.semantics.values import field_names, shown
 
 MOST_STATES = 400
 """The greatest number of states in a readable drawing."""
@@ -133,21 +131,14 @@ def _differences(system: System, state: State) -> Iterator[str]:
     for actor, (was, now) in enumerate(zip(start.actors, state.actors, strict=True)):
         changed = [
             f"{name}={words.value(value)}"
-            for name, value in _parts(now).items()
-            if type(was) is not type(now) or _parts(was).get(name) != value
+            for name, value in fields_of(now).items()
+            if type(was) is not type(now) or fields_of(was).get(name) != value
         ]
         if changed:
             yield f"{words.actor(actor)}: {', '.join(changed)}"
     for (_, dst), channel in zip(system.pairs, state.channels, strict=True):
         for packet in channel:
             yield f"→ {words.actor(dst)}: {words.label(packet)}"
-
-
-def _parts(local: Any) -> dict[str, Any]:
-    """Return the fields of an actor's state; a state without fields counts as one field."""
-    local = shown(local)
-    names = field_names(local)
-    return {"state": local} if names is None else {n: getattr(local, n) for n in names}
 
 
 def _short(words: Wording, transition: Transition) -> str:

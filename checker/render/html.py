@@ -11,32 +11,27 @@ import hashlib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from attrs import frozen
 
 from antecede.checker.check.report import CheckReport
 from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
-from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.paths.path import Path
 from antecede.checker.render.about import About, about
 from antecede.checker.render.geometry import Layout
 from antecede.checker.render.markup import Markup, number
 from antecede.checker.render.pages import asset, page
-from antecede.checker.render.prose import Wording
+from antecede.checker.render.prose import Wording, fields_of
 from antecede.checker.render.spacetime import layout_of
 from antecede.checker.render.svg import drawing
 from antecede.checker.render.svg_style import style
-from antecede.checker.semantics.values import field_names, shown
 
 FIRST_PAGE, PAGE = 1.3, 1.6
 """The height of the piece of a diagram on a page of paper, relative to its width of 155 mm."""
 LEGEND = 110.0
 """The height of the legend below a diagram."""
 WHOLE_ID = "whole"
-
-WHOLE = "state"
-"""The name of the only row of a state without fields."""
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:
@@ -100,13 +95,13 @@ class Shown:
 
 def _steps(path: Path, said: About) -> Iterator[Shown]:
     """Yield the start and all steps."""
-    words, remarks = Wording.of(path), said.explanation.remarks
+    words, remarks, flights = Wording.of(path), said.explanation.remarks, flights_of(path)
     states = [path.initial, *(step.state for step in path.steps)]
     yield Shown(0, "At the start", "", *compared(path, words, states[0], states[0], None))
     for step in path.steps:
         looks = [
             "wrong" * any((step.number, d.message) in remarks for d in step.deliveries),
-            "control" * _is_control(path, step),
+            "control" * flights.is_control(step),
         ]
         before, after = states[step.number - 1], states[step.number]
         yield Shown(
@@ -115,14 +110,6 @@ def _steps(path: Path, said: About) -> Iterator[Shown]:
             " ".join(filter(None, looks)),
             *compared(path, words, before, after, step.actor),
         )
-
-
-def _is_control(path: Path, step: PathStep) -> bool:
-    flights = flights_of(path)
-    flight = flights.met.get(step.number)
-    if flight is None or not flight.control or step.deliveries:
-        return False
-    return all(f.control for f in flights.sent[step.number])
 
 
 @frozen
@@ -178,18 +165,10 @@ def _fields(words: Wording, state: State) -> list[dict[str, str]]:
     """Return a mapping of field to value per actor; the clock comes last."""
     rows = []
     for local, ghost in zip(state.actors, state.history, strict=True):
-        row = _local(words, local)
+        row = {name: words.value(part) for name, part in fields_of(local).items()}
         row["vector clock"] = " ".join(map(str, ghost.knows))
         rows.append(row)
     return rows
-
-
-def _local(words: Wording, local: Any) -> dict[str, str]:
-    local = shown(local)
-    names = field_names(local)
-    if names is None:
-        return {WHOLE: words.value(local)}
-    return {name: words.value(getattr(local, name)) for name in names}
 
 
 def _network(path: Path, words: Wording, before: State, after: State) -> list[Carried]:

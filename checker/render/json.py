@@ -169,10 +169,6 @@ def _names(system: System) -> dict[str, Any]:
     return {"names": given} if given else {}
 
 
-def _sentence(detail: str) -> str:
-    return detail if detail.endswith(".") else f"{detail}."
-
-
 def _loop_object(words: Wording, loop: Loop | None) -> dict[str, Any]:
     if loop is None:
         return {}

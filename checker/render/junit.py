@@ -24,8 +24,22 @@ def text(reports: Sequence[Checked]) -> str:
             _refused(root, report)
         else:
             _suite(root, report)
+    return text_of(root)
+
+
+def text_of(root: ElementTree.Element) -> str:
+    """Return XML as the text of a file."""
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def add_totals(suite: ElementTree.Element, seconds: float) -> None:
+    """Set the attributes of a suite that follow from its test cases."""
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
+    suite.set("errors", str(len(suite.findall("testcase/error"))))
+    suite.set("skipped", "0")
+    suite.set("time", f"{seconds:.3f}")
 
 
 def printable(text: str) -> str:
@@ -36,10 +50,9 @@ def printable(text: str) -> str:
 def _refused(root: ElementTree.Element, refused: Refused) -> None:
     """Add a suite whose only test case is the spec itself."""
     suite = ElementTree.SubElement(root, "testsuite", name=refused.label)
-    for key, value in (("tests", 1), ("failures", 0), ("errors", 1), ("skipped", 0), ("time", 0)):
-        suite.set(key, str(value))
     case = ElementTree.SubElement(suite, "testcase", classname=refused.label, name="spec")
     ElementTree.SubElement(case, "error", message=printable(refused.text))
+    add_totals(suite, 0.0)
 
 
 def _suite(root: ElementTree.Element, report: CheckReport) -> None:
@@ -48,11 +61,7 @@ def _suite(root: ElementTree.Element, report: CheckReport) -> None:
     for name in result.properties:
         _case(suite, report, name)
     _expectation(suite, report)
-    suite.set("tests", str(len(suite)))
-    suite.set("failures", str(len(suite.findall("testcase/failure"))))
-    suite.set("errors", str(len(suite.findall("testcase/error"))))
-    suite.set("skipped", "0")
-    suite.set("time", f"{result.seconds:.3f}")
+    add_totals(suite, result.seconds)
 
 
 def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
@@ -66,7 +75,7 @@ def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
         failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
         failure.text = printable(path_text(path)) if shown and path is not None else ""
     elif verdict is Verdict.VACUOUS and not report.as_expected:
-        ElementTree.SubElement(case, "error", message="holds of nothing")
+        ElementTree.SubElement(case, "error", message="nothing to judge")
     elif verdict is Verdict.INCOMPLETE and not expected:
         reason = result.error or result.stopped_by or "the search ended with another violation"
         ElementTree.SubElement(case, "error", message=printable(f"not decided: {reason}"))

@@ -59,6 +59,13 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def fields_of(local: Any) -> dict[str, Any]:
+    """Return the fields of an actor's state; a state without fields is one field, `state`."""
+    local = shown(local)
+    names = field_names(local)
+    return {"state": local} if names is None else {name: getattr(local, name) for name in names}
+
+
 def aligned(rows: Sequence[Sequence[str]], side: str = "<") -> str:
     """Return rows of cells as lines with columns aligned to one `side` ("<" or ">")."""
     wides = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -139,8 +146,13 @@ class Wording:
         text = self.value(value)
         return text if isinstance(value, Message) else f"{name}={text}"
 
-    def transition(self, transition: Transition, message: Message | None) -> str:
-        """Return the trigger of a transition in words; `message` is the message causal-sent."""
+    def transition(
+        self, transition: Transition, message: Message | None, *, brief: bool = False
+    ) -> str:
+        """Return the trigger of a transition in words; `message` is the message causal-sent.
+
+        A `brief` text has the packet's class and message only.
+        """
         if isinstance(transition, CausalSend):
             assert message is not None
             to = listed([self.actor(d) for d in transition.destinations])
@@ -151,10 +163,11 @@ class Wording:
             return f"{self.actor(transition.actor)} times out"
         if isinstance(transition, Internal):
             return f"{self.actor(transition.actor)} takes the action {printable(transition.name)}"
-        packet, src = self.value(transition.packet), self.actor(transition.src)
+        packet = self.label(transition.packet) if brief else self.value(transition.packet)
+        src = self.actor(transition.src)
         if isinstance(transition, Lose):
             return f"{packet} from {src} to {self.actor(transition.dst)} is lost"
-        stays = " (and it stays in flight)" if transition.stays else ""
+        stays = " (and it stays in flight)" if transition.stays and not brief else ""
         return f"{self.actor(transition.dst)} receives {packet} from {src}{stays}"
 
     def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:

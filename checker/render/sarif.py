@@ -143,10 +143,11 @@ def _undecided_text(report: CheckReport) -> str:
         return f"The protocol failed: {result.error}"
     if result.verdict is Verdict.VACUOUS:
         empty = [name for name, v in result.properties.items() if v is Verdict.VACUOUS]
-        return f"VACUOUS: {', '.join(empty)} hold of nothing, for {' and '.join(result.never)}."
+        never = " and ".join(result.never)
+        return f"VACUOUS: nothing was violated, but {never}. Not judged: {', '.join(empty)}."
     missing = [name for name, v in result.properties.items() if v is Verdict.INCOMPLETE]
-    why = result.stopped_by or "the search visits some of the states only"
-    return f"INCOMPLETE: nothing is proved, for {why}. Not decided: {', '.join(missing)}."
+    why = result.stopped_by or "the search visits only some of the states"
+    return f"INCOMPLETE: nothing is proved ({why}). Not decided: {', '.join(missing)}."
 
 
 # Results
@@ -183,7 +184,7 @@ def _refused_result(refused: Refused) -> Object:
 def _violation(report: CheckReport, name: str, path: Path | None) -> Object:
     if path is None:
         sought = any(p.sought for p in report.system.properties if p.name == name)
-        never = "no reachable state shows it" if sought else "it is violated"
+        never = "no reachable state satisfies it" if sought else "it is violated"
         return _result(report, name, f"{name}: {never}.", None)
     said = about(path, report)
     why = " ".join([said.explanation.text, *(f"{d}." for d in said.explanation.details)])

@@ -109,7 +109,7 @@ class _Planner:
         right = self._columns()
         trail = tuple(self._trail())
         self.shafts = [
-            (f, shaft) for f in self.flights.every if _is_drawn(f) for shaft in self._shafts(f)
+            (f, shaft) for f in self.flights.every if f.drawn for shaft in self._shafts(f)
         ]
         marks = (*self._marks(), *self._missing())
         self.taken += [(m.x - 8, m.y - 8, m.x + 8, m.y + 8) for m in marks]
@@ -151,7 +151,7 @@ class _Planner:
                     self.y[step.number],
                     note_of(self.words, step, self.remarks),
                     wrong,
-                    self._is_control(step),
+                    self.flights.is_control(step),
                 )
             )
             top += height
@@ -185,14 +185,7 @@ class _Planner:
         return used
 
     def _leaving(self, step: PathStep) -> list[Flight]:
-        return [f for f in self.flights.sent[step.number] if _is_drawn(f)]
-
-    def _is_control(self, step: PathStep) -> bool:
-        """Return whether a step is about control packets only."""
-        flight = self.flights.met.get(step.number)
-        if flight is None or not flight.control or step.deliveries:
-            return False
-        return all(f.control for f in self._leaving(step))
+        return [f for f in self.flights.sent[step.number] if f.drawn]
 
     def _columns(self) -> float:
         """Place the actors' lines; return the room to the right of the last one."""
@@ -207,7 +200,7 @@ class _Planner:
                 wide = text_width(text) + 34
                 left = max(left, wide) if step.actor == 0 else left
                 right = max(right, wide) if step.actor == last else right
-        texts = [cut(self.words.label(f.packet)) for f in self.flights.every if _is_drawn(f)]
+        texts = [cut(self.words.label(f.packet)) for f in self.flights.every if f.drawn]
         widest = max(map(text_width, texts), default=0.0) + 70
         heads = [text_width(cut(self.words.actor(i)), NAME, bold=True) for i in range(last + 1)]
         gap = min(max(NARROWEST, widest, max(heads) + 16), WIDEST)
@@ -520,39 +513,20 @@ class _Planner:
 
     def _undrawn(self) -> Iterator[str]:
         for f in self.flights.in_flight:
-            if not _is_drawn(f):
+            if not f.drawn:
                 ends = f"{self.words.actor(f.src)} to {self.words.actor(f.dst)}"
                 yield f"{self.words.value(f.packet)} ({ends})"
 
 
-def _is_drawn(flight: Flight) -> bool:
-    """Return whether to draw a packet: control packets that are never received are left out."""
-    if flight.receptions or flight.lost is not None:
-        return True
-    return flight.in_flight and not flight.control
-
-
 def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
     """Return the effects of a step in few words, except for those that the arrows show."""
-    who, transition, held = words.actor(step.actor), step.transition, waiting(step)
+    transition, held = step.transition, waiting(step)
     delivered = [part.removeprefix("delivers ") for part in words.deliveries(step, remarks)]
     delivers = [f"delivers {listed(delivered)}"] if delivered else []
-    if isinstance(transition, CausalSend):
-        parts = [words.transition(transition, step.message), *delivers]
-    elif isinstance(transition, Lose):
-        src, dst = words.actor(transition.src), words.actor(transition.dst)
-        parts = [f"{words.label(transition.packet)} from {src} to {dst} is lost"]
-    elif isinstance(transition, Arm):
-        parts = [f"{who} decides to send"]
-    elif isinstance(transition, Timeout):
-        parts = [f"{who} times out", *delivers]
-    elif isinstance(transition, Internal):
-        parts = [words.transition(transition, None), *delivers]
-    elif not delivers or held is not None:
-        packet, src = words.label(transition.packet), words.actor(transition.src)
-        parts = [f"{who} receives {packet} from {src}", *delivers]
+    if isinstance(transition, Receive) and delivered and held is None:
+        parts = [f"{words.actor(step.actor)} {delivers[0]}"]
     else:
-        parts = [f"{who} {delivers[0]}"]
+        parts = [words.transition(transition, step.message, brief=True), *delivers]
     if step.message is None:
         sends = {words.label(p): None for _, p in step.step.sends if message_in(p) is not None}
         parts += [f"sends {listed(list(sends))}"] if sends else []

@@ -32,15 +32,16 @@ def symmetry_text(result: Result) -> str:
     if not symmetry["on"]:
         return wrapped(f"  Symmetry is off: {symmetry['reason']}.", "  ")
     text = (
-        f"  Symmetry: each representative stands for up to {symmetry['permutations']} states that "
-        "differ only in the names of actors."
+        f"  Symmetry: each unique state above stands for up to {symmetry['permutations']} states "
+        "that differ only in the names of actors."
     )
     if whole is None or result.stopped_by is not None:
         # The ratio of an unfinished search says little about the whole.
         return wrapped(text, "  ")
     return wrapped(
         f"{text} Without symmetry there are {whole.unique_states:,} unique states "
-        f"({symmetry['reduction']:.2f} times as many), {whole.total_states:,} total states and "
+        f"({symmetry['reduction']:.2f} times as many), {whole.total_states:,} total states (with "
+        "repeats) and "
         f"{counted(whole.final_states, 'final state')}.",
         "  ",
     )
@@ -49,22 +50,24 @@ def symmetry_text(result: Result) -> str:
 def graph_text(result: Result) -> str:
     """Return a sentence on the graph of the search for cycles or recoverable states, or ""."""
     if cycles := result.statistics.get("cycles"):
-        return (
-            f"  Searched for fair cycles: {counted(cycles['states'], 'state')} and "
-            f"{counted(cycles['edges'], 'transition')}, with the marked message undelivered."
+        return wrapped(
+            f"  Searched for starvation: {counted(cycles['states'], 'state')} and "
+            f"{counted(cycles['edges'], 'transition')} in which the marked message (the message "
+            "whose delivery is judged) is undelivered.",
+            "  ",
         )
     graph: Mapping[str, Any] = result.statistics.get("graph", {})
     if not graph:
         return ""
     text = (
-        f"  Searched for ways back: {counted(graph['states'], 'state')} and "
+        f"  Graph of states: {counted(graph['states'], 'state')} and "
         f"{counted(graph['edges'], 'transition')}{' up to symmetry' if graph['symmetric'] else ''}."
     )
     path = result.counterexample
     if path is not None and path.looked_at is not None:
         text += (
-            f" The counterexample was replayed in plain Python; of the states after it only "
-            f"{path.looked_at:,} were looked at there, and none of them is as wanted."
+            f" antecede replayed the counterexample in plain Python and explored only "
+            f"{path.looked_at:,} of the states after it. None of them satisfies the property."
         )
     return wrapped(text, "  ")
 
@@ -76,8 +79,8 @@ def rounds_on_spark_text(result: Result) -> str:
         return ""
     largest = max(facts["states_per_depth"], default=0)
     return wrapped(
-        f"  0 rounds on Spark: the largest level had {counted(largest, 'state')}, the threshold is "
-        f"{facts['spark_threshold']:,} (--spark-threshold).",
+        f"  Nothing ran on Spark: the largest level had {counted(largest, 'state')}, fewer than "
+        f"the threshold of {facts['spark_threshold']:,} (--spark-threshold).",
         "  ",
     )
 
@@ -139,9 +142,10 @@ def slowness_text(result: Result) -> str:
     if result.seconds < 2 or spent < result.seconds / 2:
         return ""
     return wrapped(
-        f"  {spent / result.seconds:.0%} of the time went into calling the protocol: "
-        f"{calls:,} calls for {counted(result.counts.unique_states, 'state')}, for its "
-        f"{facts['actor_states']:,} actor states rarely repeat.",
+        f"  {spent / result.seconds:.0%} of the time was spent in Python: {calls:,} calls of "
+        f"handlers for {counted(result.counts.unique_states, 'unique state')}. The result of a "
+        "call is reused only if the same actor state occurs again, and this protocol has "
+        f"{facts['actor_states']:,} different actor states.",
         "  ",
     )
 

@@ -46,8 +46,26 @@ def text(path: Path, report: CheckReport | None = None) -> str:
 
 def drawing(path: Path, said: About, *, inside: bool = False) -> Markup:
     """Return the drawing; `inside` a page it needs no heading, style sheet, or targets."""
-    layout = layout_of(path)
-    heading = [] if inside else list(_heading(said, layout))
+    layout, below = layout_of(path), f"{said.verdict} · {said.question}"
+    heading = () if inside else _heading(layout, said.headline, said.explanation.text, below)
+    title = f"{said.headline}. {said.question}. {said.verdict}"
+    return _framed(layout, [*heading], title, said.explanation.text or said.verdict, inside=inside)
+
+
+def sheet(layout: Layout, headline: str) -> str:
+    """Return a layout with a heading as an SVG file."""
+    return _framed(layout, [*_heading(layout, headline, "", "")], headline, headline) + "\n"
+
+
+def _framed(
+    layout: Layout,
+    heading: Sequence[tuple[Label, str]],
+    title: str,
+    description: str,
+    *,
+    inside: bool = False,
+) -> Markup:
+    """Return a drawing with its heading above it and its legend below it."""
     across = layout.notes if inside else layout.width
     wide = max([across, *(label.box[2] + 14 for label, _ in heading), _NARROWEST])
     shift = heading[-1][0].y + 8 if heading else 4.0
@@ -57,8 +75,8 @@ def drawing(path: Path, said: About, *, inside: bool = False) -> Markup:
     return tag(
         "svg",
         "" if inside else tag("style", Markup(style())),
-        tag("title", f"{said.headline}. {said.question}. {said.verdict}"),
-        tag("desc", said.explanation.text or said.verdict),
+        tag("title", title),
+        tag("desc", description),
         _patterns(layout),
         tag("rect", class_="paper", width=wide, height=high),
         *(tag("text", label.text, class_=look, x=label.x, y=label.y) for label, look in heading),
@@ -80,18 +98,20 @@ _TALL = 640.0
 """The height from which the actors' names are repeated at the bottom."""
 
 
-def _heading(said: About, layout: Layout) -> Iterator[tuple[Label, str]]:
+def _heading(
+    layout: Layout, headline: str, explanation: str, below: str
+) -> Iterator[tuple[Label, str]]:
     """Yield the lines on top, each with its style."""
     wide = max(layout.width, 680.0) - 28
     y = 30.0
-    for line in wrapped_lines(said.headline, wide, 18 * BOLD):
+    for line in wrapped_lines(headline, wide, 18 * BOLD):
         yield Label(line, 14, y, "start"), "title"
         y += 23
-    for line in wrapped_lines(said.explanation.text, wide, TEXT):
+    for line in wrapped_lines(explanation, wide, TEXT):
         yield Label(line, 14, y, "start"), "said"
         y += 17
     y += 3
-    for line in wrapped_lines(f"{said.verdict} · {said.question}", wide, TEXT):
+    for line in wrapped_lines(below, wide, TEXT):
         yield Label(line.removeprefix("· "), 14, y, "start"), "muted"
         y += 17
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 
+import attrs
+
 from antecede.checker.amounts import counted
 from antecede.checker.check.expectation import decides
 from antecede.checker.check.report import Checked, CheckReport, Refused
@@ -26,7 +28,6 @@ from antecede.checker.render.statistics import (
     rounds_on_spark_text,
     slowness_text,
     statistics_text,
-    symmetry_figures,
     symmetry_text,
 )
 from antecede.checker.render.terminal import elapsed, memory, rate, wrapped
@@ -35,7 +36,10 @@ from antecede.checker.search.counterexample_kinds import Collection
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES
+from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.transition import EndlessSystem, System
+
+DEFAULT_HISTORY = attrs.fields(Question).history.default
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
@@ -69,7 +73,7 @@ def _run_texts(report: CheckReport) -> Iterator[str]:
     if report.result.counterexample is not None:
         yield path_text(report.result.counterexample)
     for name, path in report.result.shown.items():
-        yield run_text(f"{name} is shown after", path)
+        yield run_text(f"{name} is reached after", path)
     yield from map(growth_text, report.result.grown)
     if report.sample is not None:
         yield run_text("A run of", report.sample)
@@ -83,7 +87,7 @@ def endless_text(report: CheckReport) -> str | None:
     bound = f"at most {counted(system.workload.buffer, 'message')} of each actor undelivered"
     lines = [wrapped(f"  {said}", "  ") for said in _form_texts(report)]
     if result.verdict is Verdict.HOLDS:
-        bounded = f"  This holds for every number of messages, with {bound} at any time."
+        bounded = f"  The verdict is for every number of messages, with {bound} at any time."
         lines.append(wrapped(bounded, "  "))
     if any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties):
         assumed = starvation.FAIRNESS[system.network.lose is not None]
@@ -98,31 +102,32 @@ def _form_texts(report: CheckReport) -> Iterator[str]:
     known = {prop.name for prop in system.properties}
     asked = report.spec.properties or default_properties(system.protocol, endless=True)
     if left := [name for name in asked if name not in known]:
-        verb = "looks" if len(left) == 1 else "look"
+        verb = "reads" if len(left) == 1 else "read"
         if system.normal is None:
             yield (
-                f"Not judged: {listed(left)}, which {verb} at the numbers of messages. An "
-                "endless workload numbers none but the marked message."
+                f"Not judged: {listed(left)}, which {verb} the numbers of messages. Under an "
+                "endless workload, only the marked message has a number of its own: the message "
+                "whose delivery is judged."
             )
         else:
             yield (
-                f"Not judged: {listed(left)}, which {verb} at actors' states. A normal form keeps "
-                "of them what handlers go by, and no more. Ask for them (--property), and states "
-                "are explored as they are."
+                f"Not judged: {listed(left)}, which {verb} actors' states. The normal form of "
+                f"{system.protocol.name} leaves out parts of these states. If you name a property "
+                "with --property, antecede judges it in complete states, without the normal form."
             )
     if system.protocol.normal is not None and system.normal is None:
         looks = [*(f"--bound {limit.text}" for limit in system.limits)]
         looks += [prop.name for prop in system.properties if prop.of_states]
-        verb = "looks" if len(looks) == 1 else "look"
+        verb = "reads" if len(looks) == 1 else "read"
         yield (
             f"The normal form of {system.protocol.name} is not used, because {listed(looks)} "
-            f"{verb} at actors' states."
+            f"{verb} complete actors' states."
         )
     if result.conditions:
         compared = counted(result.statistics["compared_with_forms"], "state")
         yield (
-            f"The normal form was compared with {compared} for which the search used it. The "
-            "handlers do the same in both, which proves nothing about other states."
+            f"antecede compared the normal form with {compared} that the search replaced by it. "
+            "The handlers did the same in both. This proves nothing about other states."
         )
 
 
@@ -187,11 +192,11 @@ def _about(result: Result, prop: Property) -> str:
     if verdict is Verdict.VIOLATED and path is not None and path.violates == prop.name:
         return f"counterexample below: {length_text(path)}"
     if verdict is Verdict.VIOLATED and prop.sought:
-        return "no reachable state shows it"
+        return "no reachable state satisfies it"
     if verdict is Verdict.HOLDS and prop.name in result.shown:
-        return f"shown below: {length_text(result.shown[prop.name])}"
+        return f"reached by the run below: {length_text(result.shown[prop.name])}"
     if verdict is Verdict.VACUOUS:
-        return f"of nothing: {why_vacuous(prop, result.counts, result.statistics)}"
+        return f"nothing to judge: {why_vacuous(prop, result.counts, result.statistics)}"
     if verdict is Verdict.INCOMPLETE and path is not None:
         if result.failed:
             return "not decided: the search ended where the protocol failed"
@@ -220,7 +225,7 @@ def _figures(report: CheckReport) -> str:
         ("messages", _messages(system)),
         ("network", network_text(system)),
         ("workload", system.workload.text),
-        ("history", system.oracle.name),
+        ("history", _history(system)),
         ("search", _search(report)),
     ]
     if (variant := model_variant(system)) is not None:
@@ -240,11 +245,17 @@ def _messages(system: System) -> str:
     return f"{_at_most(system.workload.kind)}{system.messages} per actor"
 
 
+def _history(system: System) -> str:
+    """Return the name of the history; newcomers need not know the default one."""
+    name = system.oracle.name
+    return f"{name} (default)" if name == DEFAULT_HISTORY else name
+
+
 def _seen(report: CheckReport) -> str:
-    """Return what the unique states are: all, those that walks met, or one of each orbit."""
+    """Return the label of the number of unique states."""
     if report.spec.search == "random":
         return "distinct states seen"
-    return "representatives" if symmetry_figures(report.result).get("on") else "unique states"
+    return "unique states"
 
 
 def _at_most(workload: str) -> str:
@@ -376,13 +387,12 @@ def others_text(found: Collection, wanted: int) -> str:
         f"({number} of {wanted}) {path_text(path)}" for number, path in enumerate(found.paths, 2)
     ]
     if len(found.paths) + 1 < wanted:
-        what = (
-            "there are no others" if found.exhausted else "others were not looked for any further"
-        )
+        what = "there are no others" if found.exhausted else "the search ended before it found more"
         parts.append(
             wrapped(
-                f"{len(found.paths) + 1} of {wanted} counterexamples that differ in kind: {what} "
-                f"({counted(found.unique_states, 'state')}, not going on after a violation)."
+                f"{len(found.paths) + 1} of {wanted} counterexamples that differ in kind: {what}. "
+                f"The search explored {counted(found.unique_states, 'state')} and did not continue "
+                "after a violation."
             )
         )
     return "\n\n".join(parts)
@@ -427,7 +437,7 @@ def left_out_text(others: Sequence[FilePath]) -> str:
     """Say which TOML files of a folder are no specs."""
     first, more = [str(file) for file in others[:3]], len(others) - 3
     files = listed([*first, f"{more} more"] if more > 0 else first)
-    return wrapped(f"Left out, because they are not specs: {files}.")
+    return wrapped(f"Skipped, because they are not specs: {files}.")
 
 
 def summary(reports: Sequence[Checked], planned: int) -> str:

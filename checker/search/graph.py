@@ -143,11 +143,6 @@ class StateGraph(Reached):
     passes: Passes = Passes()
     _came: array[int] = field(factory=lambda: integers([-1]))
 
-    @property
-    def complete(self) -> bool:
-        """Every state that was found has all its edges."""
-        return self.expanded == len(self.states) and not self.cut
-
     def all_edges(self, number: int) -> bool:
         """Return whether all edges of a state are there."""
         return number < self.expanded and number not in self.cut

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.errors import (
@@ -184,35 +184,43 @@ def explore(
                     explorer.close()
 
 
-def _explore(
-    system: System, explorer: Explorer, bounds: Bounds, watch: Callable[[Progress], None]
-) -> Result:
-    started = time.monotonic()
-    before = explorer.seconds_before  # --max-seconds does not include it
-    stopped_by: str | None = None
-    error: ProtocolError | None = None
+@define(eq=False)
+class _Watch:
+    """Reports the progress of a search, and ends it at its bounds.
 
-    def seconds() -> float:
-        """Return how long the search has taken, without exploration in vain."""
-        return time.monotonic() - started - explorer.vain_seconds
+    Attributes:
+        began: when the search began.
+    """
 
-    recovered: set[str] = set()
+    explorer: Explorer
+    bounds: Bounds
+    report: Callable[[Progress], None]
+    began: float = field(factory=time.monotonic)
 
-    def tick(*, searching: bool = True) -> None:
-        now, memory = seconds(), memory_bytes()
+    @property
+    def seconds(self) -> float:
+        """How long the search has taken, without exploration in vain.
+
+        Time before a checkpoint is left out, because --max-seconds does not include it.
+        """
+        return time.monotonic() - self.began - self.explorer.vain_seconds
+
+    def tick(self, *, searching: bool = True) -> None:
+        """Report, and raise Stop if a bound is reached or the user wants it."""
+        explorer, bounds = self.explorer, self.bounds
+        now, memory = self.seconds, memory_bytes()
         waits_for = explorer.waits_for
         counts = explorer.counts()
         states = counts.unique_states if searching else 0
-        nearest = None if waits_for else bounds.nearest(states, now, memory)
-        watch(
+        self.report(
             Progress(
                 counts,
                 explorer.frontier,
-                before + now,
+                explorer.seconds_before + now,
                 memory,
                 waits_for,
                 explorer.levels if searching else (),
-                nearest,
+                None if waits_for else bounds.nearest(states, now, memory),
             )
         )
         # The bounds on time and memory are for the engine that is waited for.
@@ -221,11 +229,19 @@ def _explore(
         if reason is not None:
             raise Stop(reason)
 
+
+def _explore(
+    system: System, explorer: Explorer, bounds: Bounds, report: Callable[[Progress], None]
+) -> Result:
+    watch = _Watch(explorer, bounds, report)
+    stopped_by: str | None = None
+    error: ProtocolError | None = None
+    recovered: set[str] = set()
     try:
         while explorer.frontier and not decided(system, explorer):
-            tick()
-            explorer.round(tick)
-        recovered = _look_back(system, explorer, partial(tick, searching=False))
+            watch.tick()
+            explorer.round(watch.tick)
+        recovered = _look_back(system, explorer, partial(watch.tick, searching=False))
     except Stop as stop:
         stopped_by = str(stop)
     except KeyboardInterrupt as interruption:
@@ -244,7 +260,8 @@ def _explore(
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     if stopped_by is None and explorer.cuts:
         stopped_by = f"--bound {','.join(explorer.cuts)} reached"
-    return _result(system, explorer, stopped_by, error, before + seconds(), recovered)
+    seconds = explorer.seconds_before + watch.seconds
+    return _result(system, explorer, stopped_by, error, seconds, recovered)
 
 
 def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> set[str]:
@@ -303,7 +320,7 @@ def _result(
         prop = min(shown, key=lambda entry: entry[:2])[2]
         counterexample = confirm(system, explorer.found[prop.name].transitions, prop)
     if not complete and stopped_by is None and counterexample is None and error is None:
-        stopped_by = "the search does not exhaust the state space"
+        stopped_by = "the search visited only some of the states"
     verdict = Verdict.ERROR if error else overall(verdicts)
     return Result(
         verdict=verdict,

@@ -304,7 +304,10 @@ def text(found: Measures) -> str:
 
 
 def _lines(found: Measures) -> Iterator[tuple[str, str]]:
-    yield "measured", f"all {found.states:,} states, {found.final_states:,} final"
+    yield (
+        "measured",
+        f"{found.states:,} states without symmetry, {found.final_states:,} of them final",
+    )
     yield (
         "messages in transit at most",
         f"{found.messages_per_sender} per sender, {found.messages_per_pair} per pair",
@@ -319,7 +322,7 @@ def _lines(found: Measures) -> Iterator[tuple[str, str]]:
     )
     yield "control data per packet, in integers, at most", kinds or "nothing is sent"
     yield "control packets per message at most", _ratio(found)
-    yield "messages held by one actor at most", str(found.buffered)
+    yield "messages in one actor's state at most", str(found.buffered)
     yield "integers in one actor's state at most", str(found.state_integers)
     yield "messages of a sender overtaken by its later ones at most", str(found.overtaken)
     for name, respected in found.at_rest.items():
@@ -328,7 +331,7 @@ def _lines(found: Measures) -> Iterator[tuple[str, str]]:
 
 def _ratio(found: Measures) -> str:
     if not found.acyclic:
-        return "no bound, for runs need not end"
+        return "no bound, because runs need not end"
     if found.control_packets is None:
         return "no message is sent"
     return f"{float(found.control_packets):.4g}"

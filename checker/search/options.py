@@ -11,13 +11,14 @@ from antecede.checker.settings import setting
 SEARCHES = {
     "breadth": "breadth-first, level by level: shortest counterexamples, exact counts",
     "depth": "depth-first: the same verdict, a longer counterexample",
-    "random": "random walks from the start (--walks, --seed): may find a violation, excludes none",
+    "random": "random walks from the initial state (--walks, --seed): may find a violation, but "
+    "never show that there is none",
 }
 
 ENGINES = {
-    "local": "tabulated and compiled, on all cores of this machine",
-    "spark": "the same kernels on a Spark cluster, once a level of the search is large",
-    "plain": "plain Python, the reference: small systems",
+    "local": "compiled code on all cores of this machine; calls each handler once per new argument",
+    "spark": "the same compiled code on a Spark cluster, for levels with many states",
+    "plain": "plain Python, for small systems; the reference for the other engines",
 }
 
 MEMORY = {
@@ -34,7 +35,13 @@ class Options:
     """Options of a search; every engine takes this record and heeds its part."""
 
     search: str = setting("breadth", str, "Order of the search.", choices=SEARCHES)
-    engine: str = setting("local", str, "Search engine; see antecede list.", choices=ENGINES)
+    engine: str = setting(
+        "local",
+        str,
+        "Search engine: local (compiled code on this machine), spark (a cluster) or plain (plain "
+        "Python).",
+        choices=ENGINES,
+    )
     threads: int | None = setting(
         None,
         int,
@@ -46,45 +53,50 @@ class Options:
     symmetry: bool | None = setting(
         None,
         bool,
-        "Keep only one of several states that differ only in the names of actors. Applies to "
-        "breadth-first search by a compiled engine, if protocol and workload are symmetric.",
+        "Keep only one of the states that differ only in the names of actors. Needs breadth-first "
+        "search, a compiled engine, and a protocol and workload that treat all actors alike.",
         otherwise="on, but off under --history full",
     )
     memory: str = setting(
         "auto",
         str,
-        "Which visited states to forget, in breadth-first search by a compiled engine. auto: "
-        "earlier levels of a large search, if every state has one depth only. keep: none. "
-        "sweep-line: also other states that the search cannot reach again.",
+        "Which visited states a breadth-first search forgets to save memory. keep: none. auto: the "
+        "states that it provably cannot reach again, if they are many. sweep-line: such states "
+        "also in systems where auto forgets none.",
         choices=MEMORY,
     )
     check_progress: bool = setting(
         False,
         bool,
-        "Check the progress measure of --memory sweep-line at every transition.",
+        "With --memory sweep-line: verify at every transition that the forgotten states cannot be "
+        "reached again.",
     )
     traces: bool = setting(
         True,
         bool,
-        "Keep a link from each state to its predecessor. Without links, a second search finds the "
-        "counterexample.",
+        "Store for each state how it was reached. Without this, the search needs less memory, and "
+        "a second search finds the counterexample.",
     )
     spill: Path | None = setting(
-        None, Path, "Keep frontiers and traces in files there, for searches larger than memory."
+        None,
+        Path,
+        "Keep the data of the search in files in this folder, except the visited states, so that "
+        "it needs less memory.",
     )
     spill_visited: bool = setting(
-        False, bool, "With --spill: keep the visited states in files, too."
+        False, bool, "With --spill: keep the visited states in files as well."
     )
     checkpoint: Path | None = setting(
-        None, Path, "Save the search there every few minutes; --resume continues it."
+        None, Path, "Save the search in this folder every few minutes. --resume continues it."
     )
     checkpoint_seconds: float = setting(
-        180.0, float, "Shortest time between two checkpoints.", above=0.0
+        180.0, float, "Shortest time between two saves of --checkpoint, in seconds.", above=0.0
     )
     resume: Path | None = setting(
         None,
         Path,
-        "Continue from the last checkpoint there. Give the same check as before.",
+        "Continue the search that --checkpoint saved in this folder. Give the same check as "
+        "before.",
         present=True,
     )
     master: str | None = setting(
@@ -95,19 +107,26 @@ class Options:
         otherwise="as spark-submit sets it, or all cores of this machine",
     )
     partitions: int | None = setting(
-        None, int, "Number of partitions on Spark.", least=1, most=1 << 20, otherwise="one per core"
+        None,
+        int,
+        "Number of parts into which Spark divides the states.",
+        least=1,
+        most=1 << 20,
+        otherwise="one per core",
     )
     spark_threshold: int = setting(
         300_000,
         int,
-        "Explore levels with fewer states on this machine, because a round on Spark costs at least "
-        "a third of a second.",
+        "Use the cluster only for levels with at least this number of states. Smaller levels are "
+        "faster on this machine.",
         least=1,
         metavar="STATES",
     )
     spark_log: bool = setting(False, bool, "Show Spark's log on the terminal.")
-    walks: int = setting(1000, int, "Number of walks of --search random.", least=1)
-    seed: int = setting(0, int, "Seed of --search random.", least=-(10**18), most=10**18)
+    walks: int = setting(1000, int, "Number of random walks of --search random.", least=1)
+    seed: int = setting(
+        0, int, "Seed of the random walks of --search random.", least=-(10**18), most=10**18
+    )
 
     # For measurements and tests.
     block: int = setting(1 << 14, int, least=1, public=False)
@@ -145,9 +164,14 @@ class Options:
 class Bounds:
     """When to give up; None means never."""
 
-    max_states: int | None = setting(None, int, "Stop after this number of unique states.", least=1)
+    max_states: int | None = setting(
+        None, int, "Stop after this number of unique states (distinct states).", least=1
+    )
     max_depth: int | None = setting(
-        None, int, "Do not expand states at this depth; the initial state has depth 1.", least=1
+        None,
+        int,
+        "Do not search beyond states at this depth. The initial state has depth 1.",
+        least=1,
     )
     max_seconds: float | None = setting(
         None, float, "Stop after this number of seconds.", above=0.0
@@ -164,9 +188,10 @@ class Bounds:
     bound: tuple[str, ...] = setting(
         (),
         tuple,
-        "Do not expand states in which an actor's measure NAME reaches N: a measure of the "
-        "protocol, or held or greatest (see antecede list). Takes plain Python. You can give it "
-        "several times.",
+        "Do not search beyond states in which the measure NAME of an actor reaches N. NAME is a "
+        "measure that the protocol declares (see antecede list), held (messages in the actor's "
+        "state) or greatest (its greatest number). Runs in plain Python. You can repeat this "
+        "option.",
         metavar="NAME=N",
     )
 

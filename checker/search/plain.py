@@ -21,7 +21,14 @@ from antecede.checker.search.result import Counts
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.reached import Edge
-from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state, successor
+from antecede.checker.semantics.transition import (
+    Outcome,
+    System,
+    enabled,
+    initial_state,
+    state_after,
+    successor,
+)
 from antecede.checker.semantics.workload import Position, most_sent
 
 
@@ -133,9 +140,7 @@ class BreadthFirst(PlainExplorer):
 
     def __attrs_post_init__(self) -> None:
         """Start from the initial state, or from where `before` leads."""
-        start = initial_state(self.system)
-        for transition in self.before:
-            start = successor(self.system, start, transition).state
+        start = state_after(self.system, self.before)
         self.graph = StateGraph([start])
         self.unique = self.total = 1
         self._judge_state(start, lambda: self.before)

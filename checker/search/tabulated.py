@@ -53,7 +53,6 @@ from antecede.checker.tables.checkpoint import (
     readable,
 )
 from antecede.checker.tables.components import bits_of, in_bits
-from antecede.checker.tables.encoding import filled
 from antecede.checker.tables.fingerprint import fingerprint
 from antecede.checker.tables.grading import Weights
 from antecede.checker.tables.symmetry import NotSymmetricError, figures
@@ -274,10 +273,10 @@ class TabulatedSearch(Explorer):
             self.assumptions = Assumptions.recorded(record["assumptions"])
             self.assumptions.weighs &= self.max_depth is None
             self.seconds_before = record["seconds_before"]
-            self.state = SearchState.recorded(self.system, filled(record["state"], saved.array))
+            self.state = SearchState.recorded(self.system, record["state"])
             symmetric = record["symmetric"]
             self.filler = self.assumptions.filler(self.system, self.options, symmetric=symmetric)
-            self.filler.adopt(filled(record["tables"], saved.array))
+            self.filler.adopt(record["tables"])
             self.global_properties = GlobalProperties(self.filler)
             self.transports, setup = [], Setup(self.filler, self.state.weights)
             for transport, its_record in zip(

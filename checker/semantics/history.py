@@ -109,9 +109,9 @@ class Oracle:
 
 
 HISTORIES = {
-    "knowledge": "which undelivered messages precede which: the smallest exact record",
-    "clocks": "vector clocks of actors and stamps of undelivered messages",
-    "full": "clocks, the stamps of all messages, and each actor's delivery sequence",
+    "knowledge": "the least: which actors and messages depend on which undelivered messages",
+    "clocks": "vector clocks of all actors and of undelivered messages",
+    "full": "the most: like clocks, for all messages, and each actor's deliveries in order",
 }
 
 

@@ -50,10 +50,10 @@ class Network:
 
 
 NETWORKS = {
-    "unordered": "reliable; each envelope is received exactly once, in any order (a multiset)",
-    "fifo": "reliable; per ordered pair of actors, in network-send order",
-    "duplicating": "a packet once sent can be received again at any time (also fifo+duplicating)",
-    "lossy": "envelopes may be lost, at most N with lossy:N (also fifo+lossy, duplicating+lossy:1)",
+    "unordered": "reliable; each packet is received exactly once, in any order",
+    "fifo": "reliable; packets from one actor to another arrive in the order of their sends",
+    "duplicating": "a sent packet can be received again at any time (also fifo+duplicating)",
+    "lossy": "packets may be lost, at most N with lossy:N (also fifo+lossy, duplicating+lossy:1)",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -22,6 +22,37 @@ class _Send:
     src: int
     destinations: Destinations
     after: tuple[str, ...]
+
+
+_Named: TypeAlias = Mapping[str, tuple[tuple[int, int], Destinations]]
+"""Name of a message -> its sender and number, and its destinations."""
+
+
+def _by_name(plan: Sequence[Sequence[_Send | _Statement]], where: str) -> _Named:
+    """Return the messages of a workload by name; `where` names the workload in errors."""
+    named: dict[str, tuple[tuple[int, int], Destinations]] = {}
+    for actor, row in enumerate(plan):
+        for number, send in enumerate(row, 1):
+            name = str(send.name)
+            if name in named:
+                raise InputError(f"two sends of {where} are called {name!r}")
+            named[name] = (actor, number), send.destinations
+    return named
+
+
+def _awaited(
+    named: _Named, names: Sequence[str], actor: int, where: str
+) -> frozenset[tuple[int, int]]:
+    """Return the senders and numbers of the messages that an actor waits for; checks them."""
+    for name in names:
+        if name not in named:
+            raise unknown(f"message in {where}", name, named)
+        if actor not in named[name][1]:
+            raise InputError(
+                f"the message {name!r} in {where} is not sent to actor {actor}; its destinations "
+                f"are {list(named[name][1])}"
+            )
+    return frozenset(named[name][0] for name in names)
 
 
 @frozen
@@ -47,24 +78,11 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         InputError: an entry is unusable; names the entry and the requirement.
     """
     parsed = [_parse_send(actors, entry) for entry in sends]
-    identity: dict[str, tuple[int, int]] = {}
-    plan: list[list[_Send]] = [[] for _ in range(actors)]
-    for send in parsed:
-        if send.name in identity:
-            raise InputError(f"two sends of the reaction workload are called {send.name!r}")
-        plan[send.src].append(send)
-        identity[send.name] = (send.src, len(plan[send.src]))
-    destinations = {send.name: send.destinations for send in parsed}
-    for send in parsed:
-        for name in send.after:
-            if name not in identity:
-                raise unknown(f"message in 'after' of {send.name!r}", name, identity)
-            if send.src not in destinations[name]:
-                raise InputError(
-                    f"{send.name!r} waits for {name!r}, which is never delivered at actor "
-                    f"{send.src}; its destinations are {list(destinations[name])}"
-                )
-    needs = [[frozenset(identity[n] for n in s.after) for s in row] for row in plan]
+    plan = [[send for send in parsed if send.src == actor] for actor in range(actors)]
+    named = _by_name(plan, "the reaction workload")
+    needs = [
+        [_awaited(named, s.after, s.src, f"'after' of {s.name!r}") for s in row] for row in plan
+    ]
 
     def still_awaited(actor: int, sent: int) -> frozenset[tuple[int, int]]:
         return frozenset().union(*needs[actor][sent:])
@@ -181,8 +199,8 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
         [_parse_statement(actors, actor, entry) for entry in entries]
         for actor, entries in enumerate(programs)
     ]
-    requests = _requests(plan)
     sends = [[s for s in row if s.name is not None] for row in plan]
+    requests = _requests(plan, _by_name(sends, "the programs"))
 
     def choices(actor: int, position: _At) -> tuple[Destinations, ...]:
         before = sum(r.after <= position.sent for r in requests[actor])
@@ -219,17 +237,10 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
     )
 
 
-def _requests(plan: Sequence[Sequence[_Statement]]) -> tuple[tuple[Request, ...], ...]:
+def _requests(
+    plan: Sequence[Sequence[_Statement]], named: _Named
+) -> tuple[tuple[Request, ...], ...]:
     """Return each actor's receives, in order, with the messages that they name looked up."""
-    identity: dict[str, tuple[int, int]] = {}
-    destinations: dict[str, Destinations] = {}
-    for actor, row in enumerate(plan):
-        for number, send in enumerate((s for s in row if s.name is not None), 1):
-            assert send.name is not None
-            if send.name in identity:
-                raise InputError(f"two sends of the programs are called {send.name!r}")
-            identity[send.name] = (actor, number)
-            destinations[send.name] = send.destinations
     requests = []
     for actor, row in enumerate(plan):
         sent, receives = 0, []
@@ -237,18 +248,9 @@ def _requests(plan: Sequence[Sequence[_Statement]]) -> tuple[tuple[Request, ...]
             if statement.name is not None:
                 sent += 1
                 continue
-            for name in statement.accepts or ():
-                if name not in identity:
-                    raise unknown(f"message in a receive of actor {actor}", name, identity)
-                if actor not in destinations[name]:
-                    raise InputError(
-                        f"actor {actor} receives {name!r}, which is not sent to it; its "
-                        f"destinations are {list(destinations[name])}"
-                    )
-            names = statement.accepts
-            receives.append(
-                Request(sent, None if names is None else frozenset(identity[n] for n in names))
-            )
+            names, where = statement.accepts, f"a receive of actor {actor}"
+            accepts = None if names is None else _awaited(named, names, actor, where)
+            receives.append(Request(sent, accepts))
         requests.append(tuple(receives))
     return tuple(requests)
 

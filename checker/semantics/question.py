@@ -28,32 +28,40 @@ class Question:
     network: str | None = setting(
         None,
         str,
-        "Network: unordered, fifo, …; see antecede list.",
+        "How the network treats packets: unordered, fifo, duplicating, lossy, …; see antecede "
+        "list.",
         otherwise="the one that the protocol needs",
     )
     workload: str = setting(
-        "any", str, "Who sends to whom: any, broadcast, script:JSON, …; see antecede list."
+        "any", str, "Which actor sends to which: any, broadcast, script:JSON, …; see antecede list."
     )
     sends: str = setting(
         "joint",
         str,
-        "split: deciding to send and choosing the destinations are two transitions.",
+        "Whether an actor decides to send and chooses the destinations in one transition (joint) "
+        "or in two (split).",
         choices=SENDS,
     )
     clock_at: str = setting(
         "causal-send",
         str,
-        "The event at which a message enters the causal order.",
+        "The event at which a message counts as sent: the application hands it over "
+        "(causal-send), or it first leaves its sender (network-send).",
         choices=CLOCK_AT,
     )
     history: str = setting(
-        "knowledge", str, "How much of the past belongs to a state.", choices=HISTORIES
+        "knowledge",
+        str,
+        "How much of the past a state records, from knowledge (least) to full (most). The verdict "
+        "is the same, but the number of states is not.",
+        choices=HISTORIES,
     )
     properties: tuple[str, ...] = setting(
         (),
         tuple,
-        "Property to check, or several with commas between them. You can give it several times.",
-        otherwise="the usual properties (see antecede list) and all invariants of the protocol",
+        "Property to check. To give several, use commas or repeat this option.",
+        otherwise="the properties that antecede list marks as default, and all invariants of the "
+        "protocol",
     )
 
 

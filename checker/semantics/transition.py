@@ -289,6 +289,14 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
     return _lose(system, state, transition)
 
 
+def state_after(system: System, transitions: Iterable[Transition]) -> State:
+    """Return the state to which transitions lead from the initial state."""
+    state = initial_state(system)
+    for transition in transitions:
+        state = successor(system, state, transition).state
+    return state
+
+
 def next_message(system: System, state: State, transition: CausalSend) -> Message:
     """Return the message that `transition` creates."""
     actor = transition.actor

@@ -7,7 +7,7 @@ move it. So a workload is a set of pure functions on one actor's position.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -128,23 +128,23 @@ def split(workload: Workload) -> Workload:
 
 
 SUMMARIES = {
-    "any": "each actor causal-sends --messages messages, each to any one other actor",
-    "broadcast": "each actor causal-sends --messages messages, each to all the others",
-    "multicast": "each actor causal-sends --messages messages, each to any one or more others",
-    "self": "as any, and also to itself",
-    "script": "script:[[1,2],[0],[]]: per actor the destinations of its messages, in order",
+    "any": "each actor sends --messages messages, each to any one other actor",
+    "broadcast": "each actor sends --messages messages, each to all other actors",
+    "multicast": "each actor sends --messages messages, each to any one or more other actors",
+    "self": "like any, but an actor may also send to itself",
+    "script": "script:[[1,2],[0],[]]: for each actor, the destinations of its messages, in order",
     "reaction": (
         'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":2,"to":[1],'
-        '"after":["m1"]}]: sends enabled by named deliveries at their sender'
+        '"after":["m1"]}]: messages with names; each may wait until others reach its sender'
     ),
     "endless": (
-        "endless:B: every actor causal-sends for ever, while fewer than B of its own messages are "
-        "undelivered, to any one other actor; endless:B:[[1,2],[0],[]]: to these (and [1,2] in "
-        "place of 1 is one message to both)"
+        "endless:B: every actor sends forever, to any one other actor, while fewer than B of its "
+        "own messages are undelivered; endless:B:[[1,2],[0],[]]: for each actor, the possible "
+        "destinations (an inner list [1,2] is one message to both)"
     ),
     "program": (
-        'program:[[{"send":"m1","to":[1]}],[{"receive":"m1"}]]: per actor its sends and receives, '
-        "in order; a receive accepts any message, or only those that it names"
+        'program:[[{"send":"m1","to":[1]}],[{"receive":"m1"}]]: for each actor, its sends and '
+        "receives, in order; a receive accepts any message, or only the messages that it names"
     ),
 }
 
@@ -188,55 +188,45 @@ def _counted(
     )
 
 
-def any_one(actors: int, messages: int) -> Workload:
-    """Return the workload `any`: each actor sends `messages` messages, each to any one other."""
+def _others(actors: int, actor: int) -> Destinations:
+    return tuple(j for j in range(actors) if j != actor)
+
+
+def _alone(everyone: Iterable[int]) -> tuple[Destinations, ...]:
+    return tuple((j,) for j in everyone)
+
+
+CHOICES: Mapping[str, Callable[[int, int], tuple[Destinations, ...]]] = {
+    "any": lambda actors, actor: _alone(_others(actors, actor)),
+    "broadcast": lambda actors, actor: (_others(actors, actor),),
+    "multicast": lambda actors, actor: tuple(
+        group for size in range(1, actors) for group in combinations(_others(actors, actor), size)
+    ),
+    "self": lambda actors, _actor: _alone(range(actors)),
+}
+"""Workload of --messages messages -> (actors, actor) -> the destinations to choose from."""
+
+
+def counted_sends(kind: str, actors: int, messages: int) -> Workload:
+    """Return a workload of CHOICES: each actor sends `messages` messages."""
 
     # Computed on demand, so that a system that is too large is refused at once.
     @cache
-    def others(actor: int) -> tuple[Destinations, ...]:
-        return tuple((j,) for j in range(actors) if j != actor)
+    def destinations(actor: int) -> tuple[Destinations, ...]:
+        return CHOICES[kind](actors, actor)
 
     def choices(actor: int, position: int) -> tuple[Destinations, ...]:
-        return others(actor) if position < messages else ()
+        return destinations(actor) if position < messages else ()
 
-    return _counted("any", "any", messages, choices, symmetric=True)
-
-
-def any_or_self(actors: int, messages: int) -> Workload:
-    """Return the workload `self`: each actor sends each message to any one actor, or to itself."""
-    everyone = tuple((j,) for j in range(actors))
-
-    def choices(_actor: int, position: int) -> tuple[Destinations, ...]:
-        return everyone if position < messages else ()
-
-    return _counted("self", "self", messages, choices, symmetric=True, self_sends=True)
-
-
-def multicast(actors: int, messages: int) -> Workload:
-    """Return the workload `multicast`: each actor sends each message to one or more others."""
-
-    @cache
-    def groups(actor: int) -> tuple[Destinations, ...]:
-        others = [j for j in range(actors) if j != actor]
-        return tuple(group for size in range(1, actors) for group in combinations(others, size))
-
-    def choices(actor: int, position: int) -> tuple[Destinations, ...]:
-        return groups(actor) if position < messages else ()
-
-    return _counted("multicast", "multicast", messages, choices, symmetric=True, fan_out=actors - 1)
-
-
-def broadcast(actors: int, messages: int) -> Workload:
-    """Return the workload `broadcast`: each actor sends `messages` messages to all others."""
-
-    @cache
-    def others(actor: int) -> Destinations:
-        return tuple(j for j in range(actors) if j != actor)
-
-    def choices(actor: int, position: int) -> tuple[Destinations, ...]:
-        return (others(actor),) if position < messages else ()
-
-    return _counted("broadcast", "broadcast", messages, choices, symmetric=True, fan_out=actors - 1)
+    return _counted(
+        kind,
+        kind,
+        messages,
+        choices,
+        symmetric=True,
+        self_sends=kind == "self",
+        fan_out=actors - 1 if kind in ("broadcast", "multicast") else 1,
+    )
 
 
 def endless(actors: int, argument: str) -> EndlessWorkload:
@@ -289,7 +279,7 @@ def counting(workload: EndlessWorkload) -> EndlessWorkload:
 def _targets(actors: int, listed: str) -> list[tuple[Destinations, ...]]:
     """Return per actor its possible destinations; any other actor if `listed` is empty."""
     if not listed:
-        return [tuple((j,) for j in range(actors) if j != i) for i in range(actors)]
+        return [_alone(_others(actors, i)) for i in range(actors)]
     rows = json_list("endless", listed)
     if len(rows) != actors:
         raise InputError(f"an endless workload needs one list per actor: {actors}, got {len(rows)}")

@@ -8,24 +8,14 @@ from typing import Any
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.semantics.programs import program, reaction
 from antecede.checker.semantics.workload import (
+    CHOICES,
     SUMMARIES,
     Workload,
-    any_one,
-    any_or_self,
-    broadcast,
+    counted_sends,
     endless,
     json_list,
-    multicast,
     script,
 )
-
-_COUNTED = {
-    "any": any_one,
-    "broadcast": broadcast,
-    "multicast": multicast,
-    "self": any_or_self,
-}
-
 
 _LISTED: dict[str, Callable[[int, list[Any]], Workload]] = {
     "script": script,
@@ -45,8 +35,8 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
         raise unknown("workload", kind, SUMMARIES)
     if kind == "endless":
         return endless(actors, argument)
-    if kind in _COUNTED:
+    if kind in CHOICES:
         if argument:
             raise InputError(f"the workload {kind!r} takes no argument, got {argument!r}")
-        return _COUNTED[kind](actors, messages)
+        return counted_sends(kind, actors, messages)
     return _LISTED[kind](actors, json_list(kind, argument))

@@ -167,6 +167,7 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
     parts += report.wrong(wrong + lost)
     if right:
         parts.append(report.table(right, grid))
+        parts.append(report.LEGEND)
         parts += report.faster(right, grid)
     violations = report.violations(right, figure=grid.name != ASKED)
     parts += violations

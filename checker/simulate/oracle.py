@@ -59,7 +59,7 @@ class Oracle:
         stamp, missing = self.waiting.get(key, _NOWHERE)
         if actor not in missing:
             raise WrongRun(
-                f"integrity: {name(message)} is delivered at process {actor} a second time, or it "
+                f"integrity: {name(message)} is delivered at actor {actor} a second time, or it "
                 "was never sent there"
             )
         clock = self.clocks[actor]
@@ -74,7 +74,7 @@ class Oracle:
         self.violations += 1
         if not self.tolerant:
             raise WrongRun(
-                f"causal-delivery: {name(message)} is delivered at process {actor} after a message "
+                f"causal-delivery: {name(message)} is delivered at actor {actor} after a message "
                 "that it happened before"
             )
 
@@ -88,7 +88,7 @@ class Oracle:
             (sender, number), (_, missing) = next(iter(self.waiting.items()))
             raise WrongRun(
                 f"all-delivered: {len(self.waiting):,} messages never arrive, the first of them "
-                f"message {number} of process {sender} at process {min(missing)}"
+                f"message {number} of actor {sender} at actor {min(missing)}"
             )
 
 
@@ -97,4 +97,4 @@ _NOWHERE: tuple[Any, set[int]] = (None, set())
 
 def name(message: Message) -> str:
     """Return the name of a message in a sentence."""
-    return f"message {message.number} of process {message.sender}"
+    return f"message {message.number} of actor {message.sender}"

@@ -30,6 +30,15 @@ COLUMNS = {
     "latency_p99_ns": "p99",
 }
 
+LEGEND = """\
+execution: time from the start of a run to its last receive
+job start: time from the start of a run to the start of a job, on average
+latency: time from the causal-send of a message to its delivery; p50 is the median, and
+  99 % of the deliveries take at most p99
+control B/message: bytes per message that are not payload
+[a, b]: 95 % confidence interval of the median before it"""
+"""The meaning of the columns of the table."""
+
 
 @define(eq=False)
 class RunProgress:
@@ -58,7 +67,7 @@ class RunProgress:
     def _line(self, row: Row, width: int) -> str:
         left = (self.now() - self.began) / self.done * (self.runs - self.done)
         wrong = f"{self.wrong} wrong" if self.wrong else ""
-        latest = f"latest: {row['protocol']}, {row['actors']} processes, seed {row['seed']}"
+        latest = f"latest: {row['protocol']}, {row['actors']} actors, seed {row['seed']}"
         parts = (
             (0, f"{self.done:,} of {self.runs:,} runs"),
             (1, wrong),
@@ -73,19 +82,6 @@ def duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
-    """Return the rows of a grid that have no error."""
-    cells = {cell_of(scenario) for scenario in grid.scenarios}
-    return [
-        row
-        for row in rows
-        if row["error"] is None
-        and row["protocol"] in grid.protocols
-        and 1 <= row["seed"] <= grid.seeds
-        and cell_of(row) in cells
-    ]
 
 
 def table(rows: Sequence[Row], grid: Grid) -> str:
@@ -165,7 +161,7 @@ def wrong(rows: Sequence[Row]) -> list[str]:
         counts[kind] = counts.get(kind, 0) + 1
     return [
         f"{protocol}: {counts[protocol, kind]:,} runs have no figures; with {row['actors']} "
-        f"processes and seed {row['seed']}: {row['error']}"
+        f"actors and seed {row['seed']}: {row['error']}"
         for (protocol, kind), row in first.items()
     ]
 

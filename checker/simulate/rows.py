@@ -78,7 +78,7 @@ def check(scenario: Scenario) -> None:
     plan_of(attrs.evolve(scenario, messages=1), 0)
     if scenario.messages * scenario.actors > 10**7:
         raise InputError(
-            f"{scenario.actors:,} processes with {scenario.messages:,} messages each are more than "
+            f"{scenario.actors:,} actors with {scenario.messages:,} messages each are more than "
             "10,000,000 messages; give fewer"
         )
 

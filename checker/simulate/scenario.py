@@ -55,41 +55,49 @@ def _assumed(
 class Scenario:
     """All parameters of a run except its protocol and its seed."""
 
-    actors: int = _assumed(100, "count", "how many processes there are", given=True)
+    actors: int = _assumed(
+        100, "count", "number of actors, which the papers call processes", given=True
+    )
     messages: int = _assumed(
-        100, "count", "how many messages each of them causal-sends", given=True
+        100, "count", "number of messages that each actor causal-sends", given=True
     )
     bandwidth: int = _assumed(
-        50_000, "rate", "bandwidth in bytes per second, of the part that --limits names", given=True
+        50_000,
+        "rate",
+        "bandwidth in bytes per second; --limits says which part of the network has it",
+        given=True,
     )
     delay: int = _assumed(
-        5_000_000, "time", "propagation delay from any process to any other", given=True
+        5_000_000,
+        "time",
+        "time that a packet travels from any actor to any other, after its transmission",
+        given=True,
     )
     limits: str = _assumed(
         "uplink",
         "name",
         "the part of the network that has the bandwidth",
-        "a process has one interface; it is what makes control data cost time",
+        "an actor has one network interface, and so control data takes time",
         {
-            "uplink": "each process sends one packet after another",
-            "access": "each process sends one after another and receives one after another",
-            "link": "each ordered pair of processes has a link of its own",
-            "shared": "all processes share one medium",
+            "uplink": "each actor sends one packet after another",
+            "access": "each actor sends one packet after another and receives one after another",
+            "link": "each ordered pair of actors has a link of its own",
+            "shared": "all actors share one medium",
         },
         ("access", "link", "shared"),
     )
     control: str = _assumed(
         "pays",
         "name",
-        "whether packets without a message take bandwidth",
+        "whether packets without a message use bandwidth",
         "they are packets like others",
-        {"pays": "they do", "free": "they take none; the propagation delay remains"},
+        {"pays": "they do", "free": "they do not, and only --delay applies to them"},
         ("free",),
     )
     jitter: int = _assumed(
         0,
         "time",
-        "further delay of a packet, uniform up to this",
+        "extra random delay of each packet, uniform between 0 and this time",
         "not mentioned",
         None,
         (2_000_000,),
@@ -97,51 +105,66 @@ class Scenario:
     order: str = _assumed(
         "any",
         "name",
-        "whether jitter may reorder the packets of one process to another",
-        "most protocols here do without order",
+        "whether jitter may reorder the packets from one actor to another",
+        "most protocols here do not need this order",
         {"any": "it may", "fifo": "it may not: a packet waits for the one before it"},
     )
     payload: int = _assumed(
         100,
         "size",
-        "bytes of a message without headers and control data",
+        "size in bytes of a message, without headers and control data",
         "a short message, as between services",
         None,
         (10, 1_000),
     )
     header: int = _assumed(
-        28, "size", "bytes of every packet's headers", "IPv4 and UDP: 20 + 8", None, (0, 60)
+        28,
+        "size",
+        "size in bytes of the headers of each packet",
+        "IPv4 and UDP: 20 + 8",
+        None,
+        (0, 60),
     )
     integer: int = _assumed(
-        4, "size", "bytes of an integer of control data", "a machine word of 32 bits", None, (1, 8)
+        4,
+        "size",
+        "size in bytes of an integer in control data",
+        "a machine word of 32 bits",
+        None,
+        (1, 8),
     )
-    flag: int = _assumed(1, "size", "bytes of a truth value in control data", "a byte")
+    flag: int = _assumed(1, "size", "size in bytes of a truth value in control data", "a byte")
     workload: str = _assumed(
         "random",
         "name",
-        "who sends what to whom",
+        "which actors a message goes to",
         "as the Cykas paper describes it",
         {
-            "random": "to any other process; see --hotspots",
-            "broadcast": "each message to all the others",
-            "requests": "requests from clients by way of gateways to services and back",
+            "random": "to any one other actor; see --hotspots",
+            "broadcast": "to all other actors",
+            "requests": "clients send requests through gateways to services, which answer",
         },
     )
-    hotspots: float = _assumed(0.0, "share", "share of the processes that are hotspots", given=True)
+    hotspots: float = _assumed(
+        0.0,
+        "share",
+        "share of the actors that are hotspots: actors that get more messages than others",
+        given=True,
+    )
     hot_share: float = _assumed(
-        0.8, "share", "share of the messages that go to hotspots, if there are any", given=True
+        0.8, "share", "share of all messages that go to hotspots, if there are hotspots", given=True
     )
     interval: int = _assumed(
-        10_000_000, "time", "how long a process waits between causal-sends", given=True
+        10_000_000, "time", "mean time between two causal-sends of an actor", given=True
     )
     spacing: str = _assumed(
         "fixed",
         "name",
-        "how intervals are distributed about that",
+        "distribution of the times between two causal-sends",
         "the plainest reading",
         {
             "fixed": "always the same",
-            "uniform": "uniform from none to twice as long",
+            "uniform": "uniform between 0 and twice the mean",
             "exponential": "exponential",
         },
         ("uniform", "exponential"),
@@ -149,28 +172,31 @@ class Scenario:
     start: str = _assumed(
         "staggered",
         "name",
-        "when the processes start",
-        "processes have no clock in common",
-        {"staggered": "anywhere in the first interval", "together": "all at once"},
+        "when actors start to send",
+        "actors have no clock in common",
+        {"staggered": "each at a random time in the first interval", "together": "all at once"},
         ("together",),
     )
     reacting: float = _assumed(
         0.0,
         "share",
-        "share of the sends that wait for the latest message to their sender",
+        "share of the causal-sends that wait until the latest message to their actor is delivered",
         "the Cykas paper's programs are partially ordered sends; for its random workloads it "
         "names no order except time",
         None,
         (0.1, 0.5),
     )
     job_share: float = _assumed(
-        0.0, "share", "share of the messages that trigger a job", given=True
+        0.0,
+        "share",
+        "share of the messages that start a job, which keeps the receiver busy",
+        given=True,
     )
-    job_length: int = _assumed(25_000_000, "time", "how long a job takes", given=True)
+    job_length: int = _assumed(25_000_000, "time", "mean length of a job", given=True)
     job_lengths: str = _assumed(
         "fixed",
         "name",
-        "how the lengths of jobs are distributed about that",
+        "distribution of the lengths of jobs",
         "Figure 5 names lengths; Figure 6 says normal",
         {
             "fixed": "all the same",
@@ -182,7 +208,7 @@ class Scenario:
     job_deviation: int = _assumed(
         5_000_000,
         "time",
-        "standard deviation of normal jobs",
+        "standard deviation of the lengths of jobs, with --job-lengths normal",
         "a fifth of Figure 6's mean; not stated",
         None,
         (0, 12_500_000),
@@ -191,22 +217,24 @@ class Scenario:
         "process",
         "name",
         "the part of an actor that a job blocks",
-        "a process with one thread; only so do jobs touch communication",
+        "an actor has one thread, so a job delays its communication",
         {
-            "process": "its process: nothing is received or sent meanwhile",
-            "application": "its application: the protocol goes on, causal-sends wait",
-            "background": "nothing: jobs queue beside the process",
+            "process": "all of it: the actor receives and sends nothing meanwhile",
+            "application": "its application: the protocol continues, and causal-sends wait",
+            "background": "nothing: jobs run one after another in the background",
         },
         ("application", "background"),
     )
     handling: int = _assumed(
-        0, "time", "how long a process needs for each message delivered to it", "not mentioned"
+        0, "time", "time that an actor is busy with each message delivered to it", "not mentioned"
     )
-    fan_out: int = _assumed(3, "count", "how many services a gateway asks for a request")
+    fan_out: int = _assumed(
+        3, "count", "number of services that a gateway asks for each request (--workload requests)"
+    )
     timeout: int = _assumed(
         1_000_000_000,
         "time",
-        "how often a protocol that retransmits does so",
+        "time after which a protocol that retransmits sends a packet again",
         "a hundred round trips: nothing is lost here",
     )
 

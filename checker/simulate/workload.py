@@ -76,7 +76,7 @@ def _receivers(scenario: Scenario, random: Random) -> Callable[[int], int]:
         return lambda src: _another(random, 0, scenario.actors, src)
     if not 2 <= hot <= scenario.actors - 2:
         raise InputError(
-            f"{hot} of {scenario.actors} processes would be hotspots; give at least 2, and leave "
+            f"{hot} of {scenario.actors} actors would be hotspots; give at least 2, and leave "
             "at least 2 others"
         )
 
@@ -163,7 +163,7 @@ def _requests(scenario: Scenario, seed: int) -> Plan:
     stores = max(1, n - n // 2 - gateways - services)
     clients = n - stores - gateways - services
     if clients < 1:
-        raise InputError(f"requests need at least 4 processes, not {n}")
+        raise InputError(f"requests need at least 4 actors, not {n}")
     tiers = _Tiers(clients, clients + gateways, clients + gateways + services, n)
     gaps, jobs, random = _gaps(scenario, seed), _jobs(scenario, seed), _stream(seed, "requests")
     plan: list[Planned] = []

@@ -7,22 +7,23 @@ partitions are further files of it, each written by the task that holds the part
 
 from __future__ import annotations
 
+import io
 import os
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from attrs import asdict
 
 from antecede.checker.spark.partition import Partition
 from antecede.checker.tables.checkpoint import Files
-from antecede.checker.tables.encoding import from_bytes, to_bytes
 
 
-def partition_name(number: int | str) -> str:
+def partition_name(number: int) -> str:
     """Return the name of a partition's file."""
-    return f"partition-{number}"
+    return f"partition-{number}.npz"
 
 
 def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str, int, int]]]:
@@ -30,7 +31,9 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
         partition = Partition.joined([piece for _, piece in partitions])
-        data = to_bytes(asdict(partition, recurse=False))
+        buffer = io.BytesIO()
+        np.savez(buffer, **asdict(partition, recurse=False))
+        data = buffer.getvalue()
         file = Path(folder) / partition_name(number)
         # Another attempt at this task may be at it, too.
         partial = file.with_name(f"{file.name}.{os.getpid()}")
@@ -61,7 +64,9 @@ def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
     """Return a function from a partition's number to its pieces, read from a checkpoint."""
 
     def load(number: int) -> list[tuple[int, Partition]]:
-        partition = Partition(**from_bytes((Path(folder) / partition_name(number)).read_bytes()))
-        return [(number, partition)]
+        with np.load(Path(folder) / partition_name(number), allow_pickle=False) as saved:
+            arrays = dict(saved)
+        columns, piece = tuple(arrays.pop("columns").tolist()), int(arrays.pop("piece"))
+        return [(number, Partition(columns=columns, piece=piece, **arrays))]
 
     return load

@@ -88,16 +88,6 @@ class Cluster:
             raise
         return cls(sc, folder, running is None)
 
-    @property
-    def session(self) -> Any:
-        """What makes DataFrames on this context."""
-        from pyspark.sql import SparkSession
-
-        session = SparkSession(self.sc)
-        # Rows are few: a task per core, not the usual two hundred.
-        session.conf.set("spark.sql.shuffle.partitions", str(self.sc.defaultParallelism))
-        return session
-
     def stop(self) -> None:
         """Disconnect; processes started here are ended, and their files are removed."""
         with interrupts.shielded():

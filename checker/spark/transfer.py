@@ -22,12 +22,10 @@ class ArrayFile:
 
     Attributes:
         path: of the file.
-        dtype: of the elements.
         count: how many there are.
     """
 
     path: str
-    dtype: str
     count: int
 
     def __len__(self) -> int:
@@ -46,7 +44,8 @@ def to_file(array: Any, folder: str | None, name: str) -> Any:
     if folder is None or not len(array):
         return array
     path = f"{folder}/{name}"
-    return ArrayFile(path, array.dtype.str, write_array(path, array))
+    write_array(path, array)
+    return ArrayFile(path, len(array))
 
 
 def from_file(array: Any) -> Any:
@@ -56,7 +55,7 @@ def from_file(array: Any) -> Any:
         InputError: the file is not what was written.
     """
     if isinstance(array, ArrayFile):
-        return read_array(array.path, array.dtype, array.count)
+        return read_array(array.path)
     return array
 
 

@@ -36,7 +36,7 @@ from antecede.checker.search.transport import (
     Showing,
     Totals,
 )
-from antecede.checker.spark.checkpoint import load_task, partition_name, save_task, written
+from antecede.checker.spark.checkpoint import load_task, save_task, written
 from antecede.checker.spark.cluster import Cluster, check_available, failing_clearly
 from antecede.checker.spark.cluster_state import ClusterState
 from antecede.checker.spark.distinct import NOTHING
@@ -61,7 +61,6 @@ from antecede.checker.spark.transfer import from_file
 from antecede.checker.spark.weighted_levels import next_level
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Files, Saved
-from antecede.checker.tables.encoding import filled
 from antecede.checker.tables.tabulate import Words
 
 
@@ -411,10 +410,7 @@ class SparkTransport:
         Raises:
             InputError: a partition's file is damaged, or there are fewer or more of them.
         """
-        for name in saved.files:
-            if name.startswith(partition_name("")):
-                saved.verify(name)
-        self.state = ClusterState.recorded(filled(record, saved.array))
+        self.state = ClusterState.recorded(record)
         if self.options.partitions not in (None, self.state.owners):
             raise InputError(
                 f"--partitions is {self.options.partitions}, and the checkpoint has "

@@ -256,14 +256,21 @@ def line(row: Row) -> str:
     return f"{what}{row['workload']} {row['history']}: {row['verdict']}, {states}"
 
 
+LEGEND = (
+    "2x3 means 2 actors with 3 messages each. The number after HOLDS counts unique states\n"
+    "(without symmetry). The number after VIOLATED counts transitions of the counterexample."
+)
+"""The meaning of the numbers in the matrix."""
+
+
 def matrix(rows: Sequence[Row]) -> str:
-    """Return the verdicts and unique states: a line per protocol and setting, bounds across."""
+    """Return the verdicts and unique states: a line per protocol and setting, sizes across."""
     sizes = sorted({(row["actors"], row["messages"]) for row in rows})
     settings = sorted({_setting(row) for row in rows})
     cells = {(_setting(row), (row["actors"], row["messages"])): _cell(row) for row in rows}
     table = [["", *(f"{actors}x{messages}" for actors, messages in sizes)]]
     table += [[" ".join(s), *(cells.get((s, size), "") for size in sizes)] for s in settings]
-    return aligned(table)
+    return f"{aligned(table)}\n\n{LEGEND}"
 
 
 def _setting(row: Row) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def places() -> list[Path]:
 def compiled_in(home: Path | None = None) -> Path | None:
     """Return the folder that has the kernels of these sources, or None if they must be compiled."""
     folders = (place / f"kernels-{digest(home)}" for place in places())
-    wanted = "levels.expand-*.nbi" if home is None else "*.nbi"
+    wanted = "levels.expand-*.nbi" if home is None else "judging.judge-*.nbi"
     return next((folder for folder in folders if _holds(folder, wanted)), None)
 
 

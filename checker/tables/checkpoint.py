@@ -2,9 +2,10 @@
 
 A checkpoint folder holds one complete checkpoint, such as `checkpoint-000007`, with these files:
 
-* `manifest.json`: the check, and size and checksum of every other file;
-* `state.json`: the state of the search, and the calls of the protocol that made its tables;
-* `array-0`, …: the arrays as they are in memory.
+* `manifest.json`: the check, the state of the search, the calls of the protocol that made its
+  tables, and size and checksum of every other file;
+* `array-0.npy`, …: the larger arrays, as `numpy.save` writes them;
+* `partition-0.npz`, …: the partitions of a search on Spark, as `numpy.savez` writes them.
 
 A checkpoint contains no values of the protocol. These are rebuilt by the same calls of its handlers
 in the same order. So a checkpoint is pure data, and reading one from a stranger runs no code.
@@ -39,11 +40,10 @@ from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.reading import content_of
 from antecede.checker.settings import shown
 from antecede.checker.tables.arena import Arena
-from antecede.checker.tables.encoding import Stored, decoded, encoded
 
-FORMAT = 3
+FORMAT = 4
 PIECE = 1 << 24
-"""The size in bytes of the pieces in which files are read, written and checksummed."""
+"""The size in bytes of the pieces in which files are checksummed."""
 
 SHARE = 10
 """The next checkpoint starts after this many times the duration of the last one, or later."""
@@ -52,15 +52,18 @@ MOST_NAMED = 5
 """The most changed sources that an error names."""
 
 MOST_MANIFEST = 1 << 26
-"""The most bytes of a manifest; on Spark a manifest names one file per partition."""
+"""The most bytes of a manifest."""
 
 MOST_THREADS = 1024
+
+SMALL = 64
+"""The most elements of an array that the manifest contains, because every file costs time."""
 
 MOST_SHOWN = 400
 """The most characters of a value that an error shows."""
 
 _NAME = re.compile(r"checkpoint-(\d{6,})")
-_MANIFEST, _STATE = "manifest.json", "state.json"
+_MANIFEST = "manifest.json"
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """The exceptions that malformed content may raise."""
 
@@ -74,7 +77,7 @@ class Contents:
     """The contents of a checkpoint.
 
     Attributes:
-        state: data to save, by name; see `checker.tables.encoding`.
+        state: data to save, by name; see `encoded`.
         others: writes further files into a folder, and returns them.
     """
 
@@ -178,19 +181,15 @@ class Checkpoints:
         files: dict[str, tuple[int, int]] = {}
 
         def store(array: Any) -> str:
-            name = f"array-{len(files)}"
+            name = f"array-{len(files)}.npy"
             with _Checked(folder / name) as file:
-                for piece in _pieces(np.ascontiguousarray(array)):
-                    file.write(piece)
+                np.save(file, array, allow_pickle=False)
             files[name] = file.size, file.checksum
             return name
 
-        text = json.dumps(encoded(contents.state, store))
-        with _Checked(folder / _STATE) as file:
-            file.write(text.encode())
-        files[_STATE] = file.size, file.checksum
+        state = encoded(contents.state, store)
         files |= contents.others(folder)
-        manifest = {"format": FORMAT, "about": self.about, "files": files}
+        manifest = {"format": FORMAT, "about": self.about, "state": state, "files": files}
         with _Checked(folder / _MANIFEST) as file:
             file.write(_with_checksum(manifest))
         _force(folder)
@@ -271,11 +270,50 @@ def _force(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _pieces(array: Any) -> Iterator[Any]:
-    """Yield the bytes of a contiguous array in pieces, without copying."""
-    flat = array.reshape(-1).view(np.uint8)
-    for start in range(0, len(flat), PIECE):
-        yield flat[start : start + PIECE].data
+def encoded(value: Any, store: Callable[[Any], str]) -> Any:
+    """Return data as JSON values; `store` saves an array in a file and returns the file's name.
+
+    Raises:
+        TypeError: a part of the value is not data.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        if value.size > SMALL:
+            return {"array": store(value)}
+        return {"numbers": [value.dtype.str, value.shape, value.ravel().tolist()]}
+    if isinstance(value, list):
+        return [encoded(item, store) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [encoded(item, store) for item in value]}
+    if isinstance(value, Mapping):
+        return {"pairs": [[encoded(k, store), encoded(v, store)] for k, v in value.items()]}
+    raise TypeError(f"{type(value).__name__} is no data")
+
+
+def decoded(value: Any, load: Callable[[str], Any]) -> Any:
+    """Return the data that `encoded` got; `load` returns the array in a file.
+
+    Raises:
+        ValueError: `encoded` did not return this.
+    """
+    if isinstance(value, list):
+        return [decoded(item, load) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((form, content),) = value.items()
+    if form == "array":
+        return load(content)
+    if form == "numbers":
+        kind, shape, numbers = content
+        return np.array(numbers, kind).reshape(shape)
+    if form == "tuple":
+        return tuple(decoded(item, load) for item in content)
+    if form == "pairs":
+        return {decoded(key, load): decoded(item, load) for key, item in content}
+    raise ValueError(f"{form!r} is no form of data")
 
 
 @define(eq=False)
@@ -312,90 +350,56 @@ class Saved:
     Attributes:
         folder: the folder of this checkpoint.
         about: the fingerprint of the check.
+        state: the encoded state of the search.
         files: name -> size and checksum.
     """
 
     folder: Path
     about: Mapping[str, Any]
-    files: Mapping[str, tuple[int, int]]
-
-    def read(self, name: str, array: Any) -> None:
-        """Fill `array` from a file.
-
-        Raises:
-            InputError: the file is damaged.
-        """
-        checksum = 0
-        with open(self.folder / name, "rb") as file:
-            for piece in _pieces(array):
-                if file.readinto(piece) != len(piece):
-                    raise self.damaged(name)
-                checksum = zlib.crc32(piece, checksum)
-        if checksum != self.files[name][1]:
-            raise self.damaged(name)
-
-    def verify(self, name: str) -> None:
-        """Raise InputError if a file's checksum is wrong."""
-        self.check_sizes()
-        checksum = 0
-        with open(self.folder / name, "rb") as file:
-            while piece := file.read(PIECE):
-                checksum = zlib.crc32(piece, checksum)
-        if checksum != self.files[name][1]:
-            raise self.damaged(name)
-
-    def check_sizes(self) -> None:
-        """Raise InputError if a file is missing or has a wrong size, before much is read."""
-        for name, (size, _) in self.files.items():
-            path = self.folder / name
-            if not os.path.lexists(path):
-                raise InputError(f"the checkpoint {str(self.folder)!r} lacks the file {name}")
-            status = path.lstat()
-            if not stat.S_ISREG(status.st_mode):
-                raise InputError(
-                    f"the checkpoint {str(self.folder)!r} is damaged: {name} is no regular file"
-                )
-            if status.st_size != size:
-                raise InputError(
-                    f"the checkpoint {str(self.folder)!r} is damaged: {name} has "
-                    f"{status.st_size:,} bytes instead of {size:,}"
-                )
+    state: Any
+    files: Files
 
     def restore(self) -> dict[str, Any]:
-        """Return the saved state, with a `Stored` in place of every array; see `array`.
+        """Return the saved state. Its arrays are mapped copy-on-write, not read into memory.
 
         Raises:
             InputError: a file is damaged.
         """
-        self.check_sizes()
-        self.verify(_STATE)
-        state: dict[str, Any] = decoded(json.loads((self.folder / _STATE).read_bytes()))
+        for name in self.files:
+            self._check_size(name)
+        for name, (_, checksum) in self.files.items():
+            if checksum != _checksum(self.folder / name):
+                raise self.damaged(name)
+        state: dict[str, Any] = decoded(self.state, self._load)
         return state
 
-    def array(self, stored: Any) -> Any:
-        """Return an array of the state, read from its file if it has one."""
-        if not isinstance(stored, Stored):
-            return stored
-        array = stored.empty()
-        self.read(self._file_of(stored, array.nbytes), array)
-        return array
+    def _check_size(self, name: str) -> None:
+        path, size = self.folder / name, self.files[name][0]
+        if not os.path.lexists(path):
+            raise InputError(f"the checkpoint {str(self.folder)!r} lacks the file {name}")
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(
+                f"the checkpoint {str(self.folder)!r} is damaged: {name} is no regular file"
+            )
+        if status.st_size != size:
+            raise InputError(
+                f"the checkpoint {str(self.folder)!r} is damaged: {name} has "
+                f"{status.st_size:,} bytes instead of {size:,}"
+            )
+
+    def _load(self, name: str) -> Any:
+        if name not in self.files:
+            raise self.damaged(_MANIFEST)
+        return np.asarray(np.lib.format.open_memmap(self.folder / name, mode="c"))
 
     def into(self, stored: Any, arena: Arena) -> int:
-        """Read an array of the state into an arena; return the number of its elements."""
+        """Copy an array of the state into an arena; return the number of its elements."""
         arena.ensure(stored.size)
-        if isinstance(stored, Stored):
-            here = arena.array[: stored.size]
-            if here.dtype != stored.empty().dtype:
-                raise ValueError(f"{stored.name} holds {stored.kind}")
-            self.read(self._file_of(stored, here.nbytes), here)
-        else:
-            arena.array[: stored.size] = stored
+        if stored.dtype != arena.array.dtype:
+            raise ValueError(f"an array holds {stored.dtype} instead of {arena.array.dtype}")
+        arena.array[: stored.size] = stored.reshape(-1)
         return int(stored.size)
-
-    def _file_of(self, stored: Stored, size: int) -> str:
-        if stored.name not in self.files or self.files[stored.name][0] != size:
-            raise self.damaged(stored.name)
-        return stored.name
 
     def damaged(self, name: str) -> InputError:
         """Return the error for a damaged file."""
@@ -464,16 +468,15 @@ def last_in(folder: Path) -> Saved:
         if manifest["format"] == FORMAT:
             return Saved(path, *_parts_of(manifest))
     except _UNFIT:
-        raise Saved(path, {}, {}).damaged(_MANIFEST) from None
+        raise Saved(path, {}, None, {}).damaged(_MANIFEST) from None
     raise InputError(
         f"the checkpoint {str(path)!r} has format {shown(manifest['format'])}, which another "
-        f"version wrote (causalcheck and the first antecede wrote format 1); this antecede "
-        f"reads format {FORMAT} only: start again"
+        f"version wrote; this antecede reads format {FORMAT} only: start again"
     )
 
 
-def _parts_of(manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], Files]:
-    """Return the fingerprint and the files that a manifest lists.
+def _parts_of(manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any, Files]:
+    """Return the fingerprint, the encoded state and the files that a manifest lists.
 
     Raises:
         ValueError: a value has a wrong type. A missing key raises another error of _UNFIT.
@@ -487,7 +490,7 @@ def _parts_of(manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], Files]:
         raise ValueError("a size or checksum is no whole number")
     if any("/" in name or "\0" in name for name in files):
         raise ValueError("a name of a file leads elsewhere")
-    return about, files
+    return about, manifest["state"], files
 
 
 def _with_checksum(manifest: Mapping[str, Any]) -> bytes:
@@ -501,6 +504,14 @@ def _without_checksum(data: bytes) -> Any:
     if end or checksum != f"{zlib.crc32(text.encode()):08x}":
         raise ValueError("the checksum is wrong")
     return json.loads(text)
+
+
+def _checksum(file: Path) -> int:
+    checksum = 0
+    with open(file, "rb") as content:
+        while piece := content.read(PIECE):
+            checksum = zlib.crc32(piece, checksum)
+    return checksum
 
 
 @contextlib.contextmanager

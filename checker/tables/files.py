@@ -1,70 +1,52 @@
-"""Arrays in files: a reader gets exactly the elements that were written, or an error.
-
-`numpy.ndarray.tofile` does not report a full disk: it silently loses the end of the array, or all
-of it. Arrays therefore go through a Python file object, which raises errors, and the reader must
-know the number of elements.
-"""
+"""Arrays in files: a reader gets exactly the elements that were written, or an error."""
 
 from __future__ import annotations
 
-import mmap
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import open_memmap
 
 from antecede.checker.errors import CapacityError, InputError
 
 
-def write_array(path: str | Path, array: Any) -> int:
+def write_array(path: str | Path, array: Any) -> None:
     """Write the elements of an array to a file, which appears under its name when it is complete.
 
     Two processes may write the same file at once; neither disturbs the other.
 
-    Returns:
-        The number of elements, for `read_array`.
-
     Raises:
         CapacityError: the disk is full.
     """
-    flat = np.ascontiguousarray(array).reshape(-1)
-    partial = f"{path}.{os.getpid()}.partial"
+    partial = Path(f"{path}.{os.getpid()}.npy")
     try:
-        with open(partial, "wb") as file:
-            file.write(flat.view(np.uint8).data)
-        written = os.stat(partial).st_size
-        if written != flat.nbytes:
-            raise OSError(0, f"it took {written:,} of {flat.nbytes:,} bytes")
-        os.replace(partial, path)
-    except OSError as error:
-        Path(partial).unlink(missing_ok=True)
+        np.save(partial, np.ravel(array), allow_pickle=False)
+        # On a full disk, NumPy may lose the end of an array without an error.
+        open_memmap(partial, mode="r")
+        partial.replace(path)
+    except (OSError, ValueError) as error:
+        partial.unlink(missing_ok=True)
         raise CapacityError(
-            f"the disk does not take the file {str(path)!r} of {flat.nbytes:,} bytes: "
-            f"{error.strerror}; free space, or have temporary files elsewhere (TMPDIR)"
+            f"the disk does not take the file {str(path)!r} of {array.nbytes:,} bytes: "
+            f"{_reason(error)}; free space, or have temporary files elsewhere (TMPDIR)"
         ) from None
-    return flat.size
 
 
-def read_array(path: str | Path, dtype: Any, count: int) -> Any:
-    """Return the `count` elements of a file that `write_array` wrote.
+def read_array(path: str | Path) -> Any:
+    """Return the elements of a file that `write_array` wrote.
 
     The file is mapped copy-on-write: writes stay private, and the file may be deleted.
 
     Raises:
-        InputError: the file is missing, or has another number of elements.
+        InputError: the file is missing, or is not as it was written.
     """
-    kind = np.dtype(dtype)
-    wanted = count * kind.itemsize
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size == wanted:
-                private = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY) if size else b""
-                return np.frombuffer(private, kind)
-    except OSError as error:
-        raise InputError(f"cannot read the file {str(path)!r}: {error.strerror}") from None
-    raise InputError(
-        f"the file {str(path)!r} has {size:,} bytes and must have {wanted:,} "
-        f"({count:,} elements of {kind.itemsize} bytes): the disk was full, or it was changed"
-    )
+        return np.asarray(open_memmap(path, mode="c"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read the file {str(path)!r}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

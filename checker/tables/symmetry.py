@@ -72,7 +72,7 @@ def why_not(components: Components, asked: bool | None) -> str | None:
         asked: the user's choice (`--symmetry`), or None for the default.
     """
     if asked is False:
-        return "not asked for"
+        return "this search does not use it"
     system = components.system
     if not system.workload.symmetric:
         return f"the workload {system.workload.kind} names actors"

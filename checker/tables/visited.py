@@ -213,7 +213,7 @@ class Visited:
             ValueError: the saved data do not fit this set.
         """
         self.states, self.dropped = int(record["states"]), int(record["dropped"])
-        self.capacity, self.tally = int(record["capacity"]), saved.array(record["tally"])
+        self.capacity, self.tally = int(record["capacity"]), record["tally"]
         if saved.into(record["slots"], self.arena) != self.slot_count * self.width:
             raise ValueError("the visited set does not have its size")
         if self.depths is not None:

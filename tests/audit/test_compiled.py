@@ -15,6 +15,7 @@ from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.audit.records import Fields, fields_from
 from antecede.checker.audit.sources import opened
 from antecede.checker.errors import InputError
+from antecede.checker.tables import cache
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
 
 Lines = list[tuple[str, str]]
@@ -207,20 +208,38 @@ def test_both_judges_know_the_fields_of_other_programs(tmp_path: Path) -> None:
     assert ("m1", "m2", "m3") == plain[0][0].chain
 
 
-def test_a_large_log_is_judged_by_the_compiled_judge(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("compiled", "least", "least_uncompiled", "judges"),
+    [
+        (True, 300, 1 << 20, ["compiled"]),
+        (True, 1 << 20, 1 << 20, ["plain"]),
+        (False, 300, 1 << 20, ["plain"]),  # compiling would take longer
+        (False, 1, 300, ["compiled"]),
+    ],
+)
+def test_the_size_of_a_log_chooses_the_judge(
+    compiled: bool,
+    least: int,
+    least_uncompiled: int,
+    judges: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(audits, "LARGE", 300)
-    calls, original = [], audits._compiled
+    monkeypatch.setattr(audits, "LARGE", least)
+    monkeypatch.setattr(audits, "LARGE_UNCOMPILED", least_uncompiled)
+    path = str(log(tmp_path, ALICE_BOB_CAROL))
+    expected, called = audits.audit([path], judge="plain"), list[str]()
+    for name in ("plain", "compiled"):
 
-    def noted(*arguments: Any) -> Audit:
-        calls.append(1)
-        return original(*arguments)
+        def noted(*arguments: Any, name: str = name) -> Audit:
+            called.append(name)
+            return expected
 
-    monkeypatch.setattr(audits, "_compiled", noted)
-    found = audits.audit([str(log(tmp_path, ALICE_BOB_CAROL))])
-    assert [1] == calls
-    assert ("m1", "m2", "m3") == found.findings[0].chain
+        monkeypatch.setattr(audits, f"_{name}", noted)
+    monkeypatch.setattr(cache, "compiled_in", lambda _home: tmp_path if compiled else None)
+    monkeypatch.setattr(cache, "lacking", lambda home: None)
+    assert expected == audits.audit([path])
+    assert judges == called
 
 
 def test_memory_goes_into_what_is_undelivered(tmp_path: Path) -> None:

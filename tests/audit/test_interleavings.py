@@ -272,7 +272,7 @@ def find_by_line(self: Oracle) -> None:
     """Give up in the order of the lines: item 8 of the defects that were found."""
     while self.blocked:
         event = min(self.blocked.values(), key=lambda event: event.line)
-        self._give_up([event], lambda actor, message: f"{actor} {message}")
+        self._give_up([event], "unsent")
 
 
 @pytest.mark.parametrize("name", ["what nobody causal-sends", "a circle of two"])

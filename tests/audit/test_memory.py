@@ -116,14 +116,16 @@ def test_actors_that_can_go_on_are_not_forgotten_when_there_are_more_actors() ->
 
 
 @settings(max_examples=100, deadline=None)
-@given(values=st.lists(st.integers(0, 50), max_size=80), before=st.integers(0, 3))
-def test_sets_are_sorted_and_searched(values: list[int], before: int) -> None:
-    members = np.array([99] * before + values + [99], np.int32)
-    end = before + len(values)
-    k.sort(members, before, end)
-    assert [99] * before + sorted(values) + [99] == members.tolist()
-    for value in range(51):
-        assert k.is_member(members, before, end, value) == (value in values)
+@given(lists=st.lists(st.lists(st.integers(0, 50), max_size=9), min_size=1, max_size=9))
+def test_destinations_are_sorted_and_searched(lists: list[list[int]]) -> None:
+    rows = [send("a", f"m{at}", map(str, names)) for at, names in enumerate(lists)]
+    _, t = judged(rows)
+    for at in range(t.counter[k.SETS]):
+        there = t.members[t.set_starts[at] : t.set_starts[at + 1]].tolist()
+        assert sorted(set(there)) == there
+        for actor in range(52):
+            where = (t.set_starts[at], t.set_starts[at + 1])
+            assert k.is_member(t.members, *where, actor) == (actor in there)
 
 
 def test_a_kernel_returns_after_much_work_so_that_signals_are_seen() -> None:

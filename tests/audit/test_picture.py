@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-from antecede.checker.audit.picture import IN_THE_DARK, picture
-from antecede.checker.render.scheme import darkening
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit.picture import picture
+from antecede.checker.render.svg_style import style
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
 from tests.conftest import Command
 
@@ -20,9 +22,14 @@ def test_a_violation_is_drawn_with_names_and_lines(antecede: Command, tmp_path: 
     texts = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")]
     assert {"alice", "bob", "carol"} <= set(texts)
     assert not {"x", "y"} & set(texts)
-    assert "delivers m3 (too early)" in texts
-    assert "delivers m1 (too late)" in texts
-    assert [f"line {n}" for n in range(3, 9)] == [t for t in texts if t.startswith("line ")]
+    assert [
+        "line 3: alice causal-sends m1",
+        "line 4: alice causal-sends m2",
+        "line 5: bob delivers m2",
+        "line 6: bob causal-sends m3",
+        "line 7: carol delivers m3 (too early)",
+        "line 8: carol delivers m1 (too late)",
+    ] == [text for text in texts if text.startswith("line ")]
 
 
 def test_the_picture_as_a_shiviz_log_has_the_same_violation(
@@ -59,9 +66,27 @@ def test_what_cannot_be_drawn_is_said(antecede: Command, tmp_path: Path) -> None
     assert 2 == antecede("audit", fine, "--trace", tmp_path / "found.png").code
 
 
-def test_no_colour_of_a_picture_is_left_light_for_a_reader_in_the_dark(tmp_path: Path) -> None:
-    found = audit(log(tmp_path, ALICE_BOB_CAROL))
-    drawn, style = picture(found, "svg"), darkening(IN_THE_DARK)
-    assert style in drawn
-    used = set(re.findall('(?:fill|stroke)="(#[0-9a-f]+|[a-z]+)"', drawn.replace(style, "")))
-    assert used == set(IN_THE_DARK)
+def test_the_picture_looks_like_those_of_counterexamples(tmp_path: Path) -> None:
+    drawn = picture(audit(log(tmp_path, ALICE_BOB_CAROL)), "svg")
+    assert style() in drawn
+    looks = Counter(re.findall('class="((?:arrow|mark)[^"]*)" data-step="[0-9]+"', drawn))
+    arrows = {"arrow late": 3, "arrow chain": 5}  # each, its text, and one of each in the legend
+    assert {**arrows, "mark causal-send": 3, "mark deliver": 1, "mark deliver wrong": 2} == looks
+    assert "happens-before chain" in drawn
+
+
+def test_an_actor_may_tell_itself(tmp_path: Path) -> None:
+    found = audit(log(tmp_path, "a send m1 a\na send m2 a\na deliver m2\na deliver m1"))
+    assert 2 == len(re.findall('class="arrow [^>]*><path d="M [^"]* C ', picture(found, "svg")))
+
+
+def test_long_names_are_cut_and_several_logs_are_named(tmp_path: Path) -> None:
+    text = log(tmp_path, ALICE_BOB_CAROL).read_text().replace("alice", "alice" * 30)
+    lines = text.splitlines(keepends=True)
+    for name in ("alice", "bob", "carol"):
+        own = (line for line in lines if f'"actor": "{name}' in line)
+        (tmp_path / name).write_text("".join(own))
+    names = [str(tmp_path / name) for name in ("alice", "bob", "carol")]
+    drawn = picture(audits.audit(names), "svg")
+    assert ">alicealicealicealiceali…</text>" in drawn
+    assert "carol:2: carol delivers m1 (too late)" in drawn

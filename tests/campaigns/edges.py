@@ -25,7 +25,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("list", "mfss"),
     ("--help",),
     ("table", "--bounds", "2x1", "--engine", "plain", "--quiet"),
-    ("sweep", "mfss", *SMALL, "--processes", "1", "--quiet"),
+    ("sweep", "mfss", *SMALL, "--workers", "1", "--quiet"),
     ("simulate", "mfss", "--seeds", "1", "--workers", "1", "--quiet"),
     ("audit", "log.jsonl"),
     ("prove", "fifo", "--quiet"),
@@ -164,7 +164,7 @@ def ordered(chance: random.Random, folder: Path) -> list[str]:
         (
             ("check", "bad.toml", "--actors", "2", "--engine", "plain"),
             ("check", f"{text}.toml", text, "bad.py:PROTOCOL", "--actors", "2"),
-            ("sweep", "bad.toml", "--actors", "2", "--engine", "plain", "--processes", "1"),
+            ("sweep", "bad.toml", "--actors", "2", "--engine", "plain", "--workers", "1"),
             ("audit", "log.jsonl", *chance.choice(((), ("--json", "-")))),
             ("test", "bad.py:Node", "--actors", "2"),
             tuple(program),

@@ -146,7 +146,7 @@ def command_lines(chance: random.Random) -> Iterator[list[str]]:
         if name in ("check", "sweep", "table"):
             line += SMALL
         if name == "sweep":
-            line += ["--processes", "1", "--actors", "2", "--messages", "1"]
+            line += ["--workers", "1", "--actors", "2", "--messages", "1"]
         if name in LONG:
             line += ["--source", "none"] if name == "claims" else ["--bounds", "2x1"]
         yield [word for word in line if word not in ("spark", "interactive")]
@@ -154,7 +154,7 @@ def command_lines(chance: random.Random) -> Iterator[list[str]]:
 
 def _option(option: click.Option, chance: random.Random) -> list[str]:
     name = option.opts[-1]
-    if name in ("--interactive", "--engine", "--on", "--master", "--processes"):
+    if name in ("--interactive", "--engine", "--on", "--master", "--workers"):
         return []
     if option.is_flag:
         return [name]
@@ -249,7 +249,7 @@ def _write(file: Path, seed: Path, chance: random.Random) -> None:
 
 
 SWEEP = ["sweep", "--protocol", "mfss,unordered", "--actors", "2", "--messages", "1,2",
-         "--processes", "1"]  # fmt: skip
+         "--workers", "1"]  # fmt: skip
 CHECKPOINTED = {
     "plain": ["check", "mfss", "--actors", "3", "--messages", "2", "--threads", "1"],
     "symmetric": ["check", "cykas", "--actors", "3", "--messages", "2", "--threads", "2"],

@@ -139,11 +139,11 @@ SAVED = ("check", "mfss", "--actors", "3", "--messages", "1", "--quiet")
 
 
 def odd_files(chance: random.Random, folder: Path) -> list[str]:
-    """Put something odd in the place of a checkpoint's manifest or state, or of a spec."""
+    """Put something odd in the place of a checkpoint's manifest or arrays, or of a spec."""
     return odd_file(chance.choice(list(ODD)), chance.choice(FILES), folder)
 
 
-FILES = ("manifest.json", "state.json", "a.toml")
+FILES = ("manifest.json", "array-0.npy", "a.toml")
 
 
 def odd_file(kind: str, name: str, folder: Path) -> list[str]:

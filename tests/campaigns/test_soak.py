@@ -85,7 +85,7 @@ def test_an_abort_for_little_address_space_would_be_seen(
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("a pipe", "manifest.json"), ("a symbolic link", "state.json"), ("a long key", "a.toml")],
+    [("a pipe", "manifest.json"), ("a symbolic link", "array-0.npy"), ("a long key", "a.toml")],
 )
 def test_an_odd_file_is_refused(kind: str, name: str, tmp_path: Path) -> None:
     assert [] == stored.odd_file(kind, name, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -19,7 +20,7 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.workload import Workload, any_one, broadcast
+from antecede.checker.semantics.workload import Workload, counted_sends
 from antecede.checker.semantics.workloads import workload_from
 from antecede.protocols import cbcast, ks, mfss_fifo, newtop, rst, rst_before, ses
 from antecede.protocols.cbcast import CBCAST
@@ -62,6 +63,10 @@ def chain(actors: int, messages: int) -> Workload:
         actors,
         messages,
     )
+
+
+any_one = partial(counted_sends, "any")
+broadcast = partial(counted_sends, "broadcast")
 
 
 def to_anyone(actors: int, messages: int) -> Workload:

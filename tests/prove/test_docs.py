@@ -6,16 +6,33 @@ from itertools import product
 
 import pytest
 
-from antecede.checker.prove.describe import markdown
 from antecede.checker.prove.finite import true_in
 from antecede.checker.prove.formula import Structure
 from antecede.checker.prove.library import model_named
+from antecede.checker.prove.vocabulary import Conjunct, Model
 from antecede.protocols import PROOFS
 from antecede.protocols.tree import routes_in, shortest_way_round
 from antecede.protocols.tree_proof import TREE_AXIOMS
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+
+
+def markdown(model: Model) -> str:
+    """Return a model's claims, its assumptions and its conjuncts, in words."""
+    claims = [f"* Safety, {model.safety.name}: {model.safety.says}."]
+    if model.at_rest is not None:
+        claims.append(f"* Liveness at rest: {model.at_rest.says}.")
+    claims += [f"* Assumed: {name}." for name, _ in model.axioms]
+    head = f"### {model.protocol}\n\n{model.title[0].upper()}{model.title[1:]} ({model.source})."
+    table = ["| conjunct | in every reachable state |", "|---|---|", *map(_row, model.conjuncts)]
+    return "\n".join([head, "", *claims, "", *table])
+
+
+def _row(conjunct: Conjunct) -> str:
+    lemma = f" ({conjunct.lemma})" if conjunct.lemma else ""
+    own = "" if conjunct.needed else "; not needed"
+    return f"| `{conjunct.name}` | {conjunct.says}{lemma}{own} |"
 
 
 @pytest.mark.parametrize("name", PROOFS)

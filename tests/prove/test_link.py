@@ -10,7 +10,7 @@ from attrs import evolve
 
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.prove import front
+from antecede.checker.prove import link_report
 from antecede.checker.prove.library import model_named
 from antecede.checker.prove.link import Linked, link
 from antecede.checker.registry import load, protocol_named
@@ -261,7 +261,7 @@ def test_cykas_in_secret_mode_reaches_a_state_that_breaks_its_invariant() -> Non
 def test_the_command_says_linked_with_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "mfss", "--link", "--actors", "2", "--messages", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "LINKED to the Python within 2 actors × 2 messages" in shown
+    assert "LINKED to the Python code within 2 actors × 2 messages" in shown
     assert "HOLDS" not in shown
 
 
@@ -281,7 +281,7 @@ def test_a_model_that_differs_is_not_as_expected_even_if_its_proof_fails(
     def differs(*_bounds: Any) -> Linked:
         return linked("rst", 2, 2, protocol=rst_with(NEVER))
 
-    monkeypatch.setattr(front, "linked", differs)
+    monkeypatch.setattr(link_report, "linked", differs)
     assert main(["prove", "unordered", "--link", "--quiet"]) == 1
     assert "unordered: DIFFERENT: the model and the Python differ" in capsys.readouterr().out
 

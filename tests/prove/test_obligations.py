@@ -149,7 +149,7 @@ def test_exit_codes(arguments: list[str], code: int) -> None:
 
 
 def test_an_unknown_answer_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "model_named", lambda _name: endless())
+    monkeypatch.setattr(library, "model_named", lambda *_: endless())
     assert main(["prove", "--quiet", "--timeout", "0.3", "endless"]) == 3
 
 

@@ -145,10 +145,10 @@ def test_invariants_that_nobody_asked_for_are_left_out_where_there_is_a_form() -
     report = check(spec, protocol=COUNTING)
     assert ENDLESS == tuple(report.result.properties)
     told = " ".join(check_text(report).split())
-    assert "Not judged: invariant:few and invariant:near, which look at actors' states." in told
+    assert "Not judged: invariant:few and invariant:near, which read actors' states." in told
     asked = check(evolve(spec, properties=("invariant:few",)), protocol=COUNTING)
     told = " ".join(check_text(asked).split())
-    assert "The normal form of fifo is not used, because invariant:few looks at" in told
+    assert "The normal form of fifo is not used, because invariant:few reads" in told
 
 
 def test_a_handler_that_fails_is_found_with_a_form() -> None:
@@ -203,7 +203,7 @@ def test_what_holds_under_a_form_holds_on_a_condition() -> None:
     assert ("the normal form of drops is sound",) == report.result.conditions
     assert ["the normal form of drops is sound"] == result_object(report)["conditions"]
     assert "drops: HOLDS if the normal form of drops is sound" == headline(report)
-    assert "which proves nothing about other states" in " ".join(check_text(report).split())
+    assert "This proves nothing about other states" in " ".join(check_text(report).split())
     without = check(
         ONE_SENDS, Options(engine="plain"), Bounds(max_states=50), protocol=drops(3, None)
     )

@@ -201,7 +201,7 @@ def test_predicates_that_look_at_numbers_are_left_out_and_named(engine: str) -> 
     assert left.isdisjoint(report.result.properties)
     told_of = " ".join(check_text(report).split())
     assert (
-        "Not judged: invariant:ordered, invariant:different and invariant:apart, which look at "
+        "Not judged: invariant:ordered, invariant:different and invariant:apart, which read "
         "the numbers of messages" in told_of
     )
 

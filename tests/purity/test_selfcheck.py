@@ -25,7 +25,7 @@ from antecede.checker.purity.worlds import ORDERS, scrambled_class
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import UNORDERED
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.semantics.workload import any_one
+from antecede.checker.semantics.workload import counted_sends
 from antecede.protocols import REGISTRY
 
 HEAD = """
@@ -112,7 +112,7 @@ def report(protocol: Protocol) -> str:
 def explore(protocol: Protocol, actors: int, messages: int) -> int:
     """Return the number of states; every handler meets all its arguments."""
     oracle = oracle_named("knowledge", actors, messages)
-    workload = any_one(actors, messages)
+    workload = counted_sends("any", actors, messages)
     system = System(protocol, actors, messages, UNORDERED, workload, oracle, ())
     todo = [initial_state(system)]
     seen = set(todo)

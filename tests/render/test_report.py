@@ -426,7 +426,7 @@ mfss: HOLDS
   depth                      13      messages  2 per actor
   final states                1      network   unordered
   time                   0.50 s      workload  any
-  total states/s            362      history   knowledge
+  total states/s            362      history   knowledge (default)
   peak memory             88 MB      search    breadth-first, engine plain
 """
     assert expected.strip("\n") == report.check_text(result)
@@ -491,7 +491,7 @@ def test_a_checkpoint_that_could_not_be_written_is_said_so() -> None:
 
 def test_a_witness_that_no_state_shows_is_said_so() -> None:
     text = report.check_text(reported("mfss", messages=1, properties=("witness:waited",)))
-    assert "witness:waited  VIOLATED    no reachable state shows it" in text
+    assert "witness:waited  VIOLATED    no reachable state satisfies it" in text
 
 
 def test_numbers_have_thousands_separators() -> None:

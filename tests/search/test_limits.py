@@ -91,7 +91,6 @@ def test_a_state_at_the_limit_is_not_taken_for_one_where_nothing_can_happen() ->
     graph = graph_of(asked)
     assert graph.cut
     assert not any(any(graph.rows.of(k)) or graph.all_edges(k) for k in graph.cut)
-    assert not graph.complete
     assert lasso(asked, graph) is None
 
 

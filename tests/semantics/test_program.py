@@ -216,7 +216,7 @@ def test_other_workloads_end_when_everything_is_sent(written: str) -> None:
         ),
         (
             text([send("x", 2)], [receive("x")], []),
-            ["actor 1 receives 'x'", "not sent to it", "[2]"],
+            ["message 'x' in a receive of actor 1 is not sent to actor 1", "[2]"],
         ),
     ],
 )
@@ -296,7 +296,7 @@ def test_can_finish_is_violated_without_a_counterexample(antecede: Command) -> N
     arguments = ("check", "mfss", "--workload", NESTED, "--property", "can-finish")
     ran = antecede(*arguments)
     assert 1 == ran.code
-    assert "no reachable state shows it" in ran.out
+    assert "no reachable state satisfies it" in ran.out
     assert 0 == antecede(*arguments, "--expect", "violated").code
 
 

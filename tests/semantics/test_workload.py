@@ -12,10 +12,7 @@ from antecede.checker.model import Message
 from antecede.checker.semantics.workload import (
     SUMMARIES,
     Workload,
-    any_one,
-    any_or_self,
-    broadcast,
-    multicast,
+    counted_sends,
     script,
 )
 from antecede.checker.semantics.workloads import workload_from
@@ -62,7 +59,7 @@ def send(name: str, src: int, to: list[int], after: list[str] | None = None) -> 
 
 
 def test_any_offers_every_other_actor_until_the_messages_are_used_up() -> None:
-    actor = Actor(any_one(3, 2), 1)
+    actor = Actor(counted_sends("any", 3, 2), 1)
     assert ((0,), (2,)) == actor.offers()
     actor.send(2)
     assert 1 == actor.sent
@@ -73,21 +70,21 @@ def test_any_offers_every_other_actor_until_the_messages_are_used_up() -> None:
 
 
 def test_broadcast_offers_all_the_others_at_once() -> None:
-    actor = Actor(broadcast(3, 1), 1)
+    actor = Actor(counted_sends("broadcast", 3, 1), 1)
     assert ((0, 2),) == actor.offers()
     actor.send(0, 2)
     assert () == actor.offers()
 
 
 def test_multicast_offers_every_group_of_others() -> None:
-    actor = Actor(multicast(3, 1), 1)
+    actor = Actor(counted_sends("multicast", 3, 1), 1)
     assert ((0,), (2,), (0, 2)) == actor.offers()
     actor.send(0, 2)
     assert () == actor.offers()
 
 
 def test_self_offers_every_actor_and_the_sender_too() -> None:
-    actor = Actor(any_or_self(3, 1), 1)
+    actor = Actor(counted_sends("self", 3, 1), 1)
     assert ((0,), (1,), (2,)) == actor.offers()
     actor.send(1)
     assert () == actor.offers()
@@ -298,7 +295,7 @@ def test_text_that_is_no_workload_is_answered_with_the_reason(text: str, parts: 
         ),
         (
             [send("a", 0, [1]), send("b", 2, [0], ["a"])],
-            ["'b' waits for 'a'", "never delivered at actor 2", "[1]"],
+            ["message 'a' in 'after' of 'b' is not sent to actor 2", "[1]"],
         ),
     ],
 )

@@ -86,7 +86,7 @@ def test_a_run_that_violates_its_promise_is_told_and_changes_the_exit_code(
 ) -> None:
     code, out, _ = simulated(capsys, "newtop", *SMALL, "--output", str(tmp_path / "rows.jsonl"))
     assert 1 == code
-    assert "newtop: 12 runs have no figures; with 4 processes and seed 1: all-delivered:" in out
+    assert "newtop: 12 runs have no figures; with 4 actors and seed 1: all-delivered:" in out
 
 
 def test_a_violation_of_causality_is_not_as_expected(
@@ -135,7 +135,7 @@ def test_a_quick_figure_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["mfss", "--svg", "x"], "--svg is for --figure"),
         (["mfss", "--master", "local[2]"], "--master and --spark-log are for --on spark"),
         (["mfss", "--on", "spark", "--workers", "2"], "--workers is for --on here"),
-        (["mfss", "--workload", "requests", "--processes", "3"], "at least 4 processes"),
+        (["mfss", "--workload", "requests", "--processes", "3"], "at least 4 actors"),
         (["mfss", "--output", "/nowhere/rows.jsonl"], "there is no folder '/nowhere'"),
         (["mfss", "--processes", "5000", "--messages", "1000000"], "more than 10,000,000"),
     ],

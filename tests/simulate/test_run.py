@@ -172,7 +172,7 @@ def overtaking_seed() -> int:
 
 def test_a_run_that_violates_causality_is_an_error() -> None:
     seed = overtaking_seed()
-    with pytest.raises(WrongRun, match="causal-delivery: message 1 of process 0 is delivered at"):
+    with pytest.raises(WrongRun, match="causal-delivery: message 1 of actor 0 is delivered at"):
         simulate(handlers_of("unordered"), slow_to_2(LINK), seed, plan=OVERTAKE)
     for protocol in ("mfss", "cykas", "rst", "ks", "hybrid-basic", "hybrid-sps"):
         simulate(handlers_of(protocol), slow_to_2(LINK), seed, plan=OVERTAKE)
@@ -206,14 +206,14 @@ def made(receive: object, **more: object) -> Handlers:
 
 def test_a_message_delivered_twice_is_an_error() -> None:
     twice = made(lambda state, _src, packet: Step(state, deliveries=(packet[0], packet[0])))
-    with pytest.raises(WrongRun, match="integrity: message 1 of process 0 is delivered at"):
+    with pytest.raises(WrongRun, match="integrity: message 1 of actor 0 is delivered at"):
         simulate(twice, LINK, 1, plan=THREE)
 
 
 def test_a_message_that_nobody_sent_is_an_error() -> None:
     other = Message(1, 7, (1,))
     forged = made(lambda state, _src, _packet: Step(state, deliveries=(other,)))
-    with pytest.raises(WrongRun, match="integrity: message 7 of process 1"):
+    with pytest.raises(WrongRun, match="integrity: message 7 of actor 1"):
         simulate(forged, LINK, 1, plan=THREE)
 
 
@@ -241,5 +241,5 @@ def test_four_actors_are_enough_for_requests() -> None:
 
 
 def test_a_plan_for_too_few_actors_is_refused() -> None:
-    with pytest.raises(InputError, match="requests need at least 4 processes, not 3"):
+    with pytest.raises(InputError, match="requests need at least 4 actors, not 3"):
         simulate(handlers_of("mfss"), evolve(LINK, actors=3, workload="requests"), 1)

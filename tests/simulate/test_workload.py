@@ -48,7 +48,7 @@ def test_four_of_five_messages_go_to_hotspots() -> None:
 
 
 def test_one_hotspot_is_refused_for_it_could_not_send_to_another() -> None:
-    with pytest.raises(InputError, match="1 of 20 processes would be hotspots"):
+    with pytest.raises(InputError, match="1 of 20 actors would be hotspots"):
         plan_of(evolve(SCENARIO, hotspots=0.05), 1)
 
 

@@ -98,11 +98,11 @@ def test_a_damaged_partition_is_refused_and_so_is_another_number_of_them(
     stopped(system, tmp_path, 2_000, partitions=2)
     with pytest.raises(InputError, match="--partitions is 5, and the checkpoint has 2"):
         resumed(system, tmp_path, partitions=5)
-    (partition,) = tmp_path.glob("checkpoint-*/partition-1")
+    (partition,) = tmp_path.glob("checkpoint-*/partition-1.npz")
     data = bytearray(partition.read_bytes())
     data[len(data) // 2] ^= 1
     partition.write_bytes(data)
-    with pytest.raises(InputError, match="partition-1 is not as it was written"):
+    with pytest.raises(InputError, match=r"partition-1\.npz is not as it was written"):
         resumed(system, tmp_path)
 
 
@@ -189,9 +189,9 @@ def test_killed_in_the_middle_of_a_level_a_search_goes_on_from_the_level_before(
         [sys.executable, str(script), str(folder)],
         capture_output=True,
         timeout=600,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         check=False,
     )
     assert -signal.SIGKILL == done.returncode
-    assert list(folder.glob("checkpoint-*/partition-1"))
+    assert list(folder.glob("checkpoint-*/partition-1.npz"))
     assert found(locally(GRADED)) == found(resumed(GRADED, folder)[0])

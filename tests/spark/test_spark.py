@@ -399,8 +399,8 @@ def test_a_small_check_needs_no_cluster_and_says_so() -> None:
     assert Verdict.HOLDS is result.verdict
     largest = max(result.statistics["states_per_depth"])
     assert " ".join(rounds_on_spark_text(result).split()) == (
-        f"0 rounds on Spark: the largest level had {largest:,} states, the threshold is "
-        "1,000,000 (--spark-threshold)."
+        f"Nothing ran on Spark: the largest level had {largest:,} states, fewer than the threshold "
+        "of 1,000,000 (--spark-threshold)."
     )
 
 

@@ -85,7 +85,7 @@ def test_a_sweep_that_is_ended_leaves_nobody_computing(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     asked = ("sweep", "mfss", "--actors", 3, "--messages", "1,4,5", "--history", "full")
-    process = started(*asked, "--engine", "plain", "--processes", 2, cwd=tmp_path)
+    process = started(*asked, "--engine", "plain", "--workers", 2, cwd=tmp_path)
     rows = tmp_path / "sweep.jsonl"
     until(lambda: rows.exists() and rows.read_text().count("\n") == 1)
     children = children_of(process.pid)

@@ -232,7 +232,7 @@ def test_a_bound_is_told_in_words() -> None:
 
 # The command
 
-ASKED = ("--smallest", "--engine", "plain", "--processes", 1)
+ASKED = ("--smallest", "--engine", "plain", "--workers", 1)
 
 
 def test_the_command_names_the_bound_and_keeps_every_check(

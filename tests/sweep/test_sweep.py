@@ -188,7 +188,7 @@ def test_the_command_prints_a_matrix(tmp_path: Path) -> None:
     asked = ("sweep", "--protocol", "mfss,unordered", "--actors", "2", "--messages", "1,2")
     ran = in_a_process(*asked, "--engine", "plain", "--output", file, "--quiet", cwd=ROOT)
     assert 0 == ran.code
-    head, mfss, unordered = ran.out.splitlines()
+    head, mfss, unordered, *_ = ran.out.splitlines()
     assert ["2x1", "2x2"] == head.split()
     assert ["mfss", "unordered", "any", "knowledge", "HOLDS", "16", "HOLDS", "81"] == mfss.split()
     assert "VIOLATED (4)" in unordered
@@ -278,7 +278,7 @@ def test_without_the_library_for_parquet_the_command_says_how_to_get_it(
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("mfss", "--on", "spark", "--processes", "2"), "--processes is for --on here"),
+        (("mfss", "--on", "spark", "--workers", "2"), "--workers is for --on here"),
         (("mfss", "--master", "local"), "--master and --spark-log are for --on spark"),
         ((), "there is nothing to check"),
         (("mfss", "--actors", "2,x"), "actors is 'x'; it must be a whole number"),

@@ -10,6 +10,7 @@ import pickle
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import zlib
@@ -17,8 +18,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from attrs import evolve, frozen
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
@@ -33,10 +37,21 @@ from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import checkpoint, fingerprint
 from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.checkpoint import Saved, decoded, encoded
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 from tests.local.test_spill import checked, jit_is_off, system, transitions_of
 from tests.models import DIRECT
+
+ATOMS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+KEYS = st.integers() | st.text() | st.tuples(st.integers(), st.text())
+DATA = st.recursive(
+    ATOMS,
+    lambda inner: (
+        st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(KEYS, inner, max_size=4)
+    ),
+    max_leaves=12,
+)
 
 HOLDS = system("mfss", 2, 2, "full")
 VIOLATED = system("fifo", 3, 2, "knowledge")
@@ -429,7 +444,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_a_damaged_checkpoint_is_refused(folder: Path, damage: str) -> None:
     path = saved_in(folder)
     names = sorted(file.name for file in path.iterdir())
-    assert {"array-0", "manifest.json", "state.json"} <= set(names)
+    assert {"array-0.npy", "manifest.json"} <= set(names)
     for name in names:
         whole = (path / name).read_bytes()
         (path / name).write_bytes(DAMAGES[damage](whole))
@@ -449,20 +464,24 @@ def test_a_checkpoint_that_lacks_a_file_is_refused(folder: Path) -> None:
 
 
 def test_what_was_taken_for_a_damaged_checkpoint_is_given_back(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = saved_in(folder)
-    last = max(path.glob("array-*"), key=lambda file: int(file.name.partition("-")[2]))
-    last.write_bytes(flipped(last.read_bytes()))
+    saved_in(folder)
     closed: list[str] = []
-    real = Arena.close
+    real, into, arenas = Arena.close, Saved.into, itertools.count(1)
+
+    def damaged_later(saved: Saved, stored: Any, arena: Arena) -> int:
+        if next(arenas) == 5:
+            raise ValueError
+        return into(saved, stored, arena)
 
     def close(arena: Arena) -> None:
         closed.append(arena.name)
         real(arena)
 
     monkeypatch.setattr(Arena, "close", close)
-    with pytest.raises(InputError, match="damaged"):
+    monkeypatch.setattr(Saved, "into", damaged_later)
+    with pytest.raises(InputError, match="does not fit this protocol"):
         resumed(HOLDS, folder)
     assert "visited states" in closed
 
@@ -479,8 +498,8 @@ def test_a_checkpoint_of_another_format_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved_in(folder)
-    monkeypatch.setattr(checkpoint, "FORMAT", 4)
-    with pytest.raises(InputError, match=r"has format 3, .* reads format 4 only"):
+    monkeypatch.setattr(checkpoint, "FORMAT", 5)
+    with pytest.raises(InputError, match=r"has format 4, .* reads format 5 only"):
         resumed(HOLDS, folder)
 
 
@@ -728,8 +747,6 @@ def test_handlers_that_return_something_else_now_are_noticed(folder: Path) -> No
 
 def test_no_file_of_a_checkpoint_is_a_pickle(folder: Path) -> None:
     path = saved_in(folder)
-    state = json.loads((path / "state.json").read_text())
-    assert {"pairs"} == state.keys()
     for file in path.iterdir():
         with pytest.raises((pickle.UnpicklingError, EOFError, ValueError, KeyError, IndexError)):
             pickle.loads(file.read_bytes())
@@ -745,7 +762,7 @@ NO_FILES: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("kind", NO_FILES)
 def test_a_checkpoint_of_anything_but_files_is_refused(folder: Path, kind: str) -> None:
     path = saved_in(folder)
-    for name in ("manifest.json", "state.json", "array-0"):
+    for name in ("manifest.json", "array-0.npy"):
         (path / name).rename(path / "elsewhere")
         NO_FILES[kind](path / name)
         text = rf"[Ii]s a {kind}" if name == "manifest.json" else f"{name} is no regular file"
@@ -765,12 +782,13 @@ def test_a_manifest_that_is_too_large_is_refused(folder: Path) -> None:
 
 MANIFESTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a list": lambda _m: [],
-    "without files": lambda m: {"format": m["format"], "about": m["about"]},
+    "without files": lambda m: {key: m[key] for key in ("format", "about", "state")},
+    "without a state": lambda m: {key: m[key] for key in ("format", "about", "files")},
     "about is a list": lambda m: m | {"about": [["protocol", "mfss"]]},
-    "a size is a text": lambda m: m | {"files": {"state.json": ["1", 2]}},
-    "a size is infinite": lambda m: m | {"files": {"state.json": [float("inf"), 2]}},
-    "three numbers": lambda m: m | {"files": {"state.json": [1, 2, 3]}},
-    "a file elsewhere": lambda m: m | {"files": m["files"] | {"../state.json": [1, 2]}},
+    "a size is a text": lambda m: m | {"files": {"array-0.npy": ["1", 2]}},
+    "a size is infinite": lambda m: m | {"files": {"array-0.npy": [float("inf"), 2]}},
+    "three numbers": lambda m: m | {"files": {"array-0.npy": [1, 2, 3]}},
+    "a file elsewhere": lambda m: m | {"files": m["files"] | {"../array-0.npy": [1, 2]}},
     "threads are a text": lambda m: m | {"about": m["about"] | {"threads": "two"}},
     "a million threads": lambda m: m | {"about": m["about"] | {"threads": 1_000_000}},
 }
@@ -805,7 +823,8 @@ def test_a_manifest_that_is_nested_too_deeply_is_refused(folder: Path) -> None:
 MADE_UP: dict[str, Callable[[Any], Any]] = {
     "nothing in it": lambda _state: {"pairs": []},
     "no form of data": lambda _state: {"code": "import os"},
-    "objects": lambda _state: {"pairs": [["shards", {"numbers": ["O", [1], [1]]}]]},
+    "a file that it does not list": lambda _state: {"array": "/dev/zero"},
+    "no name of a file": lambda _state: {"array": {}},
     "a list": lambda _state: [],
     "other tables": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "tables"]},
     "no states": lambda state: {"pairs": [p for p in state["pairs"] if p[0] != "transports"]},
@@ -819,14 +838,60 @@ MADE_UP: dict[str, Callable[[Any], Any]] = {
 def test_a_checkpoint_that_somebody_made_up_is_refused(folder: Path, how: str) -> None:
     """Sizes and checksums are right, but the content is wrong."""
     path = saved_in(folder)
-    state = path / "state.json"
-    state.write_text(json.dumps(MADE_UP[how](json.loads(state.read_text()))))
-    data = state.read_bytes()
     manifest = checkpoint._without_checksum((path / "manifest.json").read_bytes())
-    manifest["files"]["state.json"] = [len(data), zlib.crc32(data)]
+    manifest["state"] = MADE_UP[how](manifest["state"])
+    (path / "manifest.json").write_bytes(checkpoint._with_checksum(manifest))
+    with pytest.raises(InputError, match=r"does not fit this protocol|manifest.json is not as it"):
+        resumed(HOLDS, folder)
+
+
+FAR = np.lib.format.magic(1, 0) + struct.pack("<H", 118)
+ARRAYS: dict[str, Callable[[Path], Any]] = {
+    "an object": lambda file: np.save(file, np.array([print]), allow_pickle=True),
+    "another type": lambda file: np.save(file, np.zeros(3, "f4")),
+    "a structure": lambda file: np.save(file, np.zeros(3, "i8,f4")),
+    "an archive": lambda file: file.write_bytes(b"PK\3\4" + bytes(100)),
+    "a pickle": lambda file: file.write_bytes(pickle.dumps([1])),
+    "nothing": lambda file: file.write_bytes(b""),
+    "more than there is": lambda file: file.write_bytes(
+        FAR + b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000,), }".ljust(118)
+    ),
+}
+
+
+@pytest.mark.parametrize("how", ARRAYS)
+def test_an_array_that_somebody_made_up_is_refused(folder: Path, how: str) -> None:
+    path = saved_in(folder)
+    manifest = checkpoint._without_checksum((path / "manifest.json").read_bytes())
+    for name in manifest["files"]:
+        ARRAYS[how](path / name)
+        manifest["files"][name] = [(path / name).stat().st_size, checkpoint._checksum(path / name)]
     (path / "manifest.json").write_bytes(checkpoint._with_checksum(manifest))
     with pytest.raises(InputError, match="does not fit this protocol"):
         resumed(HOLDS, folder)
+
+
+@settings(deadline=None)
+@given(DATA)
+def test_data_are_read_as_they_were_written(value: Any) -> None:
+    arrays: list[Any] = []
+
+    def store(array: Any) -> str:
+        arrays.append(array)
+        return str(len(arrays) - 1)
+
+    written = value, np.zeros((2, 0)), np.arange(100)
+    text = json.dumps(encoded(written, store))
+    again, empty, array = decoded(json.loads(text), lambda name: arrays[int(name)])
+    assert value == again
+    assert (2, 0) == empty.shape
+    assert array is written[-1]
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", print])
+def test_what_is_no_data_is_not_written(value: Any) -> None:
+    with pytest.raises(TypeError, match="no data"):
+        encoded({"here": [value]}, str)
 
 
 def test_too_little_memory_to_go_on_is_said_to_be(
@@ -850,6 +915,7 @@ def test_the_manifest_says_what_is_checked_and_every_file(folder: Path) -> None:
     assert ["mfss", 2, 2, "unordered", "full"] == [
         manifest["about"][key] for key in ("protocol", "actors", "messages", "network", "history")
     ]
+    assert {"pairs"} == manifest["state"].keys()
     files = {file.name for file in path.iterdir()} - {"manifest.json"}
     assert files == manifest["files"].keys()
     for name, (size, crc) in manifest["files"].items():

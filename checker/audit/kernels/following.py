@@ -6,7 +6,7 @@ from antecede.checker.audit.kernels.arrays import DELIVER, WRONG, kernel
 
 
 @kernel
-def follow(events, base, first, second, via, how, sent_at):
+def follow(events, base, first, second, target, via, how, sent_at, ends):
     """Find the actors that know of a message, and the event that told each of them.
 
     See `checker.audit.chains` for the plain version.
@@ -16,12 +16,14 @@ def follow(events, base, first, second, via, how, sent_at):
         base: the number of the first event.
         first: the message that was overtaken.
         second: the message that overtook it.
+        target: the actor that delivers both.
         via: int64 per actor; the number of the event that first told it of `first`, or -1.
         how: int64 per message; the event that told its sender of `first` before sending, or -1.
         sent_at: int64 per message; its causal-send, or -1 if its sender did not know of `first`.
+        ends: int64; the target's deliveries of `second` and of `first`.
 
     Returns:
-        Whether `second` was causal-sent.
+        Whether the target delivered `first`.
     """
     for k in range(len(events) // 4):
         kind, actor, message = events[4 * k] & 1, events[4 * k + 1], events[4 * k + 2]
@@ -30,6 +32,11 @@ def follow(events, base, first, second, via, how, sent_at):
         if kind == DELIVER:
             if sent_at[message] >= 0 and via[actor] < 0:
                 via[actor] = base + k
+            if actor == target and message == second:
+                ends[0] = base + k
+            if actor == target and message == first:
+                ends[1] = base + k
+                return True
         elif sent_at[message] < 0:
             if message == first:
                 sent_at[message] = base + k
@@ -37,6 +44,4 @@ def follow(events, base, first, second, via, how, sent_at):
             elif via[actor] >= 0:
                 how[message] = via[actor]
                 sent_at[message] = base + k
-            if message == second and sent_at[message] >= 0:
-                return True
     return False

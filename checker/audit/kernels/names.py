@@ -125,29 +125,3 @@ def is_member(members, start, end, actor):
         else:
             end = middle
     return False
-
-
-@kernel
-def sort(values, start, end):
-    """Sort a part of an array in place, by heapsort, which allocates nothing."""
-    size = end - start
-    for top in range(size // 2 - 1, -1, -1):
-        sift(values, start, top, size)
-    for last in range(size - 1, 0, -1):
-        values[start], values[start + last] = values[start + last], values[start]
-        sift(values, start, 0, last)
-
-
-@kernel
-def sift(values, start, at, size):
-    """Move a value of a heap down to its position."""
-    value = values[start + at]
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and values[start + child + 1] > values[start + child]:
-            child += 1
-        if values[start + child] <= value:
-            break
-        values[start + at] = values[start + child]
-        at = child
-    values[start + at] = value

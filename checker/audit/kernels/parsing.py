@@ -15,7 +15,7 @@ from antecede.checker.audit.kernels.arrays import (
     SETS,
     kernel,
 )
-from antecede.checker.audit.kernels.names import actor_of, hashes, message_of, place, put, sort
+from antecede.checker.audit.kernels.names import actor_of, hashes, message_of, place, put
 
 
 @kernel
@@ -80,7 +80,8 @@ def list_end(data, at):
 def set_of(t, data, start, end):
     """Return the number of the destination set with the given list; -1 if strange, -2 if full.
 
-    `start` is the position of its opening bracket, `end` of its closing bracket.
+    `start` is the position of its opening bracket, `end` of its closing bracket. The
+    members of a new set are in the order of the list.
     """
     one, two = hashes(data, start, end)
     at = place(t.set_keys, one, two)
@@ -111,7 +112,6 @@ def set_of(t, data, start, end):
             now = blank(data, now + 1)
             if now >= end:
                 return -1
-    sort(t.members, begin, used)
     t.counter[MEMBERS] = used
     t.set_starts[number + 1] = used
     put(t.set_keys, at, one, two, number)

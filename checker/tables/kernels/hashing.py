@@ -6,6 +6,7 @@ import numpy as np
 
 from antecede.checker.tables.kernels.jit import (
     inlined,
+    kernel,
 )
 
 
@@ -43,3 +44,9 @@ def owner_by(h, owners):
 def owner_of(array, start, row_words, owners):
     """Return the thread that owns a row."""
     return owner_by(hash_words(array, start, row_words), owners)
+
+
+@kernel
+def hash_row(row):
+    """Return the uint64 hash of a whole row, for callers in Python."""
+    return hash_words(row, 0, row.shape[0])

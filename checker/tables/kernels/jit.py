@@ -18,7 +18,10 @@ from numba.core.caching import (
     FunctionCache,
     IndexDataCacheFile,
 )
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel.models import ArrayModel
+from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import load_item, make_array, store_item
 
@@ -158,7 +161,45 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
     return dispatcher
 
 
-inlined = njit(nogil=True, forceinline=True)
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerForCallers(NativeLowering):
+    """Generates code that only callers use: it is optimised in them, and never by itself.
+
+    Most of the compilation time went into machine code of such functions that nobody called.
+    """
+
+    _name = "lower_for_callers"
+
+    def run_pass(self, state: Any) -> bool:
+        """Generate the code, and make it known to callers."""
+        codegen, flags = state.targetctx.codegen(), state.flags
+        library = state.library = codegen.create_library(state.func_id.func_qualname)
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        library._optimize_final_module = lambda: None
+        library._finalize_final_module = lambda: setattr(library, "_finalized", True)
+        NativeLowering.run_pass(self, state)
+        lowered = state["cr"]
+        key = object().__reduce__  # stands for the code; Numba accepts built-in methods only
+        state.targetctx.insert_user_function(key, lowered.fndesc, [library])
+        state["cr"] = lowered._replace(cfunc=key)
+        return True
+
+
+class _ForCallers(CompilerBase):
+    """Numba's usual compiler, with the pass above."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the usual passes."""
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        manager.passes = [
+            (_LowerForCallers if each is NativeLowering else each, name)
+            for each, name in manager.passes
+        ]
+        manager.finalize()
+        return [manager]
+
+
+inlined = njit(nogil=True, forceinline=True, pipeline_class=_ForCallers)
 """Inline a function into its callers."""
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]

@@ -73,6 +73,9 @@ from antecede.checker.tables.kernels.rows import (
     emit,
 )
 
+WAITING = 3
+"""The words that follow a waiting successor's local words and slots; see `derive`."""
+
 
 @inlined
 def room_for(geo):
@@ -82,7 +85,160 @@ def room_for(geo):
     the space for `represent`. Successors that wait for memory follow (see `await_composites`).
     """
     size = geo[ACTORS] * geo[WORDS]
-    return 2 * size + room_to_represent(geo) + geo[CHOICES] * (size + geo[PARTS] + 3)
+    return waiting_from(geo) + geo[CHOICES] * (size + geo[PARTS] + WAITING)
+
+
+@inlined
+def waiting_from(geo):
+    """Return where the first waiting successor begins in `loc`."""
+    return 2 * geo[ACTORS] * geo[WORDS] + room_to_represent(geo)
+
+
+@inlined
+def source_count(geo):
+    """Return the number of sources of transitions, those of lost packets included."""
+    channels = geo[CHANNEL_COUNT]
+    return geo[ACTORS] * (1 + geo[ACTS]) + channels * (1 + geo[LOSES])
+
+
+@inlined
+def source_of(source, geo):
+    """Return where a group of transitions comes from, in the order of `transition.enabled`.
+
+    Returns:
+        The kind, the actor that acts, the owner of the column that is read, that column, and the
+        number of the actor or channel in table keys.
+    """
+    actors, channels = geo[ACTORS], geo[CHANNEL_COUNT]
+    receiving = actors + channels
+    acting = receiving + actors * geo[ACTS]
+    if source < actors:
+        return SEND, source, source, np.int64(POSITION), source
+    if receiving <= source < acting:
+        actor = source - receiving
+        return INTERNAL, actor, actor, np.int64(POSITION), actor
+    kind = RECEIVE if source < receiving else LOSE
+    channel = source - actors if source < receiving else source - acting
+    return kind, geo[CHAN_DST + channel], geo[CHAN_SRC + channel], geo[CHAN_COL + channel], channel
+
+
+@inlined
+def derive(source, said, waiting, tables, loc, misses, control):
+    """Append the successors that one source of transitions has to those that wait in `loc`.
+
+    loc holds the local words of the parent. After the local words and slots of each successor
+    follow its kind (shifted by 16), the properties that it shows, and whether it takes no packet
+    and delivers nothing.
+
+    Args:
+        source: see `source_of`.
+        said: the union of all actors' GATE bits, if geo[FOLLOWS].
+        waiting: the number of successors that wait already.
+
+    Returns:
+        The number of successors that wait now, or MISSED.
+    """
+    geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
+    actors = geo[ACTORS]
+    size = actors * geo[WORDS]
+    first = waiting_from(geo)
+    parts = geo[PARTS]
+    step = size + parts + WAITING
+    kind, actor, owner, column, at_column = source_of(source, geo)
+    sending = kind == SEND
+    content = get(loc, size, geo, owner, column)
+    if content == 0 and kind in (RECEIVE, LOSE):
+        return waiting
+    if sending and geo[FOLLOWS]:
+        own = gate(actor, size, loc, geo, table, misses, control)
+        content = own & (ROOM | TAINT) | said & MARK
+    state = get(loc, size, geo, actor, STATE)
+    if kind == INTERNAL:
+        key = key_of(kind, at_column, state, 0)
+    elif kind == LOSE:
+        key = key_of(kind, at_column, 0, content)
+    else:
+        key = key_of(kind, at_column, state, content)
+    spot = look_up(table, key, misses, control)
+    if spot == -1:
+        return np.int64(MISSED)
+    status = np.int64(OK)
+    alternatives = code[spot]
+    spot += 1
+    for _ in range(alternatives):
+        for k in range(size):
+            loc[k] = loc[size + k]
+        shown = code[spot + 1]
+        info = code[spot + 2] << 16
+        stays = kind == INTERNAL or (kind == RECEIVE and code[spot + 3] == content)
+        if code[spot] != -1:
+            put(loc, geo, actor, STATE, code[spot])
+        if code[spot + 3] != -1:
+            put(loc, geo, owner, column, code[spot + 3])
+        if kind == LOSE and geo[BUDGET]:
+            put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
+        spot += 4
+        complete = True
+        if sending:
+            if code[spot] != -1:
+                complete = causal_send(code[spot], actor, loc, geo, table, misses, control)
+            spot += 1
+        sends = code[spot]
+        spot += 1
+        for _ in range(sends):
+            target = geo[CHAN_OF + actor * actors + code[spot]]
+            into = geo[CHAN_COL + target]
+            key = key_of(APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
+            spot += 2
+            after = look_up(table, key, misses, control)
+            if after == -1:
+                complete = False
+            else:
+                put(loc, geo, actor, into, after)
+        events = code[spot]
+        spot += 1
+        deliveries = 0
+        for _ in range(events):
+            deliveries += code[spot + 1] != NETWORK_SENT
+            if complete and code[spot + 1] == NETWORK_SENT:
+                complete = network_send(code[spot], actor, loc, geo, table, misses, control)
+            elif complete:
+                judgement = deliver(
+                    code[spot], code[spot + 1], actor, loc, geo, table, misses, control
+                )
+                if judgement == MISSED:
+                    complete = False
+                else:
+                    shown |= geo[BAD + judgement]
+            spot += 2
+        if not complete:
+            status = np.int64(MISSED)
+            continue
+        base = first + waiting * step
+        await_composites(loc, size, geo, cons, base)
+        base += size + parts
+        loc[base], loc[base + 1], loc[base + 2] = info, shown, stays and deliveries == 0
+        waiting += 1
+    return waiting if status == OK else status
+
+
+@inlined
+def settle(k, row, at, tables, loc, out, start, misses, control):
+    """Write the row of waiting successor k to out[start:].
+
+    Returns:
+        1, 0 if it is no transition, since it takes no packet and changes nothing, or MISSED.
+    """
+    geo = tables.geo
+    size = geo[ACTORS] * geo[WORDS]
+    step = size + geo[PARTS] + WAITING
+    base = waiting_from(geo) + k * step
+    if emit(loc, base, size, row, at, geo, tables.cons, out, start, misses, control) != OK:
+        return np.int64(MISSED)
+    changed = loc[base + size + geo[PARTS] + 2] == 0
+    for w in range(geo[ROW_WORDS]):
+        changed = changed or out[start + w] != row[at + w]
+    return np.int64(changed)
 
 
 @inlined
@@ -104,16 +260,12 @@ def successors(row, at, tables, loc, out, found, misses, control):
         The number of entries, MISSED, OVERFLOWED if `out` is too small, or SETTLED if nothing is
         left to judge.
     """
-    geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
-    actors, row_words = geo[ACTORS], geo[ROW_WORDS]
-    size = actors * geo[WORDS]
+    geo, table = tables.geo, tables.table
+    row_words = geo[ROW_WORDS]
+    size = geo[ACTORS] * geo[WORDS]
     decode(row, at, geo, tables.dec, loc, size)
-    room = out.shape[0] // (row_words + 1) - 1
     count = np.int64(0)
     status = np.int64(OK)
-    first = 2 * size + room_to_represent(geo)
-    parts = geo[PARTS]
-    step = size + parts + 3
     waiting = np.int64(0)
     said = np.int64(0)
     if geo[FOLLOWS]:
@@ -122,118 +274,30 @@ def successors(row, at, tables, loc, out, found, misses, control):
             return np.int64(MISSED)
         if said & OVER:
             return np.int64(SETTLED)
-    channels = geo[CHANNEL_COUNT]
-    receiving = actors + channels
-    acting = receiving + actors * geo[ACTS]
-    losing = acting + channels * geo[LOSES]
+    sources = source_count(geo)
     if geo[BUDGET] and get(loc, size, geo, 0, LOSSES) == 0:
-        losing = acting
-    for source in range(losing):
-        sending = source < actors
-        if sending or receiving <= source < acting:
-            actor = source if sending else source - receiving
-            owner, column, at_column = actor, np.int64(POSITION), actor
-            kind = SEND if sending else INTERNAL
-        else:
-            kind = RECEIVE if source < receiving else LOSE
-            channel = source - actors if source < receiving else source - acting
-            owner = geo[CHAN_SRC + channel]
-            actor = geo[CHAN_DST + channel]
-            column = geo[CHAN_COL + channel]
-            at_column = channel
-        content = get(loc, size, geo, owner, column)
-        if content == 0 and kind in (RECEIVE, LOSE):
-            continue
-        if sending and geo[FOLLOWS]:
-            own = gate(actor, size, loc, geo, table, misses, control)
-            content = own & (ROOM | TAINT) | said & MARK
-        state = get(loc, size, geo, actor, STATE)
-        if kind == INTERNAL:
-            key = key_of(kind, at_column, state, 0)
-        elif kind == LOSE:
-            key = key_of(kind, at_column, 0, content)
-        else:
-            key = key_of(kind, at_column, state, content)
-        spot = look_up(table, key, misses, control)
-        if spot == -1:
+        sources -= geo[CHANNEL_COUNT]
+    for source in range(sources):
+        now = derive(source, said, waiting, tables, loc, misses, control)
+        if now == MISSED:
             status = np.int64(MISSED)
-            continue
-        alternatives = code[spot]
-        spot += 1
-        for _ in range(alternatives):
-            for k in range(size):
-                loc[k] = loc[size + k]
-            shown = code[spot + 1]
-            info = code[spot + 2] << 16
-            stays = kind == INTERNAL or (kind == RECEIVE and code[spot + 3] == content)
-            if code[spot] != -1:
-                put(loc, geo, actor, STATE, code[spot])
-            if code[spot + 3] != -1:
-                put(loc, geo, owner, column, code[spot + 3])
-            if kind == LOSE and geo[BUDGET]:
-                put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
-            spot += 4
-            complete = True
-            if sending:
-                if code[spot] != -1:
-                    complete = causal_send(code[spot], actor, loc, geo, table, misses, control)
-                spot += 1
-            sends = code[spot]
-            spot += 1
-            for _ in range(sends):
-                target = geo[CHAN_OF + actor * actors + code[spot]]
-                into = geo[CHAN_COL + target]
-                key = key_of(APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
-                spot += 2
-                after = look_up(table, key, misses, control)
-                if after == -1:
-                    complete = False
-                else:
-                    put(loc, geo, actor, into, after)
-            events = code[spot]
-            spot += 1
-            deliveries = 0
-            for _ in range(events):
-                deliveries += code[spot + 1] != NETWORK_SENT
-                if complete and code[spot + 1] == NETWORK_SENT:
-                    complete = network_send(code[spot], actor, loc, geo, table, misses, control)
-                elif complete:
-                    judgement = deliver(
-                        code[spot], code[spot + 1], actor, loc, geo, table, misses, control
-                    )
-                    if judgement == MISSED:
-                        complete = False
-                    else:
-                        shown |= geo[BAD + judgement]
-                spot += 2
-            if not complete:
-                status = np.int64(MISSED)
-                continue
-            base = first + waiting * step
-            await_composites(loc, size, geo, cons, base)
-            base += size + parts
-            loc[base], loc[base + 1], loc[base + 2] = info, shown, stays and deliveries == 0
-            waiting += 1
-    if waiting > room:
+        else:
+            waiting = now
+    if waiting > out.shape[0] // (row_words + 1) - 1:
         return np.int64(OVERFLOWED)
+    step = size + geo[PARTS] + WAITING
+    base = waiting_from(geo) + size + geo[PARTS]
     for k in range(waiting):
-        base = first + k * step
         start = count * (row_words + 1)
-        if emit(loc, base, size, row, at, geo, cons, out, start, misses, control) != OK:
+        done = settle(k, row, at, tables, loc, out, start, misses, control)
+        if done == MISSED:
             status = np.int64(MISSED)
-            continue
-        base += size + parts
-        if loc[base + 2]:
-            # A step that takes no packet and changes nothing is no transition.
-            changed = False
-            for w in range(row_words):
-                changed = changed or out[start + w] != row[at + w]
-            if not changed:
-                continue
-        if geo[PERMUTATIONS]:
-            represent(out, start, geo, tables.renamings, loc, 2 * size)
-        out[start + row_words] = count | loc[base] | (loc[base + 1] & ~found) << 32
-        count += 1
+        elif done:
+            if geo[PERMUTATIONS]:
+                represent(out, start, geo, tables.renamings, loc, 2 * size)
+            out[start + row_words] = count | loc[base] | (loc[base + 1] & ~found) << 32
+            count += 1
+        base += step
     return count if status == OK else status
 
 
