@@ -105,15 +105,18 @@ PAGES: Mapping[str, HelpPage] = {
         (
             ("antecede sweep --protocol mfss,cykas --actors 2,3", "two protocols, two sizes"),
             ("antecede sweep museum --network fifo", "a folder of specs on another network"),
+            ("antecede sweep chat.py:CHAT --smallest", "the smallest bound that reveals a bug"),
         ),
         (
             *("protocols", "actors", "messages", "network", "workload", "properties"),
-            *("workers", "max_seconds", "output", "quiet"),
+            *("smallest", "max_messages", "max_seconds", "output"),
         ),
         {
-            0: "every check ended with HOLDS or VIOLATED",
-            2: "wrong usage or input",
-            3: "a check ended with another result, such as INCOMPLETE",
+            0: "every check ended with HOLDS or VIOLATED; with --smallest: the smallest bound was "
+            "found, or nothing within the limits is violated",
+            2: "wrong usage or input; with --smallest also: a handler of the protocol failed",
+            3: "a check ended with another result, such as INCOMPLETE; with --smallest: a smaller "
+            "bound may be violated",
         },
     ),
     "table": HelpPage(

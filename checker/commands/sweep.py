@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,16 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, record, several
 from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, WORKERS, where
 from antecede.checker.errors import InputError
-from antecede.checker.exit_codes import INCOMPLETE
+from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import names_in, taken
+from antecede.checker.settings import Setting, names_in, taken
 from antecede.checker.sweep import parquet
+from antecede.checker.sweep import smallest as smallests
 from antecede.checker.sweep import sweep as sweeps
+
+MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 
 
 @click.command("sweep", cls=CommandWithExamples)
@@ -46,6 +50,18 @@ from antecede.checker.sweep import sweep as sweeps
 @several(Question, "history", "knowledge,clocks,full")
 @record(Question, "properties")
 @record(Options, "symmetry", "memory")
+@click.option(
+    "--smallest",
+    is_flag=True,
+    help="Search for the smallest bound at which a property is violated: every script with one "
+    "message in total, then with two, and so on, among 2, 3 and 4 actors (or --actors).",
+)
+@click.option(
+    "--max-messages",
+    type=Given(MAX_MESSAGES),
+    help="With --smallest: the greatest number of messages of all actors together.  "
+    f"[default: {smallests.MESSAGES}]",
+)
 @ENGINE_OF_MANY
 @where("Where to run the checks: here (on this machine), or on a Spark cluster.")
 @click.option(
@@ -70,7 +86,7 @@ from antecede.checker.sweep import sweep as sweeps
     metavar="FILE",
     help="At the end, also write all finished checks as a Parquet file.",
 )
-@click.option("--quiet", is_flag=True, help="Print only the table of verdicts at the end.")
+@click.option("--quiet", is_flag=True, help="Print only the results at the end.")
 def command(
     targets: tuple[str, ...],
     protocols: str | None,
@@ -79,6 +95,8 @@ def command(
     output: str,
     parquet_file: str | None,
     quiet: bool,
+    smallest: bool,
+    max_messages: int | None,
     **values: Any,
 ) -> int:
     """Check every combination of protocols, sizes, networks and workloads.
@@ -91,6 +109,10 @@ def command(
         raise InputError("there is nothing to check; name protocols or specs")
     specs = targets_of(targets).strictly()
     axes = {"protocol": names, **parameters.given(**taken(values, Question))}
+    _check_place(place, workers, values)
+    actors = _numbers_of_actors(axes, place) if smallest else ()
+    if max_messages is not None and not smallest:
+        raise InputError("--max-messages is for --smallest; give --messages")
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
     outputs.check_rows(output, parquet_file)
     bounds, given = (
@@ -99,31 +121,76 @@ def command(
     )
     master, spark_log = given.pop("master", None), given.pop("spark_log", False)
     options = Options(**{"threads": 1, **given})
-    if place == "spark":
-        if workers is not None:
-            raise InputError("--workers is for --on here; on Spark, each core runs one check")
-        run = partial(sweeps.in_executors, master=master, log=spark_log)
+    count = workers or os.cpu_count() or 1
+    told = _silent if quiet else console.complain
+    file, ticker = Path(output), Ticker(quiet=quiet)
+    if smallest:
+        most = max_messages or smallests.MESSAGES
+        search = smallests.Search(actors, most, options, bounds, count, file, ticker, told)
+        code = _smallest(search, wanted)
     else:
-        if master is not None or spark_log:
-            raise InputError("--master and --spark-log are for --on spark")
-        count = workers or os.cpu_count() or 1
-        run = partial(sweeps.in_processes, processes=count, ticker=Ticker(quiet=quiet))
-    file, gave_up = Path(output), False
-    begun = len(sweeps.asked_for(wanted, file, options, bounds))
-    if begun and not quiet:
-        console.complain(
-            f"{begun} of {len(wanted)} rows are in {output} already, and are not run again."
-        )
+        run: sweeps.Runner = partial(sweeps.in_processes, processes=count, ticker=ticker)
+        if place == "spark":
+            run = partial(sweeps.in_executors, master=master, log=spark_log)
+        code = _every(wanted, run, file, options, bounds, told)
+    if parquet_file is not None:
+        parquet.write(sweeps.kept_in(file).rows(), parquet_file)
+    return code
+
+
+def _silent(_line: str) -> None:
+    """Print nothing."""
+
+
+def _check_place(place: str, workers: int | None, values: dict[str, Any]) -> None:
+    """Refuse options that belong to another place than the one that was given."""
+    if place == "spark" and workers is not None:
+        raise InputError("--workers is for --on here; on Spark, each core runs one check")
+    if place != "spark" and (values["master"] is not None or values["spark_log"]):
+        raise InputError("--master and --spark-log are for --on spark")
+
+
+def _numbers_of_actors(axes: dict[str, Any], place: str) -> tuple[int, ...]:
+    """Return the numbers of actors that --smallest tries; refuse what it does not combine."""
+    if place == "spark":
+        raise InputError("--smallest is for --on here")
+    if axes.pop("messages", None):
+        raise InputError("--smallest counts messages in total; give --max-messages")
+    return tuple(axes.pop("actors", smallests.ACTORS))
+
+
+def _every(
+    wanted: Sequence[Spec],
+    run: sweeps.Runner,
+    file: Path,
+    options: Options,
+    bounds: Bounds,
+    told: Callable[[str], None],
+) -> int:
+    """Run every check that has no row yet, print the matrix, and return the exit code."""
+    begun, gave_up = len(sweeps.asked_for(wanted, file, options, bounds)), False
+    if begun:
+        told(f"{begun} of {len(wanted)} rows are in {file} already, and are not run again.")
     with sweeps.kept_in(file).noted():
         for row in sweeps.sweep(wanted, run, file, options, bounds):
             gave_up |= row["verdict"] == sweeps.GAVE_UP
-            if not quiet:
-                console.complain(sweeps.line(row))
+            told(sweeps.line(row))
     interrupts.conclude()
     rows = sweeps.asked_for(wanted, file, options, bounds)
-    if parquet_file is not None:
-        parquet.write(sweeps.kept_in(file).rows(), parquet_file)
     console.say(sweeps.matrix(rows))
     if gave_up or any(row["verdict"] not in ("HOLDS", "VIOLATED") for row in rows):
         return INCOMPLETE
     return 0
+
+
+def _smallest(search: smallests.Search, wanted: Sequence[Spec]) -> int:
+    """Search for the smallest bound of each question, print them, and return the exit code."""
+    code = 0
+    for found in search.of(wanted):
+        console.say(smallests.text(found))
+        if found.row is not None and found.row["verdict"] == "ERROR":
+            code = INPUT_ERROR
+        elif not found.decided and code == 0:
+            code = INCOMPLETE
+    interrupts.conclude()
+    return code

@@ -37,7 +37,7 @@ def spread(
     processes: int,
     tick: Callable[[Sequence[Item]], None] = lambda _running: None,
 ) -> Iterator[tuple[Item, Value | CapacityError]]:
-    """Yield each item with the result of `call`, or with the error of its process, as they come.
+    """Yield each item with the result of `call`; see `Workers.spread`.
 
     Args:
         call: a function of an importable module, or a partial of one; its exceptions propagate.
@@ -45,11 +45,46 @@ def spread(
         processes: the number of calls that run at once.
         tick: called now and then with the items under way, the earliest first.
     """
-    waiting, running = deque(items), dict[Future[Value], tuple[Item, ProcessPoolExecutor]]()
-    idle = [_worker() for _ in range(min(processes, len(items)))]
-    pools = list(idle)
-    no_abort = interrupts.at_abort(lambda: _kill(pools))
-    try:
+    with Workers(min(processes, len(items))) as workers:
+        yield from workers.spread(call, items, tick)
+
+
+class Workers:
+    """Processes that are used for several distributions of calls, one after the other."""
+
+    def __init__(self, processes: int) -> None:
+        """Prepare so many processes; each starts with its first call."""
+        self._idle = [_worker() for _ in range(processes)]
+        self._pools = list(self._idle)
+        self._no_abort = interrupts.at_abort(lambda: _kill(self._pools))
+
+    def __enter__(self) -> Workers:
+        """Return the workers."""
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        """End all processes, also those that are busy."""
+        with interrupts.shielded():
+            self._no_abort()
+            _kill(self._pools)
+            for pool in self._pools:
+                pool.shutdown(cancel_futures=True)
+
+    def spread(
+        self,
+        call: Callable[[Item], Value],
+        items: Sequence[Item],
+        tick: Callable[[Sequence[Item]], None] = lambda _running: None,
+    ) -> Iterator[tuple[Item, Value | CapacityError]]:
+        """Yield each item with the result of `call`, or the error of its process, as they come.
+
+        Args:
+            call: a function of an importable module, or a partial of one; its exceptions propagate.
+            items: its arguments.
+            tick: called now and then with the items under way, the earliest first.
+        """
+        idle, waiting = self._idle, deque(items)
+        running = dict[Future[Value], tuple[Item, ProcessPoolExecutor]]()
         while waiting or running:
             while idle and waiting:
                 pool, item = idle.pop(), waiting.popleft()
@@ -63,15 +98,9 @@ def spread(
                 except BrokenProcessPool:
                     result = CapacityError(KILLED)
                     pool = _worker()
-                    pools.append(pool)
+                    self._pools.append(pool)
                 idle.append(pool)
                 yield item, result
-    finally:
-        with interrupts.shielded():
-            no_abort()
-            _kill(pools)
-            for pool in pools:
-                pool.shutdown(cancel_futures=True)
 
 
 def _worker() -> ProcessPoolExecutor:

@@ -31,7 +31,7 @@ from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.sweep.elsewhere import found_anywhere, on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
-from antecede.checker.sweep.processes import spread
+from antecede.checker.sweep.processes import Workers
 from antecede.checker.tables.fingerprint import fingerprint
 
 KEYS = FIELDS
@@ -134,9 +134,38 @@ def in_processes(
     ticker: Ticker | None = None,
 ) -> Iterator[Row]:
     """Run checks in several processes of this machine."""
+    with Workers(min(processes, len(specs))) as workers:
+        yield from in_workers(specs, options, bounds, workers, ticker or Ticker(quiet=True))
+
+
+def in_workers(
+    specs: Sequence[Spec],
+    options: Options,
+    bounds: Bounds,
+    workers: Workers,
+    ticker: Ticker,
+    what: str = "",
+    until: Callable[[], None] = lambda: None,
+) -> Iterator[Row]:
+    """Run checks in processes that are there already.
+
+    Args:
+        specs: the checks.
+        options: how to explore.
+        bounds: when to give up.
+        workers: the processes.
+        ticker: shows the progress.
+        what: the first part of a line of progress.
+        until: called now and then; it raises to end the sweep.
+    """
     call = partial(row_of, options=options, bounds=bounds)
-    progress = SweepProgress(len(specs), ticker or Ticker(quiet=True))
-    for spec, row in spread(call, specs, processes, progress.running):
+    progress = SweepProgress(len(specs), ticker, what)
+
+    def tick(running: Sequence[Spec]) -> None:
+        until()
+        progress.running(running)
+
+    for spec, row in workers.spread(call, specs, tick):
         progress.ended(spec)
         yield _given_up(spec, options, bounds, row) if isinstance(row, CapacityError) else row
 
@@ -147,11 +176,13 @@ class SweepProgress:
 
     Attributes:
         checks: how many checks there are to do.
+        what: the first part of the line.
         began: when each current check began, by its question.
     """
 
     checks: int
     ticker: Ticker
+    what: str = ""
     now: Callable[[], float] = time.monotonic
     done: int = 0
     began: dict[Question, float] = field(factory=dict)
@@ -169,7 +200,7 @@ class SweepProgress:
         self.ticker.clear()
 
     def _line(self, specs: Sequence[Spec], width: int) -> str:
-        parts = [f"{self.done:,} of {counted(self.checks, 'check')} done"]
+        parts = [f"{self.what}{self.done:,} of {counted(self.checks, 'check')} done"]
         for spec in specs:
             seconds = self.now() - self.began[as_asked(spec)]
             parts.append(f"{spec.protocol} {spec.actors}x{spec.messages}: {elapsed(seconds)}")

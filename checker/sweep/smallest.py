@@ -1,0 +1,383 @@
+"""The smallest bound at which a property is violated: from few messages to many.
+
+A search goes through *levels*. A level is all questions with the same number of messages in total
+and the same number of actors. Levels with fewer messages come first; of equal numbers of messages,
+the level with fewer actors. The search completes each level and stops at the first one that
+has a violation. Of several violations of a level, the one with the shortest counterexample counts.
+
+For messages with one destination, the questions of a level are its scripts. Every run with k
+messages follows one of the scripts of k messages, so together they are as strong as free choice,
+and each of them is small. If the protocol treats all actors alike, a script that renames the actors
+of another script is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import permutations, product
+from pathlib import Path
+from typing import TypeAlias
+
+from attrs import evolve, field, frozen
+
+from antecede.checker.amounts import counted
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.errors import AntecedeError, CapacityError, InputError
+from antecede.checker.model import Protocol
+from antecede.checker.render.ticker import Ticker
+from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.question import options_of
+from antecede.checker.sweep.kept import Row
+from antecede.checker.sweep.processes import Workers
+from antecede.checker.sweep.sweep import asked_for, in_workers, kept_in, sweep
+
+Script: TypeAlias = tuple[tuple[int, ...], ...]
+"""Per actor the destinations of its messages, in order."""
+
+Treats: TypeAlias = Callable[[int], str | None]
+"""A number of actors -> how the protocol treats them differently, or None; see `difference`."""
+
+ACTORS = (2, 3, 4)
+"""The numbers of actors to try by default."""
+
+MESSAGES = 4
+"""The greatest number of messages in total to try by default."""
+
+SCRIPTED = ("any", "script")
+"""Workloads whose runs are the runs of scripts."""
+
+SIZED = ("broadcast", "multicast", "self")
+"""Workloads that are tried as they are, with different numbers of messages per actor."""
+
+
+def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Script]:
+    """Yield the scripts with exactly `messages` messages in total.
+
+    The first actor sends the most messages, the second one no more than the first, and so on. Of
+    scripts that differ only in the names of actors, the smallest tuple is yielded.
+
+    Args:
+        actors: at least 2.
+        messages: at least 0.
+        renamed: yield all scripts, also those that rename the actors of another script.
+    """
+    if renamed:
+        for lengths in product(range(messages + 1), repeat=actors):
+            if sum(lengths) == messages:
+                yield from _of_lengths(lengths)
+        return
+    for lengths in _partitions(messages, actors, messages):
+        keeping = [p for p in permutations(range(actors)) if _keeps(p, lengths)]
+        for script in _of_lengths(lengths):
+            if all(script <= renaming(script, p) for p in keeping):
+                yield script
+
+
+def _partitions(total: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write a number as a sum of `parts` numbers, none above the one before."""
+    if parts == 0:
+        if total == 0:
+            yield ()
+        return
+    for first in range(min(total, most), -1, -1):
+        for rest in _partitions(total - first, parts - 1, first):
+            yield first, *rest
+
+
+def _keeps(p: Sequence[int], lengths: Sequence[int]) -> bool:
+    """Return whether a renaming maps each actor to one that sends as many messages."""
+    return all(lengths[i] == lengths[p[i]] for i in range(len(p)))
+
+
+def _of_lengths(lengths: Sequence[int]) -> Iterator[Script]:
+    """Yield the scripts in which actor i sends lengths[i] messages."""
+    others = [[j for j in range(len(lengths)) if j != i] for i in range(len(lengths))]
+    yield from product(*(product(others[i], repeat=n) for i, n in enumerate(lengths)))
+
+
+def renaming(script: Script, p: Sequence[int]) -> Script:
+    """Return a script with actor i renamed to p[i]."""
+    rows: list[tuple[int, ...]] = [()] * len(script)
+    for actor, destinations in enumerate(script):
+        rows[p[actor]] = tuple(p[j] for j in destinations)
+    return tuple(rows)
+
+
+def difference(
+    spec: Spec, options: Options, actors: int, protocol: Protocol | None = None
+) -> str | None:
+    """Return how a protocol treats actors differently, or None if a small check shows nothing.
+
+    The check explores one message per actor on an unordered network, and compares each call of a
+    handler with its renamings.
+
+    Args:
+        spec: names the protocol.
+        options: `symmetry` is False if the user wants no comparison.
+        actors: the number of actors.
+        protocol: replaces the protocol that `spec` names.
+    """
+    if options.symmetry is False:
+        return "not asked for"
+    small = Spec(
+        spec.protocol, actors, 1, "unordered", clock_at=spec.clock_at, properties=("integrity",)
+    )
+    bounds = Bounds(max_states=100_000)
+    try:
+        report = check(small, Options(threads=1), bounds, protocol=protocol, selfcheck="off")
+    except AntecedeError as error:
+        return str(error)
+    figures = report.result.statistics.get("symmetry", {"on": False, "reason": "not known"})
+    return None if figures["on"] else str(figures["reason"])
+
+
+@frozen
+class Level:
+    """The questions with the same numbers of messages and actors."""
+
+    messages: int
+    actors: int
+    specs: tuple[Spec, ...]
+
+    @property
+    def size(self) -> str:
+        """The bound in words."""
+        return size(self.messages, self.actors)
+
+
+def size(messages: int, actors: int) -> str:
+    """Return a bound in words."""
+    return f"{counted(messages, 'message')} among {actors} actors"
+
+
+def check_question(spec: Spec) -> None:
+    """Refuse a question that cannot be asked, or whose workload has no sizes to try.
+
+    Raises:
+        InputError: something in it is unknown, or it has such a workload.
+    """
+    if spec.workload.partition(":")[0] not in (*SCRIPTED, *SIZED):
+        raise InputError(
+            f"--smallest cannot vary the workload {spec.workload!r}; give --workload with one of: "
+            f"{', '.join((*SCRIPTED, *SIZED))}"
+        )
+    system_of(evolve(spec, workload="any"))
+
+
+def levels(spec: Spec, actors: Sequence[int], most: int, treats: Treats) -> Iterator[Level]:
+    """Yield the levels of a question in their order.
+
+    Args:
+        spec: the question; its numbers of actors and messages are replaced.
+        actors: the numbers of actors to try.
+        most: the greatest number of messages in total.
+        treats: how the protocol treats actors differently; asked once per number of actors.
+    """
+    kind = spec.workload.partition(":")[0]
+    differences: dict[int, str | None] = {}
+    for messages, number in product(range(1, most + 1), sorted(set(actors))):
+        if kind in SIZED:
+            each, rest = divmod(messages, number)
+            if not rest:
+                yield Level(messages, number, (evolve(spec, actors=number, messages=each),))
+            continue
+        if number not in differences:
+            differences[number] = treats(number)
+        found = scripts(number, messages, renamed=differences[number] is not None)
+        yield Level(messages, number, tuple(scripted(spec, script) for script in found))
+
+
+def scripted(spec: Spec, script: Script) -> Spec:
+    """Return the question about one script."""
+    text = "script:" + json.dumps(script, separators=(",", ":"))
+    return evolve(spec, actors=len(script), messages=sum(map(len, script)), workload=text)
+
+
+@frozen
+class Smallest:
+    """The result of a search for the smallest bound.
+
+    Attributes:
+        question: the question, without its numbers of actors and messages.
+        level: the level of the violation, or None.
+        row: the row with the violation, or with the failure of a handler; None if there is none.
+        explored: the rows of all levels but this one.
+        stopped_by: the reason why the search ended before it had an answer, or None.
+    """
+
+    question: Spec
+    level: Level | None = None
+    row: Row | None = None
+    explored: tuple[Row, ...] = field(factory=tuple)
+    stopped_by: str | None = None
+
+    @property
+    def unfinished(self) -> list[Row]:
+        """The checks that came to no verdict; one of them may have a smaller violation."""
+        return [row for row in self.explored if row["verdict"] not in ("HOLDS", "VACUOUS")]
+
+    @property
+    def vacuous(self) -> list[Row]:
+        """The checks in which nothing happened that the property is about."""
+        return [row for row in self.explored if row["verdict"] == "VACUOUS"]
+
+    @property
+    def decided(self) -> bool:
+        """The bound is the smallest one, or nothing within the limits is violated."""
+        if self.row is not None:
+            return not self.unfinished
+        return not (self.stopped_by or self.unfinished or self.vacuous)
+
+
+def smallest(spec: Spec, todo: Iterator[Level], run: Callable[[Level], list[Row]]) -> Smallest:
+    """Return the smallest violation.
+
+    Args:
+        spec: the question.
+        todo: its levels, in their order.
+        run: returns the rows of a level's checks; raises CapacityError when the time is over.
+    """
+    explored: list[Row] = []
+    try:
+        for level in todo:
+            rows = run(level)
+            failed = [row for row in rows if row["verdict"] in ("VIOLATED", "ERROR")]
+            if failed:
+                return Smallest(spec, level, min(failed, key=_length), tuple(explored))
+            explored += rows
+    except CapacityError as end:
+        return Smallest(spec, explored=tuple(explored), stopped_by=str(end))
+    return Smallest(spec, explored=tuple(explored))
+
+
+def _length(row: Row) -> tuple[bool, int, str]:
+    """Order violations before errors, and short counterexamples before long ones."""
+    return row["verdict"] == "ERROR", row.get("counterexample_length") or 0, str(row["workload"])
+
+
+@frozen
+class Search:
+    """How to search for smallest bounds.
+
+    Attributes:
+        actors: the numbers of actors to try.
+        most: the greatest number of messages in total.
+        options: how to explore.
+        bounds: `max_seconds` limits each search, the others limit each check.
+        processes: the number of checks that run at once.
+        file: the file that keeps the rows of the checks.
+        ticker: shows the progress.
+        told: takes a line on each level that was completed.
+    """
+
+    actors: tuple[int, ...]
+    most: int
+    options: Options
+    bounds: Bounds
+    processes: int
+    file: Path
+    ticker: Ticker
+    told: Callable[[str], None]
+
+    def of(self, specs: Sequence[Spec]) -> Iterator[Smallest]:
+        """Yield the result for each question."""
+        for spec in specs:
+            check_question(spec)
+        with Workers(self.processes) as workers, kept_in(self.file).noted():
+            for spec in specs:
+                treats = partial(self._treats, workers, spec)
+                run = partial(self._rows, workers, until(self.bounds.max_seconds))
+                yield smallest(spec, levels(spec, self.actors, self.most, treats), run)
+
+    def _treats(self, workers: Workers, spec: Spec, actors: int) -> str | None:
+        """Return how the protocol treats actors differently, or None."""
+        call = partial(difference, spec, self.options)
+        [(_, found)] = workers.spread(call, [actors])
+        return str(found) if isinstance(found, CapacityError) else found
+
+    def _rows(self, workers: Workers, end: Callable[[], None], level: Level) -> list[Row]:
+        """Return the rows of a level; run the checks whose rows are not in the file.
+
+        Raises:
+            CapacityError: the time is over.
+        """
+        end()
+        bounds = evolve(self.bounds, max_seconds=None)
+        what = f"{level.size}: "
+        run = partial(in_workers, workers=workers, ticker=self.ticker, what=what, until=end)
+        rows = asked_for(level.specs, self.file, self.options, bounds)
+        rows += sweep(level.specs, run, self.file, self.options, bounds)
+        verdicts = Counter(str(row["verdict"]) for row in rows)
+        shown = ", ".join(f"{number:,} {verdict}" for verdict, number in verdicts.items())
+        self.told(f"{level.specs[0].protocol}, {what}{shown}")
+        return rows
+
+
+def until(seconds: float | None, now: Callable[[], float] = time.monotonic) -> Callable[[], None]:
+    """Return a function that raises CapacityError when so many seconds are over."""
+    began = now()
+
+    def tick() -> None:
+        if seconds is not None and now() - began >= seconds:
+            raise CapacityError(f"--max-seconds {seconds:g} reached")
+
+    return tick
+
+
+def text(found: Smallest) -> str:
+    """Return the result as a few lines."""
+    spec, row = found.question, found.row
+    head = f"{spec.protocol} on {spec.network}" if spec.network else spec.protocol
+    if found.level is None or row is None:
+        end = f" The search ended early: {found.stopped_by}." if found.stopped_by else ""
+        lines = [f"{head}: {_nothing(found)}{end}"]
+    else:
+        lines = [f"{head}: {row['verdict']} at {found.level.size}", *_failure(found.level, row)]
+        if found.explored:
+            lines.append(f"  No smaller bound is violated: {_amount(found.explored)}.")
+    if found.unfinished:
+        lines.append(
+            f"  {counted(len(found.unfinished), 'smaller check')} reached no verdict, so a smaller "
+            "bound may be violated."
+        )
+    if found.vacuous:
+        lines.append(f"  {counted(len(found.vacuous), 'check')} ended with VACUOUS.")
+    return "\n".join(lines)
+
+
+def _nothing(found: Smallest) -> str:
+    """Return the result of a search that found no violation, as a sentence."""
+    if not found.explored:
+        return "no level was completed."
+    reached = max((_total(row), row["actors"]) for row in found.explored)
+    return f"no violation up to {size(*reached)} ({_amount(found.explored)})."
+
+
+def _total(row: Row) -> int:
+    """Return the number of messages of all actors; a script's row has this number."""
+    messages: int = row["messages"]
+    return messages if str(row["workload"]).startswith("script:") else messages * row["actors"]
+
+
+def _failure(level: Level, row: Row) -> list[str]:
+    """Return lines on the violated check, with the command that repeats it."""
+    if row["verdict"] == "ERROR":
+        return [f"  {row['workload']}: {row['error']}"]
+    spec = next(s for s in level.specs if s.workload == row["workload"])
+    told = shlex.join([spec.protocol, *(word for pair in options_of(spec) for word in pair)])
+    length = counted(row["counterexample_length"], "transition")
+    return [
+        f"  {row['workload']} violates {row['violates']} after {length}.",
+        f"  See the run: antecede check {told}",
+    ]
+
+
+def _amount(rows: Sequence[Row]) -> str:
+    states = sum(row.get("unique_states") or 0 for row in rows)
+    return f"{counted(len(rows), 'check')}, {counted(states, 'state')}"

@@ -1,0 +1,58 @@
+"""docs/bounds.md and its picture show the stored results, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from benchmarks.smallest import DATA, PAGE, PICTURE, counted_bugs, figure, page, wrapped
+from tests.simulate.test_charts import check_scheme
+
+STORED: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
+BUGS = counted_bugs(STORED["bugs"])
+
+
+def test_the_page_is_made_of_the_stored_results() -> None:
+    assert wrapped(page(STORED, STORED["left"])) == PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("messages", [1, 3, 5])
+def test_a_share_of_the_table_can_be_counted_again(messages: int) -> None:
+    """Among up to three actors, judged by deliveries: the third cell of a row."""
+    revealed = [
+        bug
+        for bug in BUGS
+        if [
+            bound
+            for bound in bug["deliveries"]["bounds"]
+            if bound["messages"] <= messages and bound["actors"] <= 3
+        ]
+    ]
+    text = PAGE.read_text(encoding="utf-8")
+    (line,) = re.findall(rf"^\| {messages} \|.*%.*$", text, re.MULTILINE)
+    assert f"{100 * len(revealed) / len(BUGS):.0f} %" == line.split(" | ")[2]
+
+
+def test_a_bound_that_is_stored_fits_its_script() -> None:
+    for bug in BUGS:
+        for bound in bug["deliveries"]["bounds"] + bug["invariants"]["bounds"]:
+            script = json.loads(bound["workload"].removeprefix("script:"))
+            assert bound["actors"] == len(script)
+            assert bound["messages"] == sum(map(len, script))
+
+
+def test_of_two_bounds_of_a_bug_none_includes_the_other() -> None:
+    for bug in STORED["bugs"]:
+        bounds = sorted(bug["deliveries"]["bounds"], key=lambda bound: bound["actors"])
+        messages = [bound["messages"] for bound in bounds]
+        assert messages == sorted(set(messages), reverse=True)
+
+
+def test_the_picture_shows_the_stored_results() -> None:
+    pytest.importorskip("matplotlib")
+    text = PICTURE.read_text(encoding="utf-8")
+    assert figure(BUGS) == text
+    check_scheme(text)

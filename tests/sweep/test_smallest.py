@@ -1,0 +1,317 @@
+"""The smallest bound: every script once up to renaming, small ones first, up to a violation."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
+from antecede.checker.errors import CapacityError
+from antecede.checker.model import Protocol
+from antecede.checker.search.options import Options
+from antecede.checker.sweep.kept import Row
+from antecede.checker.sweep.smallest import (
+    Level,
+    Smallest,
+    difference,
+    levels,
+    renaming,
+    scripts,
+    size,
+    smallest,
+    text,
+    until,
+)
+from antecede.checker.sweep.sweep import kept_in
+from tests.conftest import Command
+from tests.mutants.mutant import FILES, mutants_in, mutated
+from tests.yct_acked import YCT_ACKED
+
+PLAIN = Options(engine="plain")
+
+
+def alike(_actors: int) -> None:
+    """Treat all actors alike."""
+
+
+def found_in(
+    spec: Spec, actors: tuple[int, ...], most: int, protocol: Protocol | None = None
+) -> Smallest:
+    """Search with checks in this process."""
+
+    def run(level: Level) -> list[Row]:
+        rows = []
+        for one in level.specs:
+            result = check(one, PLAIN, protocol=protocol, selfcheck="off").result
+            path = result.counterexample
+            rows.append(
+                {
+                    "workload": one.workload,
+                    "actors": one.actors,
+                    "messages": one.messages,
+                    "verdict": str(result.verdict),
+                    "violates": path and path.violates,
+                    "counterexample_length": path and path.length,
+                    "unique_states": result.counts.unique_states,
+                }
+            )
+        return rows
+
+    return smallest(spec, levels(spec, actors, most, alike), run)
+
+
+def bound_of(found: Smallest) -> tuple[int, int, str, int]:
+    assert found.level is not None
+    assert found.row is not None
+    length = found.row["counterexample_length"]
+    return found.level.messages, found.level.actors, found.row["workload"], length
+
+
+# Scripts
+
+
+@pytest.mark.parametrize(
+    ("actors", "messages"), [(2, 0), (2, 1), (2, 5), (3, 1), (3, 2), (3, 4), (4, 1), (4, 3)]
+)
+def test_every_script_is_tried_once_up_to_renaming(actors: int, messages: int) -> None:
+    """The brute force: collect the renamings of every script, and count the different sets."""
+    everything = list(scripts(actors, messages, renamed=True))
+    assert len(set(everything)) == len(everything)
+    orbits = {
+        frozenset(renaming(script, p) for p in permutations(range(actors))) for script in everything
+    }
+    representatives = list(scripts(actors, messages))
+    assert len(orbits) == len(representatives)
+    assert all(sum(one in orbit for one in representatives) == 1 for orbit in orbits)
+
+
+def test_the_number_of_scripts_is_the_number_of_choices() -> None:
+    """Three messages of three actors: 10 ways to distribute them, and 2 destinations for each."""
+    assert 10 * 2**3 == len(list(scripts(3, 3, renamed=True)))
+    assert {((1,), ()): 1} == dict.fromkeys(scripts(2, 1), 1)
+
+
+def test_the_busiest_actor_comes_first() -> None:
+    for script in scripts(4, 3):
+        lengths = [len(row) for row in script]
+        assert sorted(lengths, reverse=True) == lengths
+
+
+# Levels
+
+
+def test_levels_go_from_few_messages_to_many_and_from_few_actors_to_many() -> None:
+    found = levels(Spec("mfss"), (3, 2), 2, alike)
+    assert [(1, 2), (1, 3), (2, 2), (2, 3)] == [(each.messages, each.actors) for each in found]
+
+
+def test_levels_of_broadcasts_count_the_messages_of_all_actors() -> None:
+    found = list(levels(Spec("cbcast", workload="broadcast"), (2, 3), 4, alike))
+    assert [(2, 2), (3, 3), (4, 2)] == [(each.messages, each.actors) for each in found]
+    assert [1, 1, 2] == [spec.messages for each in found for spec in each.specs]
+
+
+def test_renamed_scripts_are_tried_if_the_protocol_treats_actors_differently() -> None:
+    (with_names,) = levels(Spec("tree"), (3,), 1, lambda _actors: "names differ")
+    (without,) = levels(Spec("tree"), (3,), 1, alike)
+    assert (6, 1) == (len(with_names.specs), len(without.specs))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "differs"), [("mfss", False), ("tree", True), ("newtop-null", True)]
+)
+def test_a_small_check_shows_whether_actors_are_treated_alike(protocol: str, differs: bool) -> None:
+    assert differs == (difference(Spec(protocol), Options(), 3) is not None)
+    assert difference(Spec(protocol), Options(symmetry=False), 3) is not None
+
+
+# Known bounds
+
+
+def test_fifo_fails_with_three_messages_among_three_actors() -> None:
+    found = found_in(Spec("fifo"), (2, 3, 4), 4)
+    assert (3, 3, "script:[[2,1],[2],[]]", 6) == bound_of(found)
+    assert {row["verdict"] for row in found.explored} == {"HOLDS"}
+    assert found.decided
+
+
+def test_a_seeded_mutant_fails_with_two_messages_of_one_actor() -> None:
+    file = next(file for file in FILES if file.stem == "fifo")
+    mutant = next(one for one in mutants_in(file).mutants if one.name == "any-number-will-do")
+    properties = ("fifo-delivery", "integrity", "all-delivered")
+    spec = Spec("fifo", properties=properties)
+    found = found_in(spec, (2, 3), 3, mutated("fifo", mutant))
+    assert (2, 2, "script:[[1,1],[]]") == bound_of(found)[:3]
+    assert found_in(spec, (2, 3), 3).row is None
+
+
+def test_four_messages_of_one_actor_reveal_what_three_of_each_do_not() -> None:
+    """Free choice of 3 x 3 has a million states; the scripts up to this one have 3,000."""
+    found = found_in(Spec("cykas"), (3,), 4, YCT_ACKED)
+    assert (4, 3, "script:[[1,2,2,2],[],[]]", 12) == bound_of(found)
+    free = Spec("cykas", actors=3, messages=3, properties=("causal-delivery",))
+    assert "HOLDS" == str(check(free, protocol=YCT_ACKED, selfcheck="off").result.verdict)
+
+
+# Results
+
+
+def row(verdict: str, **values: object) -> Row:
+    return {
+        "workload": "script:[[1],[]]",
+        "actors": 2,
+        "messages": 1,
+        "unique_states": 3,
+        "verdict": verdict,
+        **values,
+    }
+
+
+LEVEL = Level(1, 2, (Spec("mfss", actors=2, messages=1, workload="script:[[1],[]]"),))
+
+
+@pytest.mark.parametrize(
+    ("rows", "decided"),
+    [
+        ([row("HOLDS")], True),
+        ([row("INCOMPLETE")], False),
+        ([row("GAVE UP")], False),
+        ([row("VACUOUS")], False),
+        ([row("HOLDS"), row("VIOLATED", counterexample_length=2, violates="x")], True),
+    ],
+)
+def test_only_a_complete_search_decides(rows: list[Row], decided: bool) -> None:
+    assert decided == smallest(Spec("mfss"), iter([LEVEL]), lambda _level: rows).decided
+
+
+def test_a_violation_above_an_unfinished_check_may_not_be_the_smallest() -> None:
+    second = Level(2, 2, LEVEL.specs)
+    rows = {1: [row("INCOMPLETE")], 2: [row("VIOLATED", counterexample_length=2, violates="x")]}
+    found = smallest(Spec("mfss"), iter([LEVEL, second]), lambda level: rows[level.messages])
+    assert found.row == rows[2][0]
+    assert not found.decided
+    assert "1 smaller check reached no verdict" in text(found)
+
+
+def test_of_several_violations_the_shortest_counts() -> None:
+    rows = [
+        row("ERROR", error="raised"),
+        row("VIOLATED", counterexample_length=5),
+        row("VIOLATED", counterexample_length=4),
+    ]
+    found = smallest(Spec("mfss"), iter([LEVEL]), lambda _level: rows)
+    assert found.row == rows[2]
+
+
+def test_the_end_of_the_time_leaves_the_levels_that_were_completed() -> None:
+    def run(level: Level) -> list[Row]:
+        if level.messages == 2:
+            raise CapacityError("--max-seconds 5 reached")
+        return [row("HOLDS")]
+
+    found = smallest(Spec("mfss"), levels(Spec("mfss"), (2,), 3, alike), run)
+    assert not found.decided
+    assert "mfss: no violation up to 1 message among 2 actors (1 check, 3 states)." in text(found)
+    assert "The search ended early: --max-seconds 5 reached." in text(found)
+
+
+def test_the_time_is_over_after_so_many_seconds() -> None:
+    clock = iter([0.0, 4.9, 5.0])
+    tick = until(5.0, lambda: next(clock))
+    tick()
+    with pytest.raises(CapacityError, match="--max-seconds 5 reached"):
+        tick()
+
+
+def test_a_bound_is_told_in_words() -> None:
+    assert "1 message among 2 actors" == size(1, 2)
+
+
+# The command
+
+ASKED = ("--smallest", "--engine", "plain", "--workers", 1)
+
+
+def test_the_command_names_the_bound_and_keeps_every_check(
+    antecede: Command, tmp_path: Path
+) -> None:
+    asked = ("sweep", "fifo", *ASKED, "--actors", 3)
+    ran = antecede(*asked, cwd=tmp_path)
+    assert 0 == ran.code
+    assert "fifo on unordered: VIOLATED at 3 messages among 3 actors" in ran.out
+    assert "script:[[2,1],[2],[]] violates causal-delivery after 6 transitions." in ran.out
+    assert "No smaller bound is violated: 6 checks, " in ran.out
+    assert "fifo, 3 messages among 3 actors: 13 HOLDS, 1 VIOLATED" in ran.err
+    rows = kept_in(tmp_path / "sweep.jsonl").rows()
+    assert 1 + 5 + 14 == len(rows)
+    again = antecede(*asked, "--quiet", cwd=tmp_path)
+    assert (0, ran.out, "") == (again.code, again.out, again.err)
+    assert rows == kept_in(tmp_path / "sweep.jsonl").rows()
+
+
+def test_nothing_violated_within_the_limits_is_a_result(antecede: Command, tmp_path: Path) -> None:
+    asked = ("sweep", "mfss", *ASKED, "--actors", 2, "--max-messages", 2, "--quiet")
+    ran = antecede(*asked, cwd=tmp_path)
+    assert (0, "") == (ran.code, ran.err)
+    assert "mfss on unordered: no violation up to 2 messages among 2 actors (3 checks, " in ran.out
+
+
+@pytest.mark.parametrize(
+    ("bound", "told"),
+    [
+        (("--max-states", 3), "3 smaller checks reached no verdict"),
+        (("--max-seconds", 0.001), "no level was completed."),
+    ],
+)
+def test_a_search_that_a_bound_ended_is_incomplete(
+    antecede: Command, tmp_path: Path, bound: tuple[object, ...], told: str
+) -> None:
+    asked = ("sweep", "mfss", *ASKED, "--actors", 2, "--max-messages", 2, *bound)
+    ran = antecede(*asked, cwd=tmp_path)
+    assert 3 == ran.code
+    assert told in ran.out
+
+
+RAISES = """
+from attrs import evolve
+from antecede.protocols import mfss
+
+def receive(state, src, packet):
+    return 1 / 0
+
+PROTOCOL = evolve(mfss.MFSS, name="raises", receive=receive)
+"""
+
+
+def test_a_handler_that_raises_ends_the_search(antecede: Command, tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(RAISES)
+    ran = antecede("sweep", "raises.py", *ASKED, "--quiet", cwd=tmp_path)
+    assert 2 == ran.code
+    assert "raises.py on unordered: ERROR at 1 message among 2 actors" in ran.out
+    assert "ZeroDivisionError" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("mfss", "--smallest", "--messages", 2), "--smallest counts messages in total"),
+        (("mfss", "--smallest", "--on", "spark"), "--smallest is for --on here"),
+        (("mfss", "--max-messages", 2), "--max-messages is for --smallest; give --messages"),
+        (("mfss", "--smallest", "--max-messages", 0), "max messages is 0"),
+        (("mfss", "--smallest", "--max-messages", 13), "give at most 12"),
+        (("mfss", "--smallest", "--workload", "endless:1"), "cannot vary the workload 'endless:1'"),
+        (("mfss", "--smallest", "--property", "fast"), "unknown property 'fast'"),
+        (("--protocol", "nobody", "--smallest"), "unknown protocol 'nobody'"),
+    ],
+)
+def test_wrong_input_is_refused(
+    antecede: Command, tmp_path: Path, arguments: tuple[object, ...], told: str
+) -> None:
+    ran = antecede("sweep", *arguments, cwd=tmp_path)
+    assert 2 == ran.code
+    assert told in ran.err
+    assert "Traceback" not in ran.err
+    assert not [file for file in tmp_path.iterdir() if file.stat().st_size]
