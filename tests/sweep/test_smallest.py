@@ -26,9 +26,9 @@ from antecede.checker.sweep.smallest import (
     until,
 )
 from antecede.checker.sweep.sweep import kept_in
+from antecede.protocols.cykas_yct_acked import CYKAS_YCT_ACKED
 from tests.conftest import Command
 from tests.mutants.mutant import FILES, mutants_in, mutated
-from tests.yct_acked import YCT_ACKED
 
 PLAIN = Options(engine="plain")
 
@@ -150,10 +150,10 @@ def test_a_seeded_mutant_fails_with_two_messages_of_one_actor() -> None:
 
 def test_four_messages_of_one_actor_reveal_what_three_of_each_do_not() -> None:
     """Free choice of 3 x 3 has a million states; the scripts up to this one have 3,000."""
-    found = found_in(Spec("cykas"), (3,), 4, YCT_ACKED)
+    found = found_in(Spec("cykas"), (3,), 4, CYKAS_YCT_ACKED)
     assert (4, 3, "script:[[1,2,2,2],[],[]]", 12) == bound_of(found)
     free = Spec("cykas", actors=3, messages=3, properties=("causal-delivery",))
-    assert "HOLDS" == str(check(free, protocol=YCT_ACKED, selfcheck="off").result.verdict)
+    assert "HOLDS" == str(check(free, protocol=CYKAS_YCT_ACKED, selfcheck="off").result.verdict)
 
 
 # Results
