@@ -422,14 +422,14 @@ def bit_vectors(view: View, actor: int, j: int) -> Iterator[tuple[bool, ...]]:
             yield tuple(k in missing for k in range(view.system.actors))
 
 
-def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
-    """Yield the messages, ACKs and YCTs in flight."""
+def channels(view: View, acked: str = "acknowledged") -> Iterator[tuple[int, int, Packet]]:
+    """Yield the messages, ACKs and YCTs in flight; `acked` has the messages with a received ACK."""
     for m in view.sent():
         src, dst = view.src(m), view.dst(m)
         if view.has("posted", m) and not view.has("delivered", m):
             kind = Eager if view.has("eager", m) else Normal
             yield src, dst, kind(view.message(m))
-        if view.has("delivered", m) and not view.has("acknowledged", m):
+        if view.has("delivered", m) and not view.has(acked, m):
             yield dst, src, Ack()
         if view.has("told", m) and not view.has("heard", m):
             yield src, dst, Yct()

@@ -1,4 +1,4 @@
-"""The page of findings: its commands find what it says, as far as two actors show it."""
+"""The page of findings: its commands find what it says, if they are for two actors or a script."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def lengths(text: str) -> set[int]:
 
 
 def commands() -> Iterator[tuple[str, str, bool]]:
-    """Yield the commands for two actors, each with its section and whether it is of a repair."""
+    """Yield the commands that take seconds, each with its section and whether it is of a repair."""
     for section in PAGE.split("\n## ")[1:]:
         wrong, _, repair = section.partition("**Repair:**")
         for text, repairs in ((wrong, False), (repair, True)):
             for command in COMMAND.findall(text):
-                if "--actors 2" in command:
+                if "--actors 2" in command or "script:" in command:
                     yield section, command, repairs
 
 

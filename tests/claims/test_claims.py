@@ -429,6 +429,7 @@ def test_all_claims_come_out_as_known(reported: tuple[int, Path]) -> None:
         "hybrid-table-1-network-failures-mf",
         "hybrid-algorithm-1",
         "hybrid-algorithm-2",
+        "cykas-2-1-yct",
         "cykas-3-2-as-printed",
         "cykas-3-2-endless",
         "cykas-3-5-endless",

@@ -12,6 +12,9 @@ from antecede.protocols import cykas, mfss, unordered
 from antecede.protocols.cykas import CYKAS, Ack, Cykas, Eager, Normal, Yct
 from antecede.protocols.cykas_as_printed import CYKAS_AS_PRINTED
 from antecede.protocols.cykas_secret_mode import CYKAS_SECRET_MODE, CykasSecretMode
+from antecede.protocols.cykas_yct_acked import CYKAS_YCT_ACKED
+from antecede.protocols.cykas_yct_counted import CYKAS_YCT_COUNTED
+from antecede.protocols.cykas_yct_named import CYKAS_YCT_NAMED, YctAck
 from antecede.protocols.fifo import FIFO, Numbered
 from antecede.protocols.mfss import MFSS, Mfss
 from antecede.protocols.unordered import UNORDERED
@@ -445,3 +448,60 @@ def test_sound_protocols_hold_within_small_bounds(
 ) -> None:
     counts = naive_counts(protocol, actors, messages, network=network, properties=EVERY_SAFETY)
     assert {} == is_violated_at(counts)
+
+
+# cykas-yct-acked and its repairs: section 2.1 acknowledges YCTs, Algorithm 5 does not
+
+
+def alice_who_told(protocol: Protocol) -> At:
+    """Alice after a YCT to Bob, with two more messages for him."""
+    alice = At(protocol)
+    for to in (CAROL, BOB, BOB, BOB):
+        alice.send(to)
+    alice.sends_on(CAROL, Ack())
+    alice.sends_on(BOB, Ack())
+    return alice
+
+
+@pytest.mark.parametrize(
+    ("protocol", "ack"),
+    [(CYKAS_YCT_ACKED, Ack()), (CYKAS_YCT_COUNTED, Ack()), (CYKAS_YCT_NAMED, YctAck())],
+)
+def test_a_yct_is_acknowledged_before_it_frees_the_output_buffer(
+    protocol: Protocol, ack: Ack | YctAck
+) -> None:
+    alice = At(protocol)
+    alice.receive(BOB, Eager(from_bob()))
+    alice.send(CAROL)
+    assert [(BOB, ack), (CAROL, Normal(alice.messages[0]))] == alice.sends_on(BOB, Yct())
+
+
+def test_the_ack_of_a_yct_clears_the_bit_of_a_message_in_flight() -> None:
+    alice = alice_who_told(CYKAS_YCT_ACKED)
+    assert bits(BOB) == alice.state.UNACK
+    assert [(BOB, Normal(alice.messages[3]))] == alice.sends_on(BOB, Ack())
+
+
+def test_a_counted_yct_sets_unack_until_its_ack_comes() -> None:
+    alice = alice_who_told(CYKAS_YCT_COUNTED)
+    assert (bits(BOB), 2) == (alice.state.UNACK, len(alice.state.OB))
+    assert [(BOB, Normal(alice.messages[2]))] == alice.sends_on(BOB, Ack())
+    assert [(BOB, Normal(alice.messages[3]))] == alice.sends_on(BOB, Ack())
+
+
+def test_counted_ycts_go_one_by_one() -> None:
+    waits = Cykas(UNACK=bits(CAROL), EAGER_SENT=((), (bits(CAROL), bits(CAROL)), ()))
+    step = CYKAS_YCT_COUNTED.receive(waits, CAROL, Ack())
+    assert ((BOB, Yct()),) == step.sends
+    step = CYKAS_YCT_COUNTED.receive(step.state, BOB, Ack())
+    assert ((BOB, Yct()),) == step.sends
+    step = CYKAS_YCT_COUNTED.receive(step.state, BOB, Ack())
+    assert (CYKAS.initial(ALICE, 3), ()) == (step.state, step.sends)
+
+
+def test_the_ack_of_a_yct_that_names_it_changes_nothing() -> None:
+    alice = alice_who_told(CYKAS_YCT_NAMED)
+    before = alice.state
+    assert [] == alice.sends_on(BOB, YctAck())
+    assert before == alice.state
+    assert bits(BOB) == alice.state.UNACK

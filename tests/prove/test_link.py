@@ -48,7 +48,7 @@ def linked(name: str, actors: int, messages: int, **values: Any) -> Linked:
         actors=actors,
         messages=messages,
         network=declared.network,
-        workload=declared.workload,
+        workload=values.pop("workload", declared.workload),
     )
     return link(model, declared, system_of(spec, protocol), **values)
 
@@ -121,6 +121,8 @@ UPDATES: dict[str, Callable[[str], Protocol]] = {
     "mfss": stale,
     "mfss-fifo": stale,
     "cykas": stale,
+    "cykas-yct-counted": stale,
+    "cykas-yct-named": stale,
     "rst": forgetful,
     "rst-no-deliv": forgetful,
     "ses": forgetful,
@@ -256,6 +258,38 @@ def test_cykas_in_secret_mode_reaches_a_state_that_breaks_its_invariant() -> Non
     found = linked("cykas-secret-mode", 3, 2)
     assert found.difference is not None
     assert "others-keep-still" in found.difference
+
+
+TOLD = "script:[[2,1,1,2],[],[1]]"
+"""Alice tells Bob about m2 while m3 is in flight to him; two actors alone never send eagerly."""
+
+
+@pytest.mark.parametrize(
+    ("name", "states"), [("cykas", 374), ("cykas-yct-counted", 428), ("cykas-yct-named", 528)]
+)
+def test_repaired_acks_of_ycts_are_linked_where_ycts_are_sent(name: str, states: int) -> None:
+    found = linked(name, 3, 2, workload=TOLD)
+    assert found.difference is None
+    assert states == found.states
+
+
+def test_the_same_ack_of_a_yct_clears_the_bit_of_a_message_in_flight() -> None:
+    found = linked("cykas-yct-acked", 3, 2, workload=TOLD)
+    assert found.difference is not None
+    assert "life-of-a-message" in found.difference
+    assert found.breaks_conjunct
+    assert found.path is not None
+    assert found.path.length == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol"),
+    [("cykas-yct-counted", "cykas-yct-acked"), ("cykas-yct-named", "cykas-yct-acked")],
+)
+def test_a_repaired_model_differs_from_the_broken_protocol(name: str, protocol: str) -> None:
+    found = linked(name, 3, 2, workload=TOLD, protocol=protocol_named(protocol))
+    assert found.difference is not None
+    assert not found.breaks_conjunct
 
 
 def test_the_command_says_linked_with_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:

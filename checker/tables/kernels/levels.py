@@ -135,7 +135,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             link = index * owners + me
             label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
             sent = send(block, count, label, geo, outbox, weighing, owners, sent)
-            record(rows, at, block, count, link, tables, told)
+            count_transitions(rows, at, block, count, link, tables, told)
             orbit = orbit_of(rows, at, block, count, tables, loc)
             control[ORBIT_STATES] += orbit
             control[ORBIT_FIRED] += orbit * count
@@ -219,7 +219,7 @@ def send(block, count, label, geo, outbox, weighing, owners, sent):
 
 
 @inlined
-def record(rows, at, block, count, link, tables, told):
+def count_transitions(rows, at, block, count, link, tables, told):
     """Count the transitions of one row, and note what they show."""
     geo, control = tables.geo, told.control
     row_words = geo[ROW_WORDS]
