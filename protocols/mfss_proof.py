@@ -120,7 +120,7 @@ IN_ORDER_OF_THE_CHANNEL = Guard(
 )
 MFSS_FIFO = Model(
     protocol="mfss-fifo",
-    title="MFSS on FIFO links: messages to the same receiver need not wait",
+    title="MFSS on FIFO channels: messages to the same receiver need not wait",
     source="Mattern and Fünfrocken 1995, footnote 4",
     relations=MFSS.relations,
     actions=(

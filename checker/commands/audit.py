@@ -40,8 +40,8 @@ from antecede.checker.render.ticker import Ticker
 @click.option(
     "--fields",
     metavar="NAME=FIELD,…",
-    help="Names of the fields in a log with other field names: actor=…, event=…, message=…, to=…. "
-    "Names of the two events in it: send=…, deliver=….",
+    help="For a log that uses other names: its own names of the fields (actor=…, event=…, "
+    "message=…, to=…) and of the two events (send=…, deliver=…).",
 )
 @click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the findings as JSON."
@@ -82,8 +82,8 @@ def command(
     "to": […]}. Logs can also be CSV, OpenTelemetry, Parquet or ShiViz files, and they may be
     compressed with gzip or zstd. antecede checks the vector clocks of ShiViz logs, too.
 
-    If you give several logs, all events of an actor must be in the same log. A folder is one log in
-    several parts, and - is standard input.
+    If you give several logs, all events of an actor must be in the same log. antecede reads
+    the files of a folder, in the order of their names, as one log. Write - for standard input.
     """
     if json_file not in (None, "-"):
         check_writable(str(json_file))

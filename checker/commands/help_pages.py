@@ -44,7 +44,7 @@ PAGES: Mapping[str, HelpPage] = {
             1: "not as expected: a different verdict, count or counterexample",
             2: "wrong usage or input, or a handler of the protocol failed",
             3: "no verdict: INCOMPLETE (a bound or Ctrl-C ended the search), or VACUOUS (nothing "
-            "happened that the property is about) unless you expect vacuous",
+            "happened that the property is about). With --expect vacuous, VACUOUS gives 0",
             4: "internal error of antecede",
         },
     ),

@@ -34,8 +34,8 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
 @click.option(
     "--expect",
     type=click.Choice(["proved", "failed"]),
-    help="The result that you expect: it gives exit code 0.  [default: failed for the shipped "
-    "broken variants, otherwise proved]",
+    help="The result that you expect. antecede ends with exit code 0 if the proof has this "
+    "result.  [default: failed for the shipped broken variants, otherwise proved]",
 )
 @click.option(
     "--mutants",

@@ -25,7 +25,8 @@ QUESTION = options(
     click.option(
         "--expect",
         type=click.Choice(["holds", "violated", "vacuous"]),
-        help="The verdict that you expect: it gives exit code 0.  [default: holds]",
+        help="The verdict that you expect. antecede ends with exit code 0 if the check has this "
+        "verdict.  [default: holds]",
     ),
 )
 
@@ -115,6 +116,6 @@ TRACED = click.option(
     "--protocol",
     type=Named("protocol"),
     metavar="NAME|FILE.py:OBJECT",
-    help="Protocol of the saved trace. You must name it if it is a Python file, because antecede "
-    "runs the code in this file.",
+    help="Protocol of the saved trace. This option is required if the protocol is a Python file: "
+    "antecede runs the code of such a file only if you name the file.",
 )

@@ -62,7 +62,12 @@ def _what(model: Model) -> list[str]:
     lines = [wrapped(f"model: {model.title} ({model.source})")]
     lines += [f"assumed: {name}" for name, _ in model.axioms]
     lines.append(wrapped(marks_text(model)))
+    if any(" posted" in conjunct.says for conjunct in model.conjuncts):
+        lines.append("A message is posted when its sender hands it to the network.")
     lines.append(wrapped(f"{model.safety.name}: {model.safety.says}"))
+    if model.at_rest is not None:
+        claim = f"in every state in which only the application can act, {model.at_rest.says}"
+        lines.append(wrapped(f"liveness at rest: {claim}"))
     lines.append("invariant (a list of conjuncts):")
     for conjunct in model.conjuncts:
         lemma = f" [{conjunct.lemma}]" if conjunct.lemma else ""
@@ -76,7 +81,8 @@ def marks_text(model: Model) -> str:
     destination = ", and D is an arbitrary destination of R" if several else ""
     return (
         f"R is an arbitrary message{destination}, so what is proved about R is true of every "
-        "message. A message depends on R if its sender knew of R when it causal-sent the message."
+        "message. A message depends on R, or is tainted, if its sender knew of R when it "
+        "causal-sent the message."
     )
 
 

@@ -94,7 +94,8 @@ LIFE_OF_A_RECEPTION = Conjunct(
 )
 ORDER_IS_OF_SENT = Conjunct(
     "order-is-of-sent",
-    "each sender's order relates only different messages that it causal-sent",
+    "a message comes before another one only if one actor causal-sent both; none comes before "
+    "itself",
     ForAll([m, x], Implies(before(x, m), And(sent(x), sent(m), src(x) == src(m), x != m))),
 )
 ORDER = Conjunct(

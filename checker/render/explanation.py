@@ -193,7 +193,7 @@ def _places(words: Wording, states: tuple[Any, ...], lost: list[Message]) -> str
         stuck.setdefault(_place(words, states, message), []).append(words.message(message))
     sentences = []
     for place, names in stuck.items():
-        where = f"stuck in {place}" if place else "held by no actor any more"
+        where = f"stuck in {place}" if place else "no longer in any actor's state"
         sentences.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {where}")
     return "; ".join(sentences) + "."
 

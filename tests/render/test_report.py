@@ -220,7 +220,7 @@ def test_all_delivered_says_that_a_message_is_lost() -> None:
     path = counterexample(LOSES, 2, workload="script:[[1,1],[]]")
     assert (
         "The run is over: nothing is in flight and nothing more can happen, yet m1 (Alice to Bob) "
-        "and m2 (Alice to Bob) were never delivered. m1 and m2 are held by no actor any more."
+        "and m2 (Alice to Bob) were never delivered. m1 and m2 are no longer in any actor's state."
     ) == explain(path).text
 
 
