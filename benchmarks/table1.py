@@ -44,8 +44,9 @@ HEAD = """# Table 1 of the Cykas paper
 
 Section 4 of the [Cykas paper](papers.md) checks three protocols, each with three actors and three
 messages per actor on an unordered network. Its Table 1 shows the results. The authors used
-Stateright, another model checker, on 96 threads. This page compares their table with ours. To make
-such a table yourself within smaller bounds, in seconds:
+Stateright, another model checker, on 96 threads. This page compares their table with ours. The full
+table takes long. The following command makes a smaller table, with two messages per actor, in
+seconds:
 
 ```sh
 antecede table --bounds 3x2
@@ -65,14 +66,16 @@ history records. Three choices in our model change the number of states:
   more, as if each of the nine sends took two transitions. With `--sends split` each send takes two
   transitions, and our depth is 37, too. [Longest runs](#by-hand-longest-runs) compares the depths
   of all rows.
-* **History.** A history records past events by which deliveries are judged. `full` records clocks,
-  all stamps and the order of all deliveries. `clocks` forgets the order of past deliveries.
+* **History.** The history is the part of a state that records past events, so that antecede can
+  judge deliveries. `full` records the vector clocks of all actors and messages, and the order of all
+  deliveries. `clocks` forgets the order of past deliveries.
   `knowledge` keeps only facts that can still matter. All three give the same verdicts ([the
   model](model.md)), but they distinguish different numbers of states. The paper has 527 million
   unique states for MFSS, which is closest to our number under `full`.
 * **Clocks.** Our clocks normally tick when the application hands over a message. With
-  `--clock-at network-send` they tick when the message leaves the actor. A message that had to wait
-  then also knows of deliveries during its wait, and there are fewer different states.
+  `--clock-at network-send` they tick when the message leaves the actor. If a message
+  waits in its sender's buffer, its clock then also counts the deliveries during the wait. The
+  search meets fewer different states.
 
 **How close is our model?** With `--sends split --clock-at network-send`, MFSS has the paper's depth
 and also the paper's ratio of total to unique states, 2.93. This is weak evidence that the models
