@@ -476,6 +476,10 @@ def _heads() -> list[str]:
 def _escape(found: Found) -> list[str]:
     *_, free = found["free"]
     (script,) = found["violated"]
+    command = (
+        f"antecede check {ESCAPES} --actors 3 --workload '{script['workload']}' "
+        "--property causal-delivery --expect violated"
+    )
     return [
         f"""## A bug that 3 x 3 does not reveal
 
@@ -486,7 +490,7 @@ free choice of the receivers. Within this bound, the new protocol {free["verdict
 causal delivery if one actor sends 4 messages, one more than the bound allows:
 
 ```sh
-antecede check {ESCAPES} --actors 3 --workload '{script["workload"]}' --property causal-delivery --expect violated
+{command}
 ```
 
 The counterexample has {counted(script["length"], "transition")}. Up to this bound, the search with

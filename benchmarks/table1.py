@@ -67,8 +67,8 @@ history records. Three choices in our model change the number of states:
   transitions, and our depth is 37, too. [Longest runs](#by-hand-longest-runs) compares the depths
   of all rows.
 * **History.** The history is the part of a state that records past events, so that antecede can
-  judge deliveries. `full` records the vector clocks of all actors and messages, and the order of all
-  deliveries. `clocks` forgets the order of past deliveries.
+  judge deliveries. `full` records the vector clocks of all actors and messages, and the order of
+  all deliveries. `clocks` forgets the order of past deliveries.
   `knowledge` keeps only facts that can still matter. All three give the same verdicts ([the
   model](model.md)), but they distinguish different numbers of states. The paper has 527 million
   unique states for MFSS, which is closest to our number under `full`.
