@@ -350,13 +350,14 @@ antecede sweep chat.py:CHAT --smallest --actors 3 --max-messages 5 --max-seconds
 
 A *bound* is a number of messages of all actors together, and a number of actors. The search goes
 through the bounds in this order: fewer messages first, and among equal numbers of messages, fewer
-actors first. It stops at the first bound with a violation. If several scripts of this bound are
-violated, it reports the one with the shortest counterexample.
+actors first. It stops at the first bound with a violation. If several scripts of this bound lead
+to a
+violation, it reports the one with the shortest counterexample.
 
 For each bound, the search explores all *scripts*. A script lists, for each actor, the receivers of
 its messages. For example, `[[2,1],[2],[]]` says that actor 0 sends to actor 2 and then to actor 1,
 and that actor 1 sends to actor 2. Every run with at most k messages follows a script with at most k
-messages. So if no script is violated, free choice with as many messages in total is not violated
+messages. So if no script leads to a violation, free choice with as many messages in total does not
 either. A script is much smaller than free choice, because the receivers are fixed.
 
 Two scripts that differ only in the names of actors have the same result if the protocol treats all
@@ -448,8 +449,9 @@ def _result(bugs: Sequence[Found]) -> list[str]:
     return [
         f"""## Results
 
-The table and the picture show {counted(len(bugs), "bug")} in messages with one receiver. A cell is
-the share of the bugs that the scripts within this bound reveal. The first columns count violations
+The table and the picture show {counted(len(bugs), "bug")} that appear with messages to
+one receiver. A cell is the share of the bugs that the scripts within this bound reveal. The first
+columns count violations
 of the properties of deliveries (causal or FIFO delivery, integrity, delivery of all messages), and
 handlers that fail. The last columns also count violations of the protocol's own invariants.
 """,
@@ -459,8 +461,10 @@ handlers that fail. The last columns also count violations of the protocol's own
         f"""
 ![The share of bugs that a bound reveals](images/bounds.svg)
 
-Within these bounds, deliveries reveal {best:.0f} % of the bugs. The other bugs violate only an
-invariant, or the search did not reach their bound in its time.
+Within the largest of these bounds, {best:.0f} % of the bugs violate a property of
+deliveries. Each of the other bugs violates only an invariant, or the search ran out of time before
+it reached a bound that
+is large enough.
 """,
     ]
 
@@ -570,10 +574,9 @@ def _name(bug: Found) -> str:
 def _protocols(bugs: Sequence[Found]) -> list[str]:
     lines = ["## The smallest bounds of each protocol", ""]
     lines.append(
-        "A column counts the bugs whose smallest bound, judged by deliveries, has this number of "
-        "messages in total. *invariant* counts the bugs that only an invariant reveals. *open* "
-        "counts "
-        "the bugs that no completed check reveals."
+        "The column *n* counts the bugs for which *n* is the fewest messages in total with which a "
+        "property of deliveries is violated. *invariant* counts the bugs that only an invariant "
+        "reveals. *open* counts the bugs that no completed check reveals."
     )
     many = [str(messages) for messages in range(1, MESSAGES + 1)]
     lines += ["", f"| protocol | bugs | {' | '.join(many)} | invariant | open |"]

@@ -64,8 +64,8 @@ FIFO = Model(
         ORDER,
         Conjunct(
             "delivered-are-prefixes",
-            "the delivered messages of each channel are its first ones, so a number identifies "
-            "them",
+            "the delivered messages of each channel are the first that were sent on it, so their "
+            "number says which they are",
             ForAll(
                 [x, y],
                 Implies(And(before(x, y), dst(x) == dst(y), delivered(y)), delivered(x)),

@@ -172,7 +172,8 @@ PAGES: Mapping[str, HelpPage] = {
         ),
         {
             0: "every run delivered every message once and in causal order",
-            1: "a run did not (with --figure, fifo and unordered may violate causal order)",
+            1: "a run lost or repeated a message, or violated causal order (with --figure, "
+            "violations by fifo and unordered are expected and do not count)",
             2: "wrong usage or input",
             3: "a run failed on the Spark cluster",
         },

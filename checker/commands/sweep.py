@@ -53,8 +53,9 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 @click.option(
     "--smallest",
     is_flag=True,
-    help="Search for the smallest bound at which a property is violated: every script with one "
-    "message in total, then with two, and so on, among 2, 3 and 4 actors (or --actors).",
+    help="Find the fewest messages and actors with which a property is violated. The command "
+    "checks every script with one message in total, then with two, and so on, for 2, 3 and 4 "
+    "actors, or for --actors. A script lists the receivers of each actor's messages.",
 )
 @click.option(
     "--max-messages",

@@ -389,6 +389,6 @@ def _recompiled(source: str, filename: str) -> dict[Any, CodeType]:
 
 def _identity(code: CodeType) -> tuple[Any, ...]:
     """Return a key that identifies a function within a source file that may have changed."""
-    constants = tuple(repr(c) for c in code.co_consts if not isinstance(c, CodeType))
+    constants = tuple(_identity(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts)
     place = (code.co_qualname, code.co_firstlineno)
     return (*place, code.co_code, code.co_names, code.co_varnames, constants)

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import itertools
+import linecache
 import random
 import sys
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.purity.selfcheck import watched
-from antecede.checker.purity.worlds import ORDERS, scrambled_class
+from antecede.checker.purity.worlds import ORDERS, World, scrambled_class
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import UNORDERED
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -369,6 +370,7 @@ def test_a_variable_of_the_module_that_a_call_changes_is_named(
             tmp_path,
             f"""
 import itertools
+import linecache
 {body}
 def receive(state, src, packet):
     {variable}
@@ -994,3 +996,15 @@ def test_an_unknown_mode_is_named_with_the_choices() -> None:
     with pytest.raises(InputError) as caught:
         watched(counted([]), "onn")
     assert expected == str(caught.value)
+
+
+def test_a_function_is_not_taken_for_one_whose_inner_code_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sources = [f"def f(xs):\n    return sum(x + {k} for x in xs)\n" for k in (1, 2)]
+    older, file = sources[0].splitlines(keepends=True), "a file that was loaded twice"
+    monkeypatch.setitem(linecache.cache, file, (len(sources[0]), None, older, file))
+    scope: dict[str, Any] = {"__name__": "mine"}
+    exec(compile(sources[1], file, "exec"), scope)
+    world = World(ORDERS[1], frozenset({"order"}), frozenset({"mine"}))
+    assert world.value(scope["f"])([1, 2]) == scope["f"]([1, 2])
