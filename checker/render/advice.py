@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+import attrs
+
 from antecede.checker.check.report import CheckReport
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import CausalSend, What
@@ -14,8 +16,7 @@ from antecede.checker.render.prose import listed
 from antecede.checker.render.terminal import WIDTH, wrapped
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.question import Question
-from antecede.checker.settings import settings_of
+from antecede.checker.semantics.question import Question, as_asked, options_of
 
 _REMEDIES = {
     "no final state can be reached": "Check can-deliver, which needs no final state.",
@@ -135,13 +136,13 @@ def _sends_to_all(path: Path) -> bool:
 
 def _further(report: CheckReport) -> list[tuple[str, str]]:
     """Return how to check a larger bound of a protocol that holds, and how to prove it."""
-    spec, words = report.spec, [f"antecede check {shlex.quote(report.spec.protocol)}"]
-    for setting in settings_of(Question):
-        value = getattr(spec, setting.name)
-        if setting.name == "messages":
-            words.append(f"--messages {spec.messages + 1}")
-        elif setting.public and setting.kind is not tuple and value != setting.default:
-            words.append(f"{setting.option} {shlex.quote(str(value))}")
+    spec = report.spec
+    size = str(attrs.fields(Question).actors.default)
+    asked = attrs.evolve(as_asked(spec), messages=spec.messages + 1)
+    words = [f"antecede check {shlex.quote(spec.protocol)}"]
+    for option, value in options_of(asked):
+        if (option, value) != ("--actors", size):
+            words.append(f"{option} {shlex.quote(value)}")
     growing = spec.workload in ("any", "broadcast", "multicast", "self")
     steps = [("check more", " ".join(words))] if growing else []
     if spec.protocol in proof_names():

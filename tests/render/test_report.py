@@ -467,6 +467,8 @@ def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
         "  check more       antecede check mfss --actors 2 --messages 3 --network fifo\n"
         "  try a proof      antecede prove mfss"
     )
+    chosen = next_steps(reported("fifo", properties=("can-deliver", "integrity")))
+    assert "--property can-deliver --property integrity" in str(chosen)
     scripted = reported("mfss", workload="script:[[1],[]]")
     assert next_steps(scripted) == "Next:\n  try a proof      antecede prove mfss"
     assert next_steps(reported("mfss", bounds=Bounds(max_states=5))) is None
