@@ -104,13 +104,12 @@ def find_slots(out, size, row_words, slots, figures, offset, found):
 
 
 @kernel
-def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
+def link(outbox, found, begin, end, tables, wanted, graph, fresh):
     """Number the successors that one thread sent, in the order of sending, and add their edges.
 
     Args:
         outbox: the successors of consecutive states, as `expand` leaves them.
         found: (owners, entries): the slot of each successor, see `find_slots`; never -1.
-        owners: the number of threads.
         begin: the index in its level of the first expanded state.
         end: the index after the last expanded state.
         tables: the tables of the composites.
@@ -129,7 +128,8 @@ def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
     first, label = borrow(graph.first), borrow(graph.label)
     labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
-    at = np.zeros(out.shape[0], np.int64)
+    owners = found.shape[0]
+    at = np.zeros(owners, np.int64)
     here = begin
     for e in range(outbox.sizes.sum()):
         owner = np.int64(order[e])
