@@ -34,13 +34,19 @@ from antecede.checker.tables.kernels.sets import (
 spread = kernel(backwards.spread)
 
 
+def as_numpy(value: Any) -> Any:
+    """Return Python's arrays as NumPy arrays on the same memory, also those in a named tuple."""
+    if isinstance(value, tuple):
+        return type(value)(*map(as_numpy, value))
+    return np.asarray(memoryview(value)) if isinstance(value, (bytearray, array)) else value
+
+
 def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a compiled function that takes Python's arrays, which it views as NumPy arrays."""
     compiled = kernel(function)
 
     def called(*args: Any) -> Any:
-        kinds = (bytearray, array)
-        return compiled(*(np.asarray(memoryview(a)) if isinstance(a, kinds) else a for a in args))
+        return compiled(*map(as_numpy, args))
 
     return called
 
