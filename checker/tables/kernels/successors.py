@@ -49,6 +49,7 @@ from antecede.checker.tables.kernels.geometry import (
     STATE,
     TAINT,
     WORDS,
+    Missing,
     Renamings,
     Tables,
 )
@@ -254,7 +255,7 @@ def derive(source, said, waiting, tables, loc, misses, control):
 
 
 @inlined
-def settle(k, row, at, tables, loc, out, start, misses, control):
+def settle(k, row, at, tables, loc, out, start, missing):
     """Write the row of waiting successor k to out[start:].
 
     Returns:
@@ -264,7 +265,7 @@ def settle(k, row, at, tables, loc, out, start, misses, control):
     size = geo[ACTORS] * geo[WORDS]
     step = size + geo[PARTS] + WAITING
     base = waiting_from(geo) + k * step
-    if emit(loc, base, size, row, at, geo, tables.cons, out, start, misses, control) != OK:
+    if emit(loc, base, row, at, tables, out, start, missing) != OK:
         return np.int64(MISSED)
     changed = loc[base + size + geo[PARTS] + 2] == 0
     for w in range(geo[ROW_WORDS]):
@@ -320,7 +321,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
     base = waiting_from(geo) + size + geo[PARTS]
     for k in range(waiting):
         start = count * (row_words + 1)
-        done = settle(k, row, at, tables, loc, out, start, misses, control)
+        done = settle(k, row, at, tables, loc, out, start, Missing(misses, control))
         if done == MISSED:
             status = np.int64(MISSED)
         elif done:
