@@ -14,57 +14,9 @@ from attrs import evolve
 from z3 import And, Exists, ForAll, If, Implies, Not, Or
 
 from antecede.checker.model import CausalSend, Packet, Receive, Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-    causal_sent,
-    delivered_in,
-    posted_in,
-)
-from antecede.checker.prove.stock import (
-    ACKNOWLEDGE,
-    ALL_DELIVERED,
-    LIFE_OF_A_POST,
-    ORDER_IS_OF_SENT,
-    WAS_POSTED,
-    acknowledged,
-    post,
-    posted,
-)
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    GHOST_IS_OF_SENT,
-    MESSAGE,
-    Action,
-    Conjunct,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    becomes,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    loses_all,
-    messages,
-    replaced,
-    sent,
-    src,
-    tainted,
-    without_guard,
-)
+from antecede.checker.prove.link import Event, Link, View, causal_sent, delivered_in, posted_in
+from antecede.checker.prove.stock import *
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols.cykas import Ack, Cykas, Eager, Normal, Yct
 from antecede.protocols.cykas_secret_mode import CykasSecretMode
 from antecede.protocols.mfss_proof import buffered, unacknowledged, waiting

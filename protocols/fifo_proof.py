@@ -21,20 +21,7 @@ from antecede.checker.prove.link import (
     received_message,
 )
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
-from antecede.checker.prove.vocabulary import (
-    APPLICATION,
-    FIFO_DELIVERY,
-    Conjunct,
-    Guard,
-    Model,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    messages,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import fifo
 
 x, y = messages("x y")

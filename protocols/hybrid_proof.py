@@ -18,60 +18,9 @@ from attrs import evolve
 from z3 import And, Exists, ForAll, Implies, Not, Or
 
 from antecede.checker.model import CausalSend, Message, Receive, Timeout, Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-    causal_sent,
-    delivered_in,
-    posted_in,
-)
-from antecede.checker.prove.stock import (
-    ACKNOWLEDGE,
-    LIFE_OF_A_POST,
-    ORDER,
-    WAS_POSTED,
-    acknowledged,
-    post,
-    posted,
-)
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    APPLICATION_OF_MANY,
-    CAUSAL_DELIVERY,
-    CAUSAL_DELIVERY_OF_MANY,
-    GHOST_IS_OF_SENT,
-    MESSAGE,
-    NO_SELF_SENDS,
-    NO_SELF_SENDS_OF_MANY,
-    Action,
-    Conjunct,
-    D,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    before,
-    c,
-    causal_send,
-    deliver,
-    deliver_at,
-    delivered,
-    delivered_at,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    messages,
-    sent,
-    src,
-    tainted,
-    to,
-)
+from antecede.checker.prove.link import Event, Link, View, causal_sent, delivered_in, posted_in
+from antecede.checker.prove.stock import *
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols.hybrid_basic import Ack, Per, Permit
 
 m, x, e, u, v = messages("m x e u v")
@@ -551,7 +500,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     else:
         assert isinstance(transition, Receive)
         actor = transition.dst
-        yield from received(view, transition)
+        yield from first_reception(view, transition)
         for m in delivered_in(view, outcome):
             yield "deliver", m, *at(view, actor)
     yield from permits(view, actor, outcome)
@@ -565,7 +514,7 @@ def at(view: View, actor: int) -> tuple[int, ...]:
     return (actor,) if "to" in view.sorts else ()
 
 
-def received(view: View, transition: Receive) -> Iterator[Event]:
+def first_reception(view: View, transition: Receive) -> Iterator[Event]:
     """Yield an ACK or a permit that is received for the first time."""
     packet, src, dst = transition.packet, transition.src, transition.dst
     if isinstance(packet, Ack):

@@ -14,44 +14,9 @@ from attrs import evolve
 from z3 import And, ForAll, Implies, Not, Or
 
 from antecede.checker.model import CausalSend, Packet, Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-    causal_sent,
-    delivered_in,
-    posted_in,
-)
-from antecede.checker.prove.stock import (
-    ACKNOWLEDGE,
-    ALL_DELIVERED,
-    LIFE_OF_A_POST,
-    ORDER_IS_OF_SENT,
-    WAS_POSTED,
-    acknowledged,
-    post,
-    posted,
-)
-from antecede.checker.prove.vocabulary import (
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    GHOST_IS_OF_SENT,
-    Conjunct,
-    Guard,
-    Model,
-    R,
-    actors,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    knows,
-    messages,
-    src,
-    tainted,
-)
+from antecede.checker.prove.link import Event, Link, View, causal_sent, delivered_in, posted_in
+from antecede.checker.prove.stock import *
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import unordered
 from antecede.protocols.mfss import Ack, Data, Mfss
 from antecede.protocols.mfss_fifo import MfssFifo

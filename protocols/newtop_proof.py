@@ -13,43 +13,9 @@ from typing import Any
 from z3 import And, Exists, ForAll, If, Implies, Not, Or
 
 from antecede.checker.model import Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-)
+from antecede.checker.prove.link import Event, Link, View
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    MESSAGE,
-    NO_SELF_SENDS,
-    TIME,
-    Conjunct,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    becomes,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    messages,
-    sent,
-    src,
-    tainted,
-    times,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import newtop
 from antecede.protocols.fifo_proof import channels_of, events, held
 

@@ -27,36 +27,7 @@ from antecede.checker.prove.link import (
     delivered_in,
     received_message,
 )
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    GHOST_IS_OF_SENT,
-    MESSAGE,
-    Action,
-    Conjunct,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    becomes,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    loses_all,
-    messages,
-    sent,
-    src,
-    tainted,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols.tree import Data, Node, line
 
 m, x, y = messages("m x y")

@@ -29,13 +29,7 @@ from antecede.checker import interrupts
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Message, Packet, Protocol, Receive, State, Transition
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.prove.formula import (
-    Compiled,
-    Sizes,
-    Structure,
-    compiled,
-    compiled_update,
-)
+from antecede.checker.prove.formula import Compiled, Sizes, Structure, compiled, compiled_update
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model
 from antecede.checker.search.graph import StateGraph

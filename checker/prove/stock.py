@@ -6,22 +6,7 @@ from collections.abc import Sequence
 
 from z3 import And, ForAll, Implies, Not, Or
 
-from antecede.checker.prove.vocabulary import (
-    MESSAGE,
-    Action,
-    AtRest,
-    Conjunct,
-    Guard,
-    Relation,
-    Update,
-    before,
-    c,
-    delivered,
-    gains,
-    messages,
-    sent,
-    src,
-)
+from antecede.checker.prove.vocabulary import *
 
 m, x, y = messages("m x y")
 
