@@ -17,7 +17,6 @@ from attrs import frozen
 from antecede.checker.audit.events import DELIVER, SEND, Event, Stamp
 from antecede.checker.audit.records import parsed
 from antecede.checker.audit.sources import Source
-from antecede.checker.audit.watchdog import Watchdog
 from antecede.checker.errors import InputError
 
 LONGEST_EXPRESSION = 10_000
@@ -141,15 +140,10 @@ def shiviz_events(
         watch: called with the clock of every event, including other events.
 
     Raises:
-        InputError: a line is not an event, or matching takes too long; the message says which
-            line and why.
+        InputError: a line is not an event; the message says which line and why.
     """
-    with Watchdog() as dog:
-        for number, block in _blocks(source, layout):
-            dog.at = f"{source.name}, line {number}"
-            events = [*_text_events(source.name, layout, number, block, watch)]
-            dog.at = ""
-            yield from events
+    for number, block in _blocks(source, layout):
+        yield from _text_events(source.name, layout, number, block, watch)
 
 
 def _blocks(source: Source, layout: Layout) -> Iterator[tuple[int, str]]:
