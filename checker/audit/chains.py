@@ -68,9 +68,7 @@ def full_disk(error: OSError) -> CapacityError:
 def with_chains(findings: Sequence[Finding], record: Iterable[tuple[Event, bool]]) -> list[Finding]:
     """Return the findings, with the chains of the first violations.
 
-    Args:
-        findings: the findings of an audit.
-        record: the events in causal order, and whether each counts; read once more.
+    The record has the events in causal order, and whether each counts. It is read once more.
     """
     wanted = [f for f in findings if f.kind == "causal-delivery"][:MOST_CHAINS]
     if not wanted:

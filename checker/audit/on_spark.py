@@ -41,17 +41,10 @@ def audit(
     size: int = SPLIT,
     tick: Callable[[], None] = lambda: None,
 ) -> Audit:
-    """Judge logs on a cluster; the result equals the result of `checker.audit.audit.audit`.
+    """Judge logs on a cluster; see `checker.audit.audit.audit`, which has the same result.
 
-    Args:
-        names: files of JSON objects or of Parquet, and folders of them, visible to all executors.
-        format: None or `jsonl`.
-        fields: the names of the records' fields.
-        unfinished: only count undelivered messages, and do not list them.
-        master: the address of the cluster; see `checker.spark.cluster`.
-        log: leave Spark's log on the terminal.
-        size: bytes per piece.
-        tick: called every second; it may raise.
+    The logs are files of JSON objects or of Parquet, and folders of them. All executors must see
+    them. A piece has `size` bytes. `tick` is called every second, and may raise.
 
     Raises:
         InputError: a log cannot be read, or Spark is missing.

@@ -73,12 +73,7 @@ def _is_host_first(first: str) -> bool:
 
 
 def layout_of(name: str, first: str, event: str | None = None) -> Layout:
-    """Detect the format of the events in a ShiViz log.
-
-    Args:
-        name: the log's name.
-        first: the log's first line.
-        event: the expression that finds causal-sends and deliveries; None: EVENT.
+    """Detect the format of the events in a ShiViz log from its first line.
 
     Raises:
         InputError: an expression cannot be used; the message says which one and why.
@@ -132,12 +127,7 @@ def _compiled(written: str, what: str) -> re.Pattern[str]:
 def shiviz_events(
     source: Source, layout: Layout, watch: Callable[[Stamp], None]
 ) -> Iterator[Event]:
-    """Yield the causal-sends and deliveries of a log.
-
-    Args:
-        source: the log.
-        layout: the format of its events.
-        watch: called with the clock of every event, including other events.
+    """Yield the causal-sends and deliveries of a log; `watch` gets the clocks of all events.
 
     Raises:
         InputError: a line is not an event; the message says which line and why.

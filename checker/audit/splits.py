@@ -267,10 +267,7 @@ def _lines_before(split: Split) -> int:
 def names_at(split: Split, fields: Fields, wanted: dict[int, int]) -> dict[int, str]:
     """Return the names of messages by their numbers.
 
-    Args:
-        split: a piece.
-        fields: the names of the records' fields.
-        wanted: line in the piece -> number of the message of its only event.
+    `wanted` maps a line of the piece to the number of the message of its only event.
     """
     names = {}
     with _opened(split) as source:

@@ -31,12 +31,8 @@ def records(
 ) -> tuple[list[dict[str, Any]], bool] | None:
     """Return the JSON objects of a line that is not one object, and whether a part was lost.
 
-    Args:
-        text: the line.
-        is_record: tells a record behind a torn object from a part of the torn object.
-
-    Returns:
-        None if the line is neither torn nor several objects.
+    `is_record` tells a record behind a torn object from a part of the torn object. The result is
+    None if the line is neither torn nor several objects.
     """
     objects, torn, position = [], False, 0
     text = text.strip()

@@ -30,9 +30,7 @@ MODELS = Kind(
 def model_named(reference: str, expect: str | None = None) -> Model:
     """Return a registered model, or the model that FILE.py:OBJECT defines.
 
-    Args:
-        reference: the name of its protocol, or FILE.py:OBJECT.
-        expect: the expected answer, in place of the model's own.
+    `expect` is the expected answer, in place of the model's own.
 
     Raises:
         InputError: there is no such name, file or object, or the file cannot be imported.

@@ -297,12 +297,8 @@ def link(
 ) -> Linked:
     """Explore the system together with the model.
 
-    Args:
-        model: the abstract model.
-        declared: the model's link.
-        system: the protocol's system; its history encoding decides which states are distinct.
-        max_states: the most states to explore.
-        watch: called with the relations of each state, once for each choice of the marked message.
+    The history encoding of the system decides which states are distinct. `watch` is called with the
+    relations of each state, once for each choice of the marked message.
 
     Raises:
         InputError: `validate` refuses the model.

@@ -251,12 +251,8 @@ def suggest(
 ) -> Suggestion:
     """Search for an invariant of a linked model, without using its own conjuncts.
 
-    Args:
-        model: the model; only its relations, actions and safety are used.
-        declared: the model's link.
-        system: the system in whose states the candidates must be true.
-        timeout: seconds for each question to the solver.
-        say: called with progress messages.
+    The candidates must be true in all states of the system. The timeout is in seconds, for each
+    question to the solver. `say` is called with progress messages.
     """
     started = time.monotonic()
     say("exploring")

@@ -51,11 +51,7 @@ class Handlers:
 
 
 def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
-    """Return the handlers of a protocol.
-
-    Args:
-        reference: a registered name, or FILE.py:OBJECT.
-        twins: use the protocol's twin, if there is one, instead of the checked handlers.
+    """Return the handlers of a protocol; with `twins`, the handlers of its twin if it has one.
 
     Raises:
         InputError: there is no such protocol.

@@ -78,7 +78,7 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
     panels = [panel("all", grid.scenarios, joined=False)] + [
         panel(f"{n} processes", [s for s in grid.scenarios if s.actors == n]) for n in sizes
     ]
-    return chart(grid.title, panels, seeds_of(rows), across=3, alike=True)
+    return chart(grid.title, panels, seeds_of(rows), across=3)
 
 
 def _speedups(
@@ -103,7 +103,7 @@ def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
                 level=1.0,
             )
         )
-    return chart(grid.title, panels, seeds_of(rows), alike=True)
+    return chart(grid.title, panels, seeds_of(rows))
 
 
 def _processes_5(grid: Grid, rows: Sequence[Row]) -> str:
@@ -191,7 +191,7 @@ class Question:
         ]
         across = 4 if len(panels) > 2 else 2
         note = f"{seeds_of(rows)}; values below {self.least:g} are drawn at {self.least:g}"
-        return chart(self.title, panels, note, across, alike=True)
+        return chart(self.title, panels, note, across)
 
     def _series(
         self, grid: Grid, found: Found, points: Sequence[Scenario]

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from statistics import StatisticsError, correlation, linear_regression
 from typing import Any
 
 from attrs import evolve
@@ -32,10 +33,7 @@ def _point_4(actors: int, bandwidth: int) -> Scenario:
 def _slope(points: Sequence[tuple[float, float]]) -> float:
     """Return the slope of the line through points on logarithmic axes, by least squares."""
     xs, ys = ([math.log(point[k]) for point in points] for k in (0, 1))
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum(
-        (a - x) ** 2 for a in xs
-    )
+    return linear_regression(xs, ys).slope
 
 
 def _grows_with_processes(numbers: Numbers) -> tuple[bool, str]:
@@ -143,18 +141,18 @@ def _start_follows(numbers: Numbers) -> tuple[bool, str]:
         for i in (1, 10)
         for j in _LENGTHS
     ]
-    correlation = [_correlation(pairs[first : first + 5]) for first in (0, 5)]
-    return all(c > 0.5 for c in correlation), (
-        f"correlation {listed(correlation)} over job lengths, every 1 ms and every 10 ms"
+    correlations = [_correlation(pairs[first : first + 5]) for first in (0, 5)]
+    return all(c > 0.5 for c in correlations), (
+        f"correlation {listed(correlations)} over job lengths, every 1 ms and every 10 ms"
     )
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
     xs, ys = zip(*pairs, strict=True)
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    both = sum((a - x) * (b - y) for a, b in pairs)
-    spread = math.sqrt(sum((a - x) ** 2 for a in xs) * sum((b - y) ** 2 for b in ys))
-    return both / spread if spread else 0.0
+    try:
+        return correlation(xs, ys)
+    except StatisticsError:  # one of them is constant
+        return 0.0
 
 
 # Cykas paper, Figure 6

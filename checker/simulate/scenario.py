@@ -40,7 +40,7 @@ def _assumed(
 
     Args:
         default: the default value.
-        kind: `count`, `time`, `size`, `rate`, `share` or `name`.
+        kind: a key of `_NUMBERS`, or `name`.
         says: a description of the value.
         reason: the reason for the default.
         choices: for a name, the possible values and their meanings.

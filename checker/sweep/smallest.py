@@ -61,11 +61,7 @@ def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Sc
 
     The first actor sends the most messages, the second one no more than the first, and so on. Of
     scripts that differ only in the names of actors, the smallest tuple is yielded.
-
-    Args:
-        actors: at least 2.
-        messages: at least 0.
-        renamed: yield all scripts, also those that rename the actors of another script.
+    With `renamed`, all scripts are yielded, also those that rename the actors of another script.
     """
     if renamed:
         for lengths in product(range(messages + 1), repeat=actors):
@@ -115,13 +111,7 @@ def difference(
     """Return how a protocol treats actors differently, or None if a small check shows nothing.
 
     The check explores one message per actor on an unordered network, and compares each call of a
-    handler with its renamings.
-
-    Args:
-        spec: names the protocol.
-        options: `symmetry` is False if the user wants no comparison.
-        actors: the number of actors.
-        protocol: replaces the protocol that `spec` names.
+    handler with its renamings. `protocol` replaces the protocol that `spec` names.
     """
     if options.symmetry is False:
         return "not asked for"
@@ -236,12 +226,10 @@ class Smallest:
 
 
 def smallest(spec: Spec, todo: Iterator[Level], run: Callable[[Level], list[Row]]) -> Smallest:
-    """Return the smallest violation.
+    """Return the smallest violation of a question.
 
-    Args:
-        spec: the question.
-        todo: its levels, in their order.
-        run: returns the rows of a level's checks; raises CapacityError when the time is over.
+    The levels `todo` are in their order. `run` returns the rows of a level's checks; it raises
+    CapacityError when the time is over.
     """
     explored: list[Row] = []
     try:

@@ -120,10 +120,8 @@ def sweep(
 
 
 def asked_for(specs: Sequence[Spec], file: Path, options: Options, bounds: Bounds) -> list[Row]:
-    """Return the rows of `file` for exactly these checks, in the order of the file."""
-    store = kept_in(file)
-    keys = {store.key(columns_of(spec, options, bounds)) for spec in specs}
-    return [row for row in store.rows() if store.key(row) in keys]
+    """Return the rows of `file` for exactly these checks, in their order."""
+    return kept_in(file).rows_of(specs, partial(columns_of, options=options, bounds=bounds))
 
 
 def in_processes(
@@ -149,14 +147,8 @@ def in_workers(
 ) -> Iterator[Row]:
     """Run checks in processes that are there already.
 
-    Args:
-        specs: the checks.
-        options: how to explore.
-        bounds: when to give up.
-        workers: the processes.
-        ticker: shows the progress.
-        what: the first part of a line of progress.
-        until: called now and then; it raises to end the sweep.
+    `what` is the first part of a line of progress. `until` is called now and then; it raises to end
+    the sweep.
     """
     call = partial(row_of, options=options, bounds=bounds)
     progress = SweepProgress(len(specs), ticker, what)

@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from antecede.checker.simulate.experiment import experiment, here, kept_in, rows_of, runs_of
+from antecede.checker.simulate.experiment import (
+    KEYS,
+    experiment,
+    here,
+    kept_in,
+    row_of,
+    rows_of,
+    runs_of,
+)
 from antecede.checker.simulate.figures import FIGURES, Grid, combined
 from antecede.checker.simulate.handlers import digest
 from antecede.checker.simulate.results import RESULTS, mean, percentile
-from antecede.checker.simulate.rows import KEYS, row_of
 from antecede.checker.simulate.scenario import Scenario
 from antecede.checker.simulate.statistics import estimate
 

@@ -89,8 +89,7 @@ def test_the_comparison_sees_a_twin_of_another_protocol(broken: str, twin: str) 
 def test_a_run_with_the_twin_is_the_run_with_the_handlers_themselves(name: str) -> None:
     scenario = Scenario(actors=8, messages=15, interval=3_000_000, job_share=0.2, jitter=900_000)
     own, twin = (
-        results(simulate(handlers_of(name, twins=twins), scenario, 5), scenario)
-        for twins in (False, True)
+        results(simulate(handlers_of(name, twins=twins), scenario, 5)) for twins in (False, True)
     )
     assert own == twin
 
