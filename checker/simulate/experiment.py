@@ -72,7 +72,7 @@ def runs_of(grid: Grid, *, twins: bool) -> list[Asked]:
         InputError: a protocol is unknown, or a scenario is impossible.
     """
     sources = {name: digest(name, twins=twins) for name in grid.protocols}
-    has_twin = {name: handlers_of(name, twins=twins).twin is not None for name in grid.protocols}
+    has_twin = {name: handlers_of(name, twins=twins).twin for name in grid.protocols}
     for scenario in grid.scenarios:
         check(scenario)
     return [

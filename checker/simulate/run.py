@@ -262,7 +262,7 @@ class Run:
         size = control + self.scenario.payload * len(contents.messages)
         if dst not in range(self.scenario.actors):
             raise ProtocolError(
-                f"{self.handlers.name!r} sends a packet to {dst!r}; give a destination "
+                f"{self.handlers.protocol.name!r} sends a packet to {dst!r}; give a destination "
                 f"from 0 to {self.scenario.actors - 1}"
             )
         self.packets += 1
