@@ -85,7 +85,6 @@ class _Search:
     """Follows the knowledge of an overtaken message after its causal-send.
 
     Attributes:
-        finding: the violation.
         via: actors that know of the message -> the event that first told each of them.
         sends: messages that such actors causal-sent -> the causal-send, and the sender's `via`.
         last: the deliveries of the two messages.

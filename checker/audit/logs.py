@@ -33,7 +33,6 @@ class Log:
     Attributes:
         source: the bytes of the log, not yet used.
         format: one of FORMATS.
-        fields: the names of the records' fields.
         layout: the format of the events of a ShiViz log.
     """
 

@@ -38,10 +38,7 @@ class Info:
     """Summary of a piece before names are merged.
 
     Attributes:
-        lines, events, sends: counts.
-        actors: names.
         first: int64 per actor; the line of its first event, or -1 if it has none.
-        torn: torn lines of the piece.
         error: the reason why it cannot be read, or None.
     """
 
@@ -68,7 +65,6 @@ class Whole:
     """Summary of all pieces together.
 
     Attributes:
-        splits: the pieces.
         starts: per piece, the number of lines before it in its file.
         actors: names, by number.
         numbers: name -> number.
@@ -193,7 +189,6 @@ class Pass(Compiled):
     """Judges the messages of a group of senders.
 
     Attributes:
-        whole: the summary of all pieces.
         most: the greatest number of a message, plus one.
         sets: the numbers of destination sets.
         named: names of messages that came with the pieces.

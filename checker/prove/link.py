@@ -129,8 +129,6 @@ class Link:
         rebuild: (view, actor) -> the actor's state according to the model, in the form of `local`.
         local: an actor's state -> the part of it that the model describes.
         channels: view -> (src, dst, packet) of all packets in flight; None: they are not compared.
-        network: the network kind for the comparison.
-        workload: the workload for the comparison.
         rigid: (system, relation name) -> the tuples in a rigid relation.
     """
 

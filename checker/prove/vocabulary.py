@@ -61,8 +61,6 @@ class Relation:
     """A relation of the model's state, or a relation that never changes.
 
     Attributes:
-        name: the name in formulas.
-        sorts: the sorts of its arguments.
         words: its meaning as a sentence, with {0}, {1} for the arguments.
         rigid: no action changes it; it describes the system's structure, such as a tree.
         ghost: it depends on which message is marked.
@@ -98,7 +96,6 @@ class Guard:
     """A condition of an action.
 
     Attributes:
-        name: the name in reports.
         formula: a formula over the action's parameters.
         needed: the proof is expected to fail without the guard; `prove --mutants` checks that.
     """
@@ -113,8 +110,6 @@ class Action:
     """A step of the model, for all values of its parameters that satisfy the guards.
 
     Attributes:
-        name: the name in reports.
-        params: variables.
         guards: the guards; all of them must be true.
         updates: the changes of relations; all formulas read the state before.
         words: the action as a sentence, with {0}, {1} for the parameters.
@@ -142,7 +137,6 @@ class Conjunct:
     """One part of the inductive invariant.
 
     Attributes:
-        name: the name in reports.
         says: the conjunct as a sentence.
         formula: a closed formula.
         lemma: the corresponding lemma of the paper, or "".
@@ -162,7 +156,6 @@ class AtRest:
 
     Attributes:
         undone: the condition that must be false at rest; closed.
-        says: the claim as a sentence.
         least: instances of the least-element principle: (message variable, property). If some
             message has the property, then some message has it and none `before` it does. That is
             true because `before` is a strict order and finitely many messages were sent.
@@ -190,10 +183,8 @@ class Model:
 
     Attributes:
         protocol: the name of the modelled protocol.
-        title: a one-line description.
         source: citations of the protocol and of its pen-and-paper proof, if there is one.
         relations: all relations, including ghosts.
-        actions: all actions.
         conjuncts: the parts of the inductive invariant.
         safety: the safety property that the invariant must imply.
         axioms: assumptions about the system (for example, about trees); rigid.

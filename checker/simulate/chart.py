@@ -80,7 +80,6 @@ class Panel:
     """A chart with its own axes.
 
     Attributes:
-        title: the text above it.
         x, y: the labels of its axes, with units.
         series: name -> points; series with the same name look the same in every panel.
         log: the logarithmic axes: some of the letters x and y.

@@ -50,8 +50,6 @@ class Found:
 
     Attributes:
         rows: the rows of the requested runs, new or from earlier.
-        text: the report.
-        exit_code: the exit code.
     """
 
     rows: list[Row]

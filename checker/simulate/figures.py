@@ -35,7 +35,6 @@ class Grid:
 
     Attributes:
         name: the name of the figure, or `asked`.
-        title: the title of the figure.
         protocols: the protocols that run; all of them get the same programs.
         scenarios: what they run on, in the order in which results are shown.
         seeds: how many programs are drawn; their seeds are 1, 2, ….
@@ -82,10 +81,7 @@ class Figure:
     """A figure of a paper, or a figure for a question that a paper leaves open.
 
     Attributes:
-        title: the title of the figure.
-        protocols: the protocols that run.
         parts: the grids of scenarios.
-        points: further scenarios.
         seeds: the default number of programs.
     """
 

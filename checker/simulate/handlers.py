@@ -38,7 +38,6 @@ class Handlers:
     """The functions that a run calls: a protocol's own, or those of its twin.
 
     Attributes:
-        protocol: the protocol.
         start: number of actors -> the state of each.
         causal_send, receive, timeout: as in a protocol.
         contents: packet -> its contents.

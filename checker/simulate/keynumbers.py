@@ -20,9 +20,6 @@ class KeyNumber:
     """A speedup at a point of a figure.
 
     Attributes:
-        name: a short name.
-        says: a description of the measurement.
-        scenario: the point of the figure.
         of, over: the protocols; the speedup is the time of `over` divided by the time of `of`.
     """
 

@@ -147,11 +147,8 @@ class Question:
     """A picture of the hybrid evaluation: the growth of a measure along a parameter.
 
     Attributes:
-        title: the question.
-        x: the label of the horizontal axis.
         along: scenario -> its position on the horizontal axis.
         measures: title -> a measure to draw, which is divided by `scale`.
-        y: the label of the vertical axis.
         part: the part of HYBRID, or None for all points.
         least: the smallest value that is drawn, because axes are logarithmic.
         control: `unordered` is drawn, too.

@@ -42,11 +42,7 @@ control B/message: bytes per message that are not payload
 
 @define(eq=False)
 class RunProgress:
-    """Shows how far the runs are.
-
-    Attributes:
-        runs: the number of runs to do.
-    """
+    """Shows how far the runs are."""
 
     runs: int
     ticker: Ticker

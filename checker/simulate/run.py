@@ -76,7 +76,6 @@ class Run:
     """A run; times are nanoseconds from its start, sends are indices in the plan.
 
     Attributes:
-        plan: the planned sends.
         causal_sent, network_sent: per send, its time.
         received, delivered: (send, actor) -> time.
         job_started: send -> the start of its job at its first destination.

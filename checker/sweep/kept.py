@@ -40,7 +40,6 @@ class Kept:
     """A file of rows.
 
     Attributes:
-        file: the file.
         keys: the columns that identify a run; every row has them.
         of: the noun for the runs in error messages, such as `a sweep`.
         types: column -> its type, by Parquet name; for columns that may be missing, too.

@@ -256,11 +256,9 @@ class Search:
     Attributes:
         actors: the numbers of actors to try.
         most: the greatest number of messages in total.
-        options: how to explore.
         bounds: `max_seconds` limits each search, the others limit each check.
         processes: the number of checks that run at once.
         file: the file that keeps the rows of the checks.
-        ticker: shows the progress.
         told: takes a line on each level that was completed.
     """
 

@@ -167,7 +167,6 @@ class SweepProgress:
     """Shows how many checks are done, and how long the current ones have been running.
 
     Attributes:
-        checks: how many checks there are to do.
         what: the first part of the line.
         began: when each current check began, by its question.
     """
