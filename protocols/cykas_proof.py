@@ -150,14 +150,7 @@ CYKAS = Model(
         Conjunct(
             "life-of-a-yct",
             "received YCTs were sent, and a YCT is sent only for a posted Eager Send",
-            ForAll(
-                [m],
-                And(
-                    Implies(heard(m), told(m)),
-                    Implies(told(m), eager(m)),
-                    Implies(eager(m), posted(m)),
-                ),
-            ),
+            in_turn([m], heard(m), told(m), eager(m), posted(m)),
         ),
         Conjunct(
             "waits-for-posted",

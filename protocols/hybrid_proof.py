@@ -82,14 +82,7 @@ HEAR = Action(
 LIFE_OF_A_PERMIT = Conjunct(
     "life-of-a-permit",
     "received permits were sent, and a permit is sent only for a posted, flagged message",
-    ForAll(
-        [m],
-        And(
-            Implies(permitted(m), permit(m)),
-            Implies(permit(m), flagged(m)),
-            Implies(flagged(m), posted(m)),
-        ),
-    ),
+    in_turn([m], permitted(m), permit(m), flagged(m), posted(m)),
 )
 OWN_TAINT_IS_LATER = Conjunct(
     "own-taint-is-later",
@@ -412,14 +405,7 @@ HYBRID_MULTICAST = Model(
         Conjunct(
             "life-of-a-permit",
             "received permits were sent, and a permit is sent only for a posted, flagged message",
-            ForAll(
-                [m, a],
-                And(
-                    Implies(heard_by(m, a), permit(m)),
-                    Implies(permit(m), flagged(m)),
-                    Implies(flagged(m), posted(m)),
-                ),
-            ),
+            in_turn([m, a], heard_by(m, a), permit(m), flagged(m), posted(m)),
         ),
         Conjunct(
             "delivered-are-prefixes",

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from antecede import Protocol, Step
+from antecede import Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column
+from antecede.protocols.rst import RST, Mail, Rst, Stamped, at_least, column
 
 
 def initial(actor: int, actors: int) -> Rst:
@@ -41,22 +41,21 @@ def receive_with_ghost(state: Rst, src: int, packet: Stamped) -> Step:
     return rst.receive(state, src, packet, deliverable, rst.after_delivery)
 
 
-RST_NO_DELIV = Protocol(
+RST_NO_DELIV = evolve(
+    RST,
     name="rst-no-deliv",
     summary="rst with column i of SENT in the place of DELIV",
     source="matrix source, the question whether DELIV is redundant",
     initial=initial,
-    causal_send=rst.causal_send,
     receive=receive,
-    witnesses=rst.WITNESSES,
+    invariants={},
+    normal=None,
 )
-RST_GHOST_DELIV = Protocol(
+RST_GHOST_DELIV = evolve(
+    RST,
     name="rst-ghost-deliv",
     summary="rst-no-deliv with a DELIV beside it that decides nothing",
     source="matrix source, the question whether DELIV is redundant",
-    initial=rst.initial,
-    causal_send=rst.causal_send,
     receive=receive_with_ghost,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    normal=None,
 )

@@ -8,9 +8,11 @@ is counted once, at the send. Everything else is as in `protocols.rst`.
 
 from __future__ import annotations
 
-from antecede import Protocol, Step
+from attrs import evolve
+
+from antecede import Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped
+from antecede.protocols.rst import RST, Mail, Rst, Stamped
 
 
 def after_delivery(state: Rst, held: Mail) -> Rst:
@@ -23,13 +25,11 @@ def receive(state: Rst, src: int, packet: Stamped) -> Step:
     return rst.receive(state, src, packet, update=after_delivery)
 
 
-RST_NO_STEP_2 = Protocol(
+RST_NO_STEP_2 = evolve(
+    RST,
     name="rst-no-step-2",
     summary="rst whose receiver does not count the message that it delivers",
     source="matrix source, after delivering a message, without step 2",
-    initial=rst.initial,
-    causal_send=rst.causal_send,
     receive=receive,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    normal=None,
 )

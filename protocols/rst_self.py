@@ -11,9 +11,11 @@ been delivered at i. However, column i of SENT_i then no longer equals DELIV_i.
 
 from __future__ import annotations
 
-from antecede import Protocol, Step
+from attrs import evolve
+
+from antecede import Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped
+from antecede.protocols.rst import RST, Mail, Rst, Stamped
 
 
 def after_delivery(state: Rst, held: Mail) -> Rst:
@@ -29,13 +31,11 @@ def receive(state: Rst, src: int, packet: Stamped) -> Step:
     return rst.receive(state, src, packet, update=after_delivery)
 
 
-RST_SELF = Protocol(
+RST_SELF = evolve(
+    RST,
     name="rst-self",
     summary="rst repaired for self-addressed messages",
     source="Raynal, Schiper and Toueg 1991; matrix source, step 2 repaired",
-    initial=rst.initial,
-    causal_send=rst.causal_send,
     receive=receive,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    normal=None,
 )

@@ -31,7 +31,7 @@ from antecede.checker.model import CausalSend, Message, Packet, Protocol, Receiv
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.prove.formula import Compiled, Sizes, Structure, compiled, compiled_update
 from antecede.checker.prove.validate import validate
-from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model
+from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model, Update
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import (
@@ -181,53 +181,37 @@ class Memo:
 Judged: TypeAlias = tuple[Conjunct, Memo]
 
 
-@define(eq=False)
 class Machine:
     """A model over fixed numbers of elements, compiled to Python."""
 
-    model: Model
-    sizes: Sizes
-    ghosts: tuple[str, ...]
-    guards: dict[str, tuple[tuple[str, Memo], ...]]
-    updates: dict[str, tuple[tuple[str, Memo], ...]]
-    plain: tuple[Judged, ...]
-    about_r: tuple[Judged, ...]
-    leftovers: tuple[tuple[Action, Memo], ...]
-    axioms: tuple[tuple[str, Memo], ...]
-
-    @classmethod
-    def of(cls, model: Model, sizes: Sizes) -> Machine:
+    def __init__(self, model: Model, sizes: Sizes) -> None:
         """Compile a model."""
-        ghosts = tuple(r.name for r in model.relations if r.ghost)
+        self.model, self.sizes = model, sizes
+        self.ghosts = tuple(r.name for r in model.relations if r.ghost)
 
         def memo(formula: Any, variables: Sequence[Any] = ()) -> Memo:
             return Memo(compiled(formula, sizes, variables))
 
-        hidden = {*ghosts, "R", "D"}
-        judged = [(one, memo(one.formula)) for one in (*model.conjuncts, model.safety)]
-        return cls(
-            model,
-            sizes,
-            ghosts,
-            {
-                a.name: tuple((g.name, memo(g.formula, a.params)) for g in a.guards)
-                for a in model.actions
-            },
-            {
-                a.name: tuple(
-                    (
-                        u.relation.name,
-                        Memo(compiled_update(u.relation, u.variables, u.formula, sizes, a.params)),
-                    )
-                    for u in a.updates
-                )
-                for a in model.actions
-            },
-            tuple(one for one in judged if not hidden & set(one[1].call.reads)),
-            tuple(one for one in judged if hidden & set(one[1].call.reads)),
-            tuple((a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent),
-            tuple((name, memo(axiom)) for name, axiom in model.axioms),
-        )
+        def updated(action: Action, update: Update) -> Memo:
+            changed = update.relation, update.variables, update.formula
+            return Memo(compiled_update(*changed, sizes, action.params))
+
+        self.guards = {
+            a.name: [(g.name, memo(g.formula, a.params)) for g in a.guards] for a in model.actions
+        }
+        self.updates = {
+            a.name: [(u.relation.name, updated(a, u)) for u in a.updates] for a in model.actions
+        }
+        self.plain: list[Judged] = []
+        self.about_r: list[Judged] = []
+        for one in (*model.conjuncts, model.safety):
+            call = memo(one.formula)
+            reads_marks = {*self.ghosts, "R", "D"} & set(call.call.reads)
+            (self.about_r if reads_marks else self.plain).append((one, call))
+        self.leftovers = [
+            (a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent
+        ]
+        self.axioms = [(name, memo(axiom)) for name, axiom in model.axioms]
 
     def run(self, values: Values, event: Event) -> Values:
         """Return the relations after an abstract action.
@@ -332,7 +316,7 @@ class _Linker:
             name: {"Actor": system.actors}.get(name, count) for name in SORTS if name in model.sorts
         }
         self.sorts = {r.name: tuple(s.name() for s in r.sorts) for r in model.relations}
-        self.machine = Machine.of(model, self.sizes)
+        self.machine = Machine(model, self.sizes)
         self.compared: set[tuple[State, tuple[Any, ...]]] = set()
 
     def view(self, values: Values) -> View:

@@ -257,42 +257,39 @@ def parsed(name: str, text: str) -> Any:
     return _NUMBERS[kind](name.replace("_", " "), text)
 
 
-def _number(text: str) -> float | None:
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) or len(text) > 20:
+def _quantity(text: str, units: Mapping[str, int]) -> float | None:
+    """Return a number times its unit; None if the text is something else."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([^0-9. ]*)", text)
+    if match is None or len(match[1]) > 20 or match[2] not in units:
         return None
-    return float(text)
+    return float(match[1]) * units[match[2]]
 
 
 def _count(name: str, text: str) -> int:
-    most = MOST_ACTORS if name == "actors" else MOST_MESSAGES
-    least = 2 if name == "actors" else 1
+    least, most = (2, MOST_ACTORS) if name == "actors" else (1, MOST_MESSAGES)
     if not re.fullmatch("[0-9]{1,9}", text) or not least <= int(text) <= most:
         raise InputError(f"{name} is {text!r}; give a whole number from {least} to {most:,}")
     return int(text)
 
 
 def _time(name: str, text: str) -> int:
-    match = re.fullmatch(r"([0-9.]+) ?(ns|us|µs|ms|s)", text)
-    value = 0.0 if text == "0" else _number(match[1]) if match else None
-    if value is None or value > 10**9:
+    value = 0.0 if text == "0" else _quantity(text, NANOSECONDS)
+    if value is None or value > 10**18:
         raise InputError(f"{name} is {text!r}; give a time such as 500us, 12.5ms or 1s")
-    return round(value * NANOSECONDS[match[2]]) if match else 0
+    return round(value)
 
 
 def _size(name: str, text: str) -> int:
-    match = re.fullmatch(r"([0-9.]+)([kKMG]?)B?", text)
-    value = _number(match[1]) if match else None
-    if match is None or value is None or value * MULTIPLES[match[2]] > 10**12:
+    value = _quantity(text.removesuffix("B"), MULTIPLES)
+    if value is None or value > 10**12:
         raise InputError(f"{name} is {text!r}; give bytes, such as 100 or 1k")
-    return round(value * MULTIPLES[match[2]])
+    return round(value)
 
 
 def _rate(name: str, text: str) -> int:
     if text == "unlimited":
         return UNLIMITED
-    match = re.fullmatch(r"([0-9.]+)([kKMG]?)(B|B/s|Bps)?", text)
-    value = _number(match[1]) if match else None
-    rate = 0 if match is None or value is None else round(value * MULTIPLES[match[2]])
+    rate = round(_quantity(re.sub("(B|B/s|Bps)$", "", text), MULTIPLES) or 0)
     if not 1 <= rate <= 10**12:
         raise InputError(
             f"{name} is {text!r}; give bytes per second, such as 20k or 5M, or unlimited"
@@ -301,7 +298,7 @@ def _rate(name: str, text: str) -> int:
 
 
 def _share(name: str, text: str) -> float:
-    value = _number(text.removesuffix("%"))
+    value = _quantity(text.removesuffix("%"), {"": 1})
     value = None if value is None else value / 100 if text.endswith("%") else value
     if value is None or not 0 <= value <= 1:
         raise InputError(f"{name} is {text!r}; give a share such as 10% or 0.1")

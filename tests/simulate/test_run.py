@@ -194,13 +194,12 @@ def made(receive: object, **more: object) -> Handlers:
         **more,  # type: ignore[arg-type]
     )
     return Handlers(
-        "made",
+        protocol,
         lambda n: [0] * n,
         protocol.causal_send,
         protocol.receive,
-        protocol.timeout,
         contents_of,
-        protocol,
+        protocol.timeout,
     )
 
 
