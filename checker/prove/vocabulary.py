@@ -38,22 +38,25 @@ D: Any = z3.Const("D", ACTOR)
 """A destination of the marked message, for models with several destinations per message."""
 
 
+def _variables(names: str, sort: Any) -> Any:
+    """Return variables of a sort, one per name; a single one is not in a list."""
+    variables = [z3.Const(name, sort) for name in names.split()]
+    return variables if len(variables) > 1 else variables[0]
+
+
 def messages(names: str) -> Any:
     """Return message variables, one per name."""
-    variables = [z3.Const(name, MESSAGE) for name in names.split()]
-    return variables if len(variables) > 1 else variables[0]
+    return _variables(names, MESSAGE)
 
 
 def actors(names: str) -> Any:
     """Return actor variables, one per name."""
-    variables = [z3.Const(name, ACTOR) for name in names.split()]
-    return variables if len(variables) > 1 else variables[0]
+    return _variables(names, ACTOR)
 
 
 def times(names: str) -> Any:
     """Return variables for clock values, one per name."""
-    variables = [z3.Const(name, TIME) for name in names.split()]
-    return variables if len(variables) > 1 else variables[0]
+    return _variables(names, TIME)
 
 
 @frozen(eq=False)

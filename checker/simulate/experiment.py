@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
-from attrs import evolve, frozen
+from attrs import frozen
 
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError, InputError
 from antecede.checker.simulate.figures import Grid
@@ -16,7 +16,7 @@ from antecede.checker.simulate.results import RESULTS, results
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import FIELDS, Scenario
 from antecede.checker.simulate.workload import plan_of
-from antecede.checker.sweep.elsewhere import found_anywhere, on_spark
+from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.processes import Workers
 
@@ -164,12 +164,8 @@ def on_cluster(runs: Sequence[Asked], master: str | None, log: bool) -> Iterator
 
     A run whose worker dies is repeated. If Spark gives up on a run, its row has no results.
     """
-    for run, row in on_spark(row_of, runs, _elsewhere, master, log=log):
+    for run, row in on_spark(row_of, runs, master, log=log):
         if isinstance(row, ClusterError):
             yield {**columns_of(run), **dict.fromkeys(RESULTS), "error": f"{GAVE_UP}{row}"}
         else:
             yield {**row, **columns_of(run)}
-
-
-def _elsewhere(run: Asked) -> Asked:
-    return evolve(run, protocol=found_anywhere(run.protocol))

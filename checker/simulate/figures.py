@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.simulate.keynumbers import KEY_NUMBERS
-from antecede.checker.simulate.scenario import MS, Scenario
+from antecede.checker.simulate.scenario import FIELDS, MS, Scenario
 
 K = 1_000
 
@@ -87,23 +86,100 @@ class Figure:
 
     title: str
     protocols: tuple[str, ...]
-    parts: tuple[Part, ...] = ()
-    points: tuple[Scenario, ...] = ()
+    parts: tuple[Part, ...]
     seeds: int = 30
 
     def grid(self, name: str, seeds: int | None, *, quick: bool) -> Grid:
         """Return the grid of the figure; a scenario in several parts is run once."""
         scenarios = dict.fromkeys(s for part in self.parts for s in part.scenarios(quick=quick))
-        for point in self.points:
-            small: dict[str, Any] = {"actors": 30, "messages": 20}
-            scenarios[evolve(point, **small) if quick else point] = None
         default = 3 if quick else self.seeds
         return Grid(name, self.title, self.protocols, tuple(scenarios), seeds or default, quick)
 
 
-def _points(of: str) -> tuple[Scenario, ...]:
+ABOUT_JOBS = ("job_lengths", "job_deviation", "busy")
+
+
+@frozen
+class KeyNumber:
+    """A speedup at a point of a figure, which represents a statement of the Cykas paper.
+
+    It is also computed with every assumption changed alone; see `checker.simulate.tornado`.
+
+    Attributes:
+        of, over: the protocols; the speedup is the time of `over` divided by the time of `of`.
+    """
+
+    name: str
+    says: str
+    scenario: Scenario
+    of: str = "cykas"
+    over: str = "mfss"
+
+    def alternatives(self) -> Iterator[tuple[str, Any, Scenario]]:
+        """Yield each assumption with each alternative value, and the scenario under it."""
+        for name, about in FIELDS.items():
+            if name in ABOUT_JOBS and not self.scenario.job_share:
+                continue
+            if name == "job_deviation" and self.scenario.job_lengths != "normal":
+                continue
+            if name == "integer" and "rst" not in (self.of, self.over):
+                continue
+            for value in about.metadata["others"]:
+                if value != getattr(self.scenario, name):
+                    yield name, value, evolve(self.scenario, **{name: value})
+
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """Return the point itself and all alternatives."""
+        return (self.scenario, *(scenario for _, _, scenario in self.alternatives()))
+
+
+_JOBS = evolve(CYKAS_BASE, job_share=0.1)
+_NORMAL = evolve(CYKAS_BASE, job_lengths="normal")
+
+KEY_NUMBERS: Mapping[str, KeyNumber] = {
+    k.name: k
+    for k in (
+        KeyNumber("uniform", "Figure 6, no hotspots, no jobs", _NORMAL),
+        KeyNumber("hotspots", "Figure 6, 10 % hotspots, no jobs", evolve(_NORMAL, hotspots=0.1)),
+        KeyNumber(
+            "hotspots-jobs",
+            "Figure 6, 10 % hotspots, jobs",
+            evolve(_NORMAL, hotspots=0.1, job_share=0.1),
+        ),
+        KeyNumber(
+            "short-jobs", "Figure 5, 10 ms, jobs of 0.5 ms", evolve(_JOBS, job_length=MS // 2)
+        ),
+        KeyNumber(
+            "middle-jobs",
+            "Figure 5, 10 ms, jobs of 12.5 ms",
+            evolve(_JOBS, job_length=25 * MS // 2),
+        ),
+        KeyNumber("long-jobs", "Figure 5, 10 ms, jobs of 50 ms", evolve(_JOBS, job_length=50 * MS)),
+        KeyNumber(
+            "frequent",
+            "Figure 5, 1 ms, jobs of 12.5 ms",
+            evolve(_JOBS, job_length=25 * MS // 2, interval=MS),
+        ),
+        KeyNumber(
+            "crossover",
+            "Figure 4, MFSS over RST, 100 processes at 5000 kB/s",
+            evolve(CYKAS_BASE, interval=0, bandwidth=5_000_000),
+            "mfss",
+            "rst",
+        ),
+    )
+}
+
+
+def _points(of: str) -> tuple[Part, ...]:
     """Return the scenarios of the key numbers about a protocol."""
-    return tuple(s for key in KEY_NUMBERS.values() if key.of == of for s in key.scenarios())
+    small = {"actors": 30, "messages": 20}
+    return tuple(
+        Part(scenario, {}, small)
+        for key in KEY_NUMBERS.values()
+        if key.of == of
+        for scenario in key.scenarios()
+    )
 
 
 _PATTERNS = {"workload": ("random", "requests")}
@@ -194,13 +270,13 @@ FIGURES: Mapping[str, Figure] = {
     "tornado": Figure(
         "Assumptions behind Figures 5 and 6 of the Cykas paper, each changed alone",
         ("cykas", "mfss"),
-        points=_points("cykas"),
+        _points("cykas"),
         seeds=10,
     ),
     "tornado-4": Figure(
         "Assumptions behind Figure 4 of the Cykas paper, each changed alone",
         ("mfss", "rst"),
-        points=_points("mfss"),
+        _points("mfss"),
         seeds=10,
     ),
     "hybrid": Figure(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -96,35 +95,11 @@ def digest(reference: str, *, twins: bool = True) -> str:
     """Return 12 hexadecimal digits that change with the sources that a protocol's runs depend on.
 
     These are the sources of the protocol, see `checker.sources`, the module of its twin, and the
-    modules of this room that run them, all without comments and docstrings.
+    modules of this room that run them.
     """
     handlers = handlers_of(reference, twins=twins)
     sources = sources_of(handlers.protocol)
     modules = (*DECIDES, f"twin_{reference}") if handlers.twin else DECIDES
     room = {f"simulate.{name}": HERE / f"{name}.py" for name in modules}
-    parts = evolve(sources, files={**sources.files, **room}).digests(_code)
+    parts = evolve(sources, files={**sources.files, **room}).digests()
     return digest_of(repr(sorted(parts.items())).encode())[:12]
-
-
-def _code(file: Path) -> bytes:
-    """Return a module's source without comments and docstrings; a compiled module unchanged."""
-    try:
-        source = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"the source {file} cannot be read: {error.strerror}") from None
-    if file.suffix != ".py":
-        return source
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
-    return ast.unparse(tree).encode()
-
-
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )

@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.simulate.figures import CYKAS_BASE, HYBRID, K
-from antecede.checker.simulate.keynumbers import KEY_NUMBERS
+from antecede.checker.simulate.figures import CYKAS_BASE, HYBRID, KEY_NUMBERS, K
 from antecede.checker.simulate.scenario import MS, Scenario
 from antecede.checker.simulate.statistics import (
     CONTROL_EACH,
@@ -194,13 +193,8 @@ def _rises_and_falls(numbers: Numbers) -> tuple[bool, str]:
     return short < middle > long > 1, f"{listed((short, middle, long))} for 0.5, 12.5 and 50 ms"
 
 
-def _largest_where_frequent(numbers: Numbers) -> tuple[bool, str]:
-    often, less = (numbers.speedup(_point_5(i, 12.5)) for i in (1, 10))
-    return often > less, f"{often:.2f} every 1 ms, {less:.2f} every 10 ms, with jobs of 12.5 ms"
-
-
-def _largest_where_frequent_with_50(numbers: Numbers) -> tuple[bool, str]:
-    often, less = (numbers.speedup(evolve(_point_5(i, 12.5), actors=50)) for i in (1, 10))
+def _largest_where_frequent(actors: int, numbers: Numbers) -> tuple[bool, str]:
+    often, less = (numbers.speedup(evolve(_point_5(i, 12.5), actors=actors)) for i in (1, 10))
     return often > less, f"{often:.2f} every 1 ms, {less:.2f} every 10 ms, with jobs of 12.5 ms"
 
 
@@ -362,8 +356,8 @@ RULES: Mapping[str, Rule] = {
     "one_crossing": _one_crossing,
     "nearly_always_faster": _nearly_always_faster,
     "rises_and_falls": _rises_and_falls,
-    "largest_where_frequent": _largest_where_frequent,
-    "largest_where_frequent_with_50": _largest_where_frequent_with_50,
+    "largest_where_frequent": partial(_largest_where_frequent, 100),
+    "largest_where_frequent_with_50": partial(_largest_where_frequent, 50),
     "like_mfss_where_rare": _like_mfss_where_rare,
     "start_follows": _start_follows,
     "uniform": partial(_uniform, 0.0),

@@ -28,7 +28,7 @@ from antecede.checker.render.terminal import elapsed
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
-from antecede.checker.sweep.elsewhere import found_anywhere, on_spark
+from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import Workers
@@ -203,7 +203,7 @@ def in_executors(
 ) -> Iterator[Row]:
     """Run checks in the executors of a Spark cluster, a task per check, large ones first."""
     call = partial(row_of, options=options, bounds=bounds)
-    for spec, row in on_spark(call, specs[::-1], _elsewhere, master, log=log):
+    for spec, row in on_spark(call, specs[::-1], master, log=log):
         if isinstance(row, CapacityError):
             yield _given_up(spec, options, bounds, row)
         else:
@@ -213,10 +213,6 @@ def in_executors(
 def _given_up(spec: Spec, options: Options, bounds: Bounds, error: CapacityError) -> Row:
     """Return the row of a check that the cluster, or its process, did not complete."""
     return {**columns_of(spec, options, bounds), "verdict": GAVE_UP, "error": str(error)}
-
-
-def _elsewhere(spec: Spec) -> Spec:
-    return evolve(spec, protocol=found_anywhere(spec.protocol))
 
 
 def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
