@@ -179,25 +179,17 @@ CYKAS = Model(
         Conjunct(
             "others-keep-still",
             "until R is delivered, only its sender posts messages that depend on it",
-            ForAll(
-                [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) != src(R)),
-                    Not(posted(m)),
-                ),
-            ),
+            until_delivered([m], [tainted(m), src(m) != src(R)], Not(posted(m))),
             lemma="Proposition 3.1",
         ),
         Conjunct(
             "sender-sends-eagerly",
             "until R is delivered, every posted message of its sender that depends on R is an "
             "Eager Send that waits for R and has another destination",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) == src(R), posted(m)),
-                    And(eager(m), waits(m, R), dst(m) != dst(R)),
-                ),
+                [tainted(m), src(m) == src(R), posted(m)],
+                And(eager(m), waits(m, R), dst(m) != dst(R)),
             ),
             lemma="Proposition 3.1, second key aspect",
         ),
@@ -205,12 +197,10 @@ CYKAS = Model(
             "knowers-keep-a-secret",
             "until R is delivered, every other actor that knows of it was told by an Eager Send "
             "that waits for R",
-            ForAll(
+            until_delivered(
                 [a],
-                Implies(
-                    And(Not(delivered(R)), knows(a), a != src(R)),
-                    Exists([m], And(delivered(m), dst(m) == a, eager(m), waits(m, R))),
-                ),
+                [knows(a), a != src(R)],
+                Exists([m], And(delivered(m), dst(m) == a, eager(m), waits(m, R))),
             ),
             lemma="Proposition 3.1",
         ),

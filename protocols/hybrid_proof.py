@@ -134,33 +134,24 @@ HYBRID_BASIC = Model(
         Conjunct(
             "sender-flags",
             "until R is delivered, every message that its sender posts after it is flagged",
-            ForAll(
-                [m],
-                Implies(And(Not(delivered(R)), before(R, m), posted(m)), flagged(m)),
-            ),
+            until_delivered([m], [before(R, m), posted(m)], flagged(m)),
         ),
         Conjunct(
             "knowers-miss-a-permit",
             "until R is delivered, every other actor that knows of it was told by a later, "
             "flagged message of R's sender whose permit is missing, and is not R's destination",
-            ForAll(
-                [a],
-                Implies(
-                    And(Not(delivered(R)), knows(a), a != src(R)),
-                    And(a != dst(R), Exists([e], told_by(e, a))),
-                ),
+            until_delivered(
+                [a], [knows(a), a != src(R)], And(a != dst(R), Exists([e], told_by(e, a)))
             ),
         ),
         Conjunct(
             "others-wait",
             "until R is delivered, messages of other actors that depend on R wait for such a "
             "permit and are not posted",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) != src(R)),
-                    And(Not(posted(m)), Exists([e], And(waits(m, e), told_by(e, src(m))))),
-                ),
+                [tainted(m), src(m) != src(R)],
+                And(Not(posted(m)), Exists([e], And(waits(m, e), told_by(e, src(m))))),
             ),
         ),
     ),
@@ -226,26 +217,19 @@ HYBRID_SPS = evolve(
             "sender-flags",
             "until R is delivered, every message that its sender posts after it to another "
             "destination is flagged",
-            ForAll(
-                [m],
-                Implies(
-                    And(Not(delivered(R)), before(R, m), posted(m), dst(m) != dst(R)), flagged(m)
-                ),
-            ),
+            until_delivered([m], [before(R, m), posted(m), dst(m) != dst(R)], flagged(m)),
         ),
         HYBRID_BASIC.conjuncts[9],
         Conjunct(
             "others-tell-the-sender-only",
             "until R is delivered, messages of other actors that depend on R wait for such a "
             "permit; only those for R's sender are posted",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) != src(R)),
-                    And(
-                        Implies(posted(m), dst(m) == src(R)),
-                        Exists([e], And(waits(m, e), told_by(e, src(m)))),
-                    ),
+                [tainted(m), src(m) != src(R)],
+                And(
+                    Implies(posted(m), dst(m) == src(R)),
+                    Exists([e], And(waits(m, e), told_by(e, src(m)))),
                 ),
             ),
         ),

@@ -47,20 +47,14 @@ MFSS = Model(
         Conjunct(
             "only-the-sender-knows",
             "until R is delivered, only its sender knows of it",
-            ForAll([a], Implies(And(Not(delivered(R)), knows(a)), a == src(R))),
+            until_delivered([a], [knows(a)], a == src(R)),
             lemma="section 3.3, safety",
         ),
         Conjunct(
             "tainted-waits-behind",
             "until R is delivered, every message that depends on it is behind it in the same "
             "output buffer",
-            ForAll(
-                [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m)),
-                    And(src(m) == src(R), before(R, m), Not(posted(m))),
-                ),
-            ),
+            until_delivered([m], [tainted(m)], And(src(m) == src(R), before(R, m), Not(posted(m)))),
             lemma="Lemmas 2 and 3",
         ),
         ORDER_IS_OF_SENT,
@@ -103,16 +97,14 @@ MFSS_FIFO = Model(
             "until R is delivered, every message that depends on it comes from R's sender after R"
             " and is undelivered; if such a message was posted, then R was posted and both have "
             "one destination",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m)),
-                    And(
-                        src(m) == src(R),
-                        before(R, m),
-                        Not(delivered(m)),
-                        Implies(posted(m), And(posted(R), dst(m) == dst(R))),
-                    ),
+                [tainted(m)],
+                And(
+                    src(m) == src(R),
+                    before(R, m),
+                    Not(delivered(m)),
+                    Implies(posted(m), And(posted(R), dst(m) == dst(R))),
                 ),
             ),
             lemma="footnote 4",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from z3 import And, ForAll, If, Implies, Not, Or
+from z3 import And, ForAll, If, Implies, Or
 
 from antecede.checker.prove.link import Link, View
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
@@ -112,16 +112,13 @@ SES = Model(
             "knowers-have-the-pair",
             "until R is delivered, its destination does not know of it, and every actor that does"
             " has a pair for that destination that covers R",
-            ForAll(
-                [a],
-                Implies(And(Not(delivered(R)), knows(a)), And(a != dst(R), pair(a, dst(R), R))),
-            ),
+            until_delivered([a], [knows(a)], And(a != dst(R), pair(a, dst(R), R))),
         ),
         Conjunct(
             "tainted-carry-the-pair",
             "until R is delivered, every message that depends on it carries a pair for R's "
             "destination that covers R",
-            ForAll([m], Implies(And(Not(delivered(R)), tainted(m)), carries(m, dst(R), R))),
+            until_delivered([m], [tainted(m)], carries(m, dst(R), R)),
         ),
         Conjunct("causal-order", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),
     ),

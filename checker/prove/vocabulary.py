@@ -344,6 +344,11 @@ def deliver_at(
     )
 
 
+def until_delivered(variables: Sequence[Term], given: Sequence[Formula], then: Formula) -> Formula:
+    """Return that, until R is delivered, the formulas `given` together imply `then`."""
+    return z3.ForAll(variables, z3.Implies(z3.And(z3.Not(delivered(R)), *given), then))
+
+
 CAUSAL_DELIVERY = Conjunct(
     "causal-delivery",
     "no message that depends on R is delivered at R's destination before R",
