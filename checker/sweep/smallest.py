@@ -60,30 +60,17 @@ def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Sc
     """Yield the scripts with exactly `messages` messages in total.
 
     The first actor sends the most messages, the second one no more than the first, and so on. Of
-    scripts that differ only in the names of actors, the smallest tuple is yielded.
-    With `renamed`, all scripts are yielded, also those that rename the actors of another script.
+    scripts that differ only in the names of actors, the smallest tuple is yielded. With `renamed`, all
+    scripts are yielded, also those that rename the actors of another script.
     """
-    if renamed:
-        for lengths in product(range(messages + 1), repeat=actors):
-            if sum(lengths) == messages:
-                yield from _of_lengths(lengths)
-        return
-    for lengths in _partitions(messages, actors, messages):
+    for lengths in product(range(messages, -1, -1), repeat=actors):
+        is_falling = list(lengths) == sorted(lengths, reverse=True)
+        if sum(lengths) != messages or not (renamed or is_falling):
+            continue
         keeping = [p for p in permutations(range(actors)) if _keeps(p, lengths)]
         for script in _of_lengths(lengths):
-            if all(script <= renaming(script, p) for p in keeping):
+            if renamed or all(script <= renaming(script, p) for p in keeping):
                 yield script
-
-
-def _partitions(total: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write a number as a sum of `parts` numbers, none above the one before."""
-    if parts == 0:
-        if total == 0:
-            yield ()
-        return
-    for first in range(min(total, most), -1, -1):
-        for rest in _partitions(total - first, parts - 1, first):
-            yield first, *rest
 
 
 def _keeps(p: Sequence[int], lengths: Sequence[int]) -> bool:
