@@ -60,8 +60,8 @@ def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Sc
     """Yield the scripts with exactly `messages` messages in total.
 
     The first actor sends the most messages, the second one no more than the first, and so on. Of
-    scripts that differ only in the names of actors, the smallest tuple is yielded. With `renamed`, all
-    scripts are yielded, also those that rename the actors of another script.
+    scripts that differ only in the names of actors, the smallest tuple is yielded. With `renamed`,
+    all scripts are yielded, also those that rename the actors of another script.
     """
     for lengths in product(range(messages, -1, -1), repeat=actors):
         is_falling = list(lengths) == sorted(lengths, reverse=True)
