@@ -29,7 +29,14 @@ from antecede.checker import interrupts
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Message, Packet, Protocol, Receive, State, Transition
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.prove.formula import Compiled, Sizes, Structure, compiled, compiled_update
+from antecede.checker.prove.formula import (
+    Compiled,
+    Sizes,
+    Structure,
+    compiled,
+    compiled_update,
+    index_of,
+)
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model, Update
 from antecede.checker.search.graph import StateGraph
@@ -73,9 +80,7 @@ class View:
 
     def has(self, relation: str, *elements: int) -> bool:
         """Return whether a relation contains a tuple of elements."""
-        index = 0
-        for sort, element in zip(self.sorts[relation], elements, strict=True):
-            index = index * self.sizes[sort] + element
+        index = index_of(self.sizes, self.sorts[relation], elements)
         return bool(self.values[relation] >> index & 1)
 
     def number(self, message: Message) -> int:
@@ -374,10 +379,7 @@ class _Linker:
             raise InputError(f"the link does not define the rigid relation {name!r}")
         mask = 0
         for elements in self.link.rigid(self.system, name):
-            index = 0
-            for sort, element in zip(self.sorts[name], elements, strict=True):
-                index = index * self.sizes[sort] + element
-            mask |= 1 << index
+            mask |= 1 << index_of(self.sizes, self.sorts[name], elements)
         return mask
 
     def _step(self, state: State, values: Values, edge: Edge) -> Values:

@@ -18,8 +18,15 @@ from attrs import evolve, frozen
 
 from antecede.checker.interrupts import Ended, reason_of
 from antecede.checker.prove import vacuity
-from antecede.checker.prove.finite import Universe, applied, broken_by, sizes_of, true_in
-from antecede.checker.prove.formula import Structure, after
+from antecede.checker.prove.finite import (
+    Example,
+    Universe,
+    applied,
+    broken_by,
+    sizes_of,
+    true_in,
+)
+from antecede.checker.prove.formula import after
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import NO_SELF_SENDS, Action, Conjunct, Formula, Model
@@ -70,19 +77,6 @@ class Obligation:
 
 
 @frozen(eq=False)
-class Induction:
-    """A counterexample to induction: a state with the invariant, and a step that breaks it.
-
-    The state need not be reachable, but the invariant does not exclude it. `after` is None if no
-    action is involved.
-    """
-
-    before: Structure
-    arguments: tuple[int, ...] = ()
-    after: Structure | None = None
-
-
-@frozen(eq=False)
 class Shown:
     """The answer on one obligation.
 
@@ -95,7 +89,7 @@ class Shown:
     answer: Answer
     seconds: float
     reason: str = ""
-    example: Induction | None = None
+    example: Example | None = None
 
 
 @frozen(eq=False)
@@ -238,21 +232,20 @@ def with_example(model: Model, shown: Shown, timeout: float) -> Shown:
     return evolve(shown, answer=Answer.UNKNOWN, reason=reason)
 
 
-def example_of(model: Model, obligation: Obligation, universe: Universe) -> Induction | None:
+def example_of(model: Model, obligation: Obligation, universe: Universe) -> Example | None:
     """Return a counterexample to an obligation in a universe, replayed in plain Python."""
     action = obligation.action
     params = action.params if action is not None else ()
-    found = universe.find(*obligation.refutation(), free=params)
-    if found is None:
+    example = universe.find(*obligation.refutation(), free=params)
+    if example is None:
         return None
-    example = Induction(found.structure, found.free)
     if action is not None:
-        example = evolve(example, after=applied(found.structure, action, found.free))
+        example = evolve(example, after=applied(example.before, action, example.arguments))
     _confirm(model, obligation, example)
     return example
 
 
-def _confirm(model: Model, obligation: Obligation, example: Induction) -> None:
+def _confirm(model: Model, obligation: Obligation, example: Example) -> None:
     """Check a counterexample with the formulas' Python interpretation.
 
     Raises:

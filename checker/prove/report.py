@@ -10,8 +10,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from antecede.checker.prove import obligations as asked
+from antecede.checker.prove.finite import Example
 from antecede.checker.prove.formula import Structure
-from antecede.checker.prove.obligations import Answer, Induction, Obligation, Proof, Shown
+from antecede.checker.prove.obligations import Answer, Obligation, Proof, Shown
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import Model, Relation
 from antecede.checker.render.files import make_folder, write_whole
@@ -242,7 +243,7 @@ def facts(structure: Structure, relation: Relation) -> list[str]:
     return [said(structure, relation.words, sorts, args) for args in structure.tuples(relation)]
 
 
-def picture(model: Model, example: Induction) -> str:
+def picture(model: Model, example: Example) -> str:
     """Return the state before and after as a table of messages and a list of the other facts.
 
     A cell has x if the relation is true before and after, + if it becomes true, - if it becomes
@@ -281,7 +282,7 @@ def _others(state: Structure, last: Structure, relations: Sequence[Relation]) ->
     return lines
 
 
-def happening(obligation: Obligation, example: Induction) -> str:
+def happening(obligation: Obligation, example: Example) -> str:
     """Return the step of a counterexample, in words."""
     if obligation.action is None:
         return f"nothing happens: {obligation.where}"

@@ -228,7 +228,7 @@ def _thinned(
             example = universe.find(*formulas, action.guard, after_it, free=action.params)
             if example is None:
                 break
-            last = applied(example.structure, action, example.free)
+            last = applied(example.before, action, example.arguments)
             remaining = [
                 one
                 for one, formula in zip(remaining, formulas, strict=True)
