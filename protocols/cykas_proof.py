@@ -295,7 +295,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield the events of Algorithms 1, 3, 4 and 5."""
     if isinstance(transition, CausalSend):
         actor = transition.actor
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
     else:
         assert isinstance(transition, Receive)
         actor = transition.dst

@@ -71,7 +71,7 @@ FIFO = Model(
 def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield a causal-send; or a reception, and the deliveries that follow it."""
     if isinstance(transition, CausalSend):
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
         return
     assert isinstance(transition, Receive)
     yield "receive", received_message(view, transition)

@@ -466,7 +466,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
         return
     if isinstance(transition, CausalSend):
         actor = transition.actor
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
     else:
         assert isinstance(transition, Receive)
         actor = transition.dst

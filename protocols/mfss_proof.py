@@ -140,7 +140,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield a causal-send or an acknowledgement, and the posts that follow; or a delivery."""
     if isinstance(transition, CausalSend):
         actor = transition.actor
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
     elif isinstance(transition.packet, Ack):  # type: ignore[union-attr]
         actor = transition.dst  # type: ignore[union-attr]
         yield "acknowledge", view.first(unacknowledged(view, transition), "to acknowledge")

@@ -206,7 +206,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield the events of M-Send, M-Route and M-Receive."""
     if isinstance(transition, CausalSend):
         ((hop, _),) = outcome.step.sends
-        yield "causal-send", causal_sent(view, transition, outcome), hop
+        yield "causal-send", causal_sent(view, transition), hop
         return
     assert isinstance(transition, Receive)
     m = received_message(view, transition)

@@ -18,7 +18,6 @@ from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.vocabulary import (
     SORTS,
     Action,
-    Conjunct,
     D,
     Formula,
     Model,
@@ -162,8 +161,3 @@ def true_in(
 ) -> bool:
     """Return whether a structure satisfies a formula, evaluated in plain Python."""
     return bool(compiled(formula, structure.sizes, variables).value(structure, *arguments))
-
-
-def broken_by(structure: Structure, conjuncts: Sequence[Conjunct]) -> list[Conjunct]:
-    """Return the conjuncts that a structure violates."""
-    return [conjunct for conjunct in conjuncts if not true_in(structure, conjunct.formula)]

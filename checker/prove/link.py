@@ -440,7 +440,7 @@ class _Linker:
 # --- building blocks for declarations
 
 
-def causal_sent(view: View, transition: CausalSend, outcome: Outcome) -> int:
+def causal_sent(view: View, transition: CausalSend) -> int:
     """Return the message of a causal-send: the sender's next message."""
     return transition.actor * view.system.messages + len(view.sent(by=transition.actor))
 

@@ -18,14 +18,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.interrupts import Ended, reason_of
 from antecede.checker.prove import vacuity
-from antecede.checker.prove.finite import (
-    Example,
-    Universe,
-    applied,
-    broken_by,
-    sizes_of,
-    true_in,
-)
+from antecede.checker.prove.finite import Example, Universe, applied, sizes_of, true_in
 from antecede.checker.prove.formula import after
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.validate import validate
@@ -225,14 +218,14 @@ def with_example(model: Model, shown: Shown, timeout: float) -> Shown:
         universe = Universe.of(model, sizes, seconds_left)
         if apart:
             universe.assume(NO_SELF_SENDS[1])
-        example = example_of(model, shown.obligation, universe)
+        example = example_of(shown.obligation, universe)
         if example is not None:
             return evolve(shown, answer=Answer.FAILED, reason="", example=example)
     reason = shown.reason or "the solver's counterexample is larger than those that are tried"
     return evolve(shown, answer=Answer.UNKNOWN, reason=reason)
 
 
-def example_of(model: Model, obligation: Obligation, universe: Universe) -> Example | None:
+def example_of(obligation: Obligation, universe: Universe) -> Example | None:
     """Return a counterexample to an obligation in a universe, replayed in plain Python."""
     action = obligation.action
     params = action.params if action is not None else ()
@@ -241,11 +234,11 @@ def example_of(model: Model, obligation: Obligation, universe: Universe) -> Exam
         return None
     if action is not None:
         example = evolve(example, after=applied(example.before, action, example.arguments))
-    _confirm(model, obligation, example)
+    _confirm(obligation, example)
     return example
 
 
-def _confirm(model: Model, obligation: Obligation, example: Example) -> None:
+def _confirm(obligation: Obligation, example: Example) -> None:
     """Check a counterexample with the formulas' Python interpretation.
 
     Raises:
@@ -256,7 +249,7 @@ def _confirm(model: Model, obligation: Obligation, example: Example) -> None:
     for formula in obligation.given:
         assert true_in(example.before, formula, params, example.arguments), "two readings differ"
     last = example.after if example.after is not None else example.before
-    assert broken_by(last, [obligation.conjunct]), "two readings differ"
+    assert not true_in(last, obligation.conjunct.formula), "two readings differ"
 
 
 def smt2(obligation: Obligation) -> str:

@@ -294,10 +294,10 @@ class Run:
         if end == now:
             self._handled(now, index, actor)
             return
-        self._occupy(now, actor, end)
+        self._occupy(actor, end)
         self._schedule(end, self._handled, (index, actor))
 
-    def _occupy(self, now: int, actor: int, end: int) -> None:
+    def _occupy(self, actor: int, end: int) -> None:
         """Keep an actor busy until `end`, after everything that it has to handle already."""
         self.free_at[actor] = end
         self.finished = max(self.finished, end)
