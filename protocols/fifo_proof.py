@@ -53,10 +53,7 @@ FIFO = Model(
             "delivered-are-prefixes",
             "the delivered messages of each channel are the first that were sent on it, so their "
             "number says which they are",
-            ForAll(
-                [x, y],
-                Implies(And(before(x, y), dst(x) == dst(y), delivered(y)), delivered(x)),
-            ),
+            whenever([x, y], [before(x, y), dst(x) == dst(y), delivered(y)], delivered(x)),
         ),
     ),
     safety=FIFO_DELIVERY,

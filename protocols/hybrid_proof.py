@@ -92,10 +92,7 @@ OWN_TAINT_IS_LATER = Conjunct(
 FIRST_OF_CHANNEL = Conjunct(
     "delivered-are-prefixes",
     "the delivered messages of each channel are its first ones",
-    ForAll(
-        [m, x],
-        Implies(And(before(x, m), dst(x) == dst(m), delivered(m)), delivered(x)),
-    ),
+    whenever([m, x], [before(x, m), dst(x) == dst(m), delivered(m)], delivered(x)),
 )
 
 
@@ -208,10 +205,7 @@ HYBRID_SPS = evolve(
             "permits-after-acks",
             "a permit is sent only after all messages before its message to other destinations "
             "are acknowledged",
-            ForAll(
-                [m, x],
-                Implies(And(permit(m), before(x, m), dst(x) != dst(m)), acknowledged(x)),
-            ),
+            whenever([m, x], [permit(m), before(x, m), dst(x) != dst(m)], acknowledged(x)),
         ),
         Conjunct(
             "sender-flags",
@@ -394,18 +388,14 @@ HYBRID_MULTICAST = Model(
         Conjunct(
             "delivered-are-prefixes",
             "the delivered messages of each channel are its first ones",
-            ForAll(
-                [m, x, a],
-                Implies(And(before(x, m), to(x, a), delivered_at(m, a)), delivered_at(x, a)),
-            ),
+            whenever([m, x, a], [before(x, m), to(x, a), delivered_at(m, a)], delivered_at(x, a)),
         ),
         OWN_TAINT_IS_LATER,
         Conjunct(
             "permits-after-acks",
             "a permit is sent only after its message and all messages before it are acknowledged",
-            ForAll(
-                [m, x, a],
-                Implies(And(permit(m), Or(x == m, before(x, m)), to(x, a)), acknowledged_by(x, a)),
+            whenever(
+                [m, x, a], [permit(m), Or(x == m, before(x, m)), to(x, a)], acknowledged_by(x, a)
             ),
         ),
         Conjunct(
@@ -422,26 +412,20 @@ HYBRID_MULTICAST = Model(
             "knowers-miss-a-permit",
             "until R is delivered at D, every actor other than its sender that knows of it was "
             "told by a flagged message whose permit is missing, and is not D",
-            ForAll(
-                [a],
-                Implies(
-                    And(OPEN, knows(a), a != src(R)),
-                    And(a != D, Exists([e], told_by_copy(e, a))),
-                ),
+            whenever(
+                [a], [OPEN, knows(a), a != src(R)], And(a != D, Exists([e], told_by_copy(e, a)))
             ),
         ),
         Conjunct(
             "others-wait",
             "until R is delivered at D, messages of other actors that depend on R wait for such a"
             " permit and are not posted",
-            ForAll(
+            whenever(
                 [m],
-                Implies(
-                    And(OPEN, tainted(m), src(m) != src(R)),
-                    And(
-                        Not(posted(m)),
-                        Exists([e], And(waits(m, e), told_by_copy(e, src(m)))),
-                    ),
+                [OPEN, tainted(m), src(m) != src(R)],
+                And(
+                    Not(posted(m)),
+                    Exists([e], And(waits(m, e), told_by_copy(e, src(m)))),
                 ),
             ),
         ),

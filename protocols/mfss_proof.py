@@ -66,10 +66,7 @@ MFSS = Model(
 
 SAME_RECEIVER = Guard(
     "all before it are acknowledged, or were posted to the same receiver",
-    ForAll(
-        [x],
-        Implies(before(x, c), Or(acknowledged(x), And(posted(x), dst(x) == dst(c)))),
-    ),
+    whenever([x], [before(x, c)], Or(acknowledged(x), And(posted(x), dst(x) == dst(c)))),
     needed=True,
 )
 IN_ORDER_OF_THE_CHANNEL = Guard(

@@ -91,10 +91,7 @@ DELIVER = deliver(
         ),
         Guard(
             "nothing received with a lesser clock waits",
-            ForAll(
-                [x],
-                Implies(And(received(x), Not(delivered(x)), dst(x) == dst(c)), Not(is_less(x, c))),
-            ),
+            whenever([x], [received(x), Not(delivered(x)), dst(x) == dst(c)], Not(is_less(x, c))),
             needed=True,
         ),
     ],
@@ -139,20 +136,15 @@ NEWTOP = Model(
         Conjunct(
             "received-in-order",
             "the received messages of each channel are its first ones",
-            ForAll(
-                [m, x],
-                Implies(And(before(x, m), dst(x) == dst(m), received(m)), received(x)),
-            ),
+            whenever([m, x], [before(x, m), dst(x) == dst(m), received(m)], received(x)),
         ),
         Conjunct(
             "heard-is-received",
             "every clock that an actor heard came on a message that it received",
-            ForAll(
+            whenever(
                 [a, b, t],
-                Implies(
-                    heard(a, b, t),
-                    Exists([x], And(received(x), src(x) == b, dst(x) == a, stamp(x, t))),
-                ),
+                [heard(a, b, t)],
+                Exists([x], And(received(x), src(x) == b, dst(x) == a, stamp(x, t))),
             ),
         ),
         Conjunct(

@@ -91,10 +91,7 @@ SES = Model(
                 ForAll([a, x, y], Implies(And(before(x, y), time(a, y)), time(a, x))),
                 ForAll([m, x, y], Implies(And(before(x, y), stamp(m, y)), stamp(m, x))),
                 ForAll([a, j, x, y], Implies(And(before(x, y), pair(a, j, y)), pair(a, j, x))),
-                ForAll(
-                    [m, j, x, y],
-                    Implies(And(before(x, y), carries(m, j, y)), carries(m, j, x)),
-                ),
+                whenever([m, j, x, y], [before(x, y), carries(m, j, y)], carries(m, j, x)),
             ),
             needed=False,
         ),

@@ -48,28 +48,23 @@ TREE_AXIOMS = (
     NEIGHBOURS,
     (
         "a link has two sides, and each node is on exactly one of them",
-        ForAll(
+        whenever(
             [u, v, a],
-            Implies(
-                link(u, v), And(near(u, v, u), Not(near(u, v, v)), near(v, u, a) != near(u, v, a))
-            ),
+            [link(u, v)],
+            And(near(u, v, u), Not(near(u, v, v)), near(v, u, a) != near(u, v, a)),
         ),
     ),
     (
         "only the link itself leads from one of its sides to the other, so no cycle exists",
-        ForAll(
+        whenever(
             [u, v, a, b],
-            Implies(
-                And(link(u, v), link(a, b), near(u, v, a), Not(near(u, v, b))), And(a == u, b == v)
-            ),
+            [link(u, v), link(a, b), near(u, v, a), Not(near(u, v, b))],
+            And(a == u, b == v),
         ),
     ),
     (
         "nodes behind a link are also behind the next link of a path",
-        ForAll(
-            [u, v, w, a],
-            Implies(And(link(u, v), link(v, w), u != w, near(u, v, a)), near(v, w, a)),
-        ),
+        whenever([u, v, w, a], [link(u, v), link(v, w), u != w, near(u, v, a)], near(v, w, a)),
     ),
 )
 
@@ -135,12 +130,8 @@ TREE = Model(
             "causal-send and its delivery",
             And(
                 ForAll([m], Implies(delivered(m), sent(m))),
-                ForAll(
-                    [m, u, v, a, b], Implies(And(at(m, u, v), at(m, a, b)), And(u == a, v == b))
-                ),
-                ForAll(
-                    [m, u, v], Implies(at(m, u, v), And(link(u, v), sent(m), Not(delivered(m))))
-                ),
+                whenever([m, u, v, a, b], [at(m, u, v), at(m, a, b)], And(u == a, v == b)),
+                whenever([m, u, v], [at(m, u, v)], And(link(u, v), sent(m), Not(delivered(m)))),
             ),
         ),
         Conjunct(
@@ -168,14 +159,12 @@ TREE = Model(
         Conjunct(
             "tainted-is-behind",
             "a message that depends on R is on a link behind R's link, or behind R on R's link",
-            ForAll(
+            whenever(
                 [m, u, v, a, b],
-                Implies(
-                    And(at(R, u, v), tainted(m), at(m, a, b)),
-                    Or(
-                        And(near(u, v, a), near(u, v, b)),
-                        And(a == u, b == v, ahead(R, m)),
-                    ),
+                [at(R, u, v), tainted(m), at(m, a, b)],
+                Or(
+                    And(near(u, v, a), near(u, v, b)),
+                    And(a == u, b == v, ahead(R, m)),
                 ),
             ),
             lemma="section 4",

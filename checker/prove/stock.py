@@ -89,11 +89,8 @@ ORDER = Conjunct(
     And(
         ORDER_IS_OF_SENT.formula,
         ForAll([m, x, y], Implies(And(before(x, y), before(y, m)), before(x, m))),
-        ForAll(
-            [m, x],
-            Implies(
-                And(sent(m), sent(x), src(m) == src(x), m != x), Or(before(m, x), before(x, m))
-            ),
+        whenever(
+            [m, x], [sent(m), sent(x), src(m) == src(x), m != x], Or(before(m, x), before(x, m))
         ),
     ),
     needed=False,

@@ -344,37 +344,31 @@ def deliver_at(
     )
 
 
+def whenever(variables: Sequence[Term], given: Sequence[Formula], then: Formula) -> Formula:
+    """Return that, for all values of the variables, the formulas `given` together imply `then`."""
+    premise = given[0] if len(given) == 1 else z3.And(given)
+    return z3.ForAll(variables, z3.Implies(premise, then))
+
+
 def until_delivered(variables: Sequence[Term], given: Sequence[Formula], then: Formula) -> Formula:
     """Return that, until R is delivered, the formulas `given` together imply `then`."""
-    return z3.ForAll(variables, z3.Implies(z3.And(z3.Not(delivered(R)), *given), then))
+    return whenever(variables, [z3.Not(delivered(R)), *given], then)
 
 
 CAUSAL_DELIVERY = Conjunct(
     "causal-delivery",
     "no message that depends on R is delivered at R's destination before R",
-    z3.ForAll(
-        [_x],
-        z3.Implies(z3.And(tainted(_x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
-    ),
+    whenever([_x], [tainted(_x), delivered(_x), dst(_x) == dst(R)], delivered(R)),
 )
 CAUSAL_DELIVERY_OF_MANY = Conjunct(
     "causal-delivery",
     "no message that depends on R is delivered at D, a destination of both, before R",
-    z3.ForAll(
-        [_x],
-        z3.Implies(
-            z3.And(tainted(_x), to(R, D), delivered_at(_x, D)),
-            delivered_at(R, D),
-        ),
-    ),
+    whenever([_x], [tainted(_x), to(R, D), delivered_at(_x, D)], delivered_at(R, D)),
 )
 FIFO_DELIVERY = Conjunct(
     "fifo-delivery",
     "no message that R's sender causal-sent to R's destination after R is delivered before R",
-    z3.ForAll(
-        [_x],
-        z3.Implies(z3.And(before(R, _x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
-    ),
+    whenever([_x], [before(R, _x), delivered(_x), dst(_x) == dst(R)], delivered(R)),
 )
 PROPERTIES = (CAUSAL_DELIVERY, CAUSAL_DELIVERY_OF_MANY, FIFO_DELIVERY)
 """The properties that models may claim under these names."""
