@@ -264,19 +264,12 @@ def names_at(split: Split, fields: Fields, wanted: dict[int, int]) -> dict[int, 
 
     `wanted` maps a line of the piece to the number of the message of its only event.
     """
-    names = {}
+    names, last = {}, max(wanted)
     with _opened(split) as source:
-        for line, text in _picked(source, wanted, max(wanted)).items():
-            (event,) = line_events(source, line, text, fields)
-            names[wanted[line]] = event.message
+        for number, line in source.lines():
+            if number in wanted:
+                (event,) = line_events(source, number, line, fields)
+                names[wanted[number]] = event.message
+            if number >= last:
+                break
     return names
-
-
-def _picked(source: Source, wanted: dict[int, int], last: int) -> dict[int, str]:
-    lines = {}
-    for number, line in source.lines():
-        if number in wanted:
-            lines[number] = line
-        if number >= last:
-            break
-    return lines
