@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from antecede.checker.audit.columns import looks_like_csv, table_events
 from antecede.checker.audit.events import Event, Stamp
-from antecede.checker.audit.records import Fields, object_events
+from antecede.checker.audit.records import Fields, looks_like_csv, object_events, table_events
 from antecede.checker.audit.shiviz import Layout, layout_of, looks_like_shiviz, shiviz_events
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.spans import looks_like_spans, span_events
