@@ -57,18 +57,15 @@ def combined(base: Scenario, axes: Mapping[str, Sequence[Any]]) -> tuple[Scenari
 
 @frozen
 class Part:
-    """Every combination of some values, and fewer combinations for `--quick`."""
+    """Every combination of some values; with `--quick`, `quick` replaces some of the axes."""
 
     base: Scenario
     axes: Mapping[str, Sequence[Any]]
-    quick: Mapping[str, Any] = field(factory=dict)
-    quick_axes: Mapping[str, Sequence[Any]] = field(factory=dict)
+    quick: Mapping[str, Sequence[Any]] = field(factory=dict)
 
     def scenarios(self, *, quick: bool) -> tuple[Scenario, ...]:
         """Return the combinations."""
-        if not quick:
-            return combined(self.base, self.axes)
-        return combined(evolve(self.base, **self.quick), {**self.axes, **self.quick_axes})
+        return combined(self.base, {**self.axes, **(self.quick if quick else {})})
 
     def has(self, scenario: Scenario) -> bool:
         """Return whether a scenario is one of the combinations, quick or not."""
@@ -173,7 +170,7 @@ KEY_NUMBERS: Mapping[str, KeyNumber] = {
 
 def _points(of: str) -> tuple[Part, ...]:
     """Return the scenarios of the key numbers about a protocol."""
-    small = {"actors": 30, "messages": 20}
+    small = {"actors": (30,), "messages": (20,)}
     return tuple(
         Part(scenario, {}, small)
         for key in KEY_NUMBERS.values()
@@ -183,32 +180,28 @@ def _points(of: str) -> tuple[Part, ...]:
 
 
 _PATTERNS = {"workload": ("random", "requests")}
-_SMALL = {"actors": 8, "messages": 10}
+_SMALL = {"actors": (8,), "messages": (10,)}
 
 HYBRID: Mapping[str, Part] = {
     "load": Part(
         HYBRID_BASE,
         {**_PATTERNS, "interval": (5 * MS, 10 * MS, 20 * MS, 50 * MS, 100 * MS)},
-        _SMALL,
-        {"interval": (5 * MS, 20 * MS, 100 * MS)},
+        {**_SMALL, "interval": (5 * MS, 20 * MS, 100 * MS)},
     ),
     "handling": Part(
         evolve(HYBRID_BASE, interval=50 * MS),
         {**_PATTERNS, "handling": (0, MS // 2, 1 * MS, 2 * MS, 4 * MS)},
-        _SMALL,
-        {"handling": (0, 2 * MS)},
+        {**_SMALL, "handling": (0, 2 * MS)},
     ),
     "size": Part(
         evolve(HYBRID_BASE, interval=50 * MS, messages=20),
         {**_PATTERNS, "actors": (8, 16, 32)},
-        {"messages": 10},
-        {"actors": (4, 8)},
+        {"messages": (10,), "actors": (4, 8)},
     ),
     "distance": Part(
         evolve(HYBRID_BASE, interval=0),
         {**_PATTERNS, "delay": (MS // 2, 1 * MS, 2 * MS, 5 * MS, 10 * MS, 20 * MS)},
-        _SMALL,
-        {"delay": (1 * MS, 5 * MS, 20 * MS)},
+        {**_SMALL, "delay": (1 * MS, 5 * MS, 20 * MS)},
     ),
 }
 """The questions of the hybrid paper's section 6: effects of load, handling, size and distance."""
@@ -224,8 +217,7 @@ FIGURES: Mapping[str, Figure] = {
                     "actors": (25, 50, 100, 200, 500),
                     "bandwidth": (20 * K, 100 * K, 1_000 * K, 10_000 * K),
                 },
-                {"messages": 30},
-                {"actors": (25, 50, 100)},
+                {"messages": (30,), "actors": (25, 50, 100)},
             ),
         ),
     ),
@@ -239,7 +231,7 @@ FIGURES: Mapping[str, Figure] = {
                     "interval": (1 * MS, 10 * MS, 100 * MS, 1_000 * MS),
                     "job_length": (MS // 2, 5 * MS, 12 * MS + MS // 2, 25 * MS, 50 * MS),
                 },
-                {"actors": 50, "messages": 30},
+                {"actors": (50,), "messages": (30,)},
             ),
         ),
     ),
@@ -250,8 +242,7 @@ FIGURES: Mapping[str, Figure] = {
             Part(
                 evolve(CYKAS_BASE, job_share=0.1, job_length=12 * MS + MS // 2),
                 {"actors": (25, 50, 75, 100), "interval": (1 * MS, 10 * MS)},
-                {"messages": 30},
-                {"actors": (25, 50)},
+                {"messages": (30,), "actors": (25, 50)},
             ),
         ),
     ),
@@ -262,8 +253,7 @@ FIGURES: Mapping[str, Figure] = {
             Part(
                 evolve(CYKAS_BASE, interval=10 * MS, job_length=25 * MS, job_lengths="normal"),
                 {"job_share": (0.0, 0.1), "hotspots": (0.0, 0.05, 0.1, 0.2)},
-                {"actors": 50, "messages": 40},
-                {"hotspots": (0.0, 0.1, 0.2)},
+                {"actors": (50,), "messages": (40,), "hotspots": (0.0, 0.1, 0.2)},
             ),
         ),
     ),
@@ -303,7 +293,7 @@ FIGURES: Mapping[str, Figure] = {
             Part(
                 evolve(HYBRID_BASE, workload="broadcast", messages=10),
                 {"interval": (20 * MS, 50 * MS, 100 * MS, 200 * MS)},
-                {"actors": 6, "messages": 4},
+                {"actors": (6,), "messages": (4,)},
             ),
         ),
         seeds=10,
