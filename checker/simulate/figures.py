@@ -106,7 +106,6 @@ class KeyNumber:
         of, over: the protocols; the speedup is the time of `over` divided by the time of `of`.
     """
 
-    name: str
     says: str
     scenario: Scenario
     of: str = "cykas"
@@ -134,37 +133,28 @@ _JOBS = evolve(CYKAS_BASE, job_share=0.1)
 _NORMAL = evolve(CYKAS_BASE, job_lengths="normal")
 
 KEY_NUMBERS: Mapping[str, KeyNumber] = {
-    k.name: k
-    for k in (
-        KeyNumber("uniform", "Figure 6, no hotspots, no jobs", _NORMAL),
-        KeyNumber("hotspots", "Figure 6, 10 % hotspots, no jobs", evolve(_NORMAL, hotspots=0.1)),
-        KeyNumber(
-            "hotspots-jobs",
-            "Figure 6, 10 % hotspots, jobs",
-            evolve(_NORMAL, hotspots=0.1, job_share=0.1),
-        ),
-        KeyNumber(
-            "short-jobs", "Figure 5, 10 ms, jobs of 0.5 ms", evolve(_JOBS, job_length=MS // 2)
-        ),
-        KeyNumber(
-            "middle-jobs",
-            "Figure 5, 10 ms, jobs of 12.5 ms",
-            evolve(_JOBS, job_length=25 * MS // 2),
-        ),
-        KeyNumber("long-jobs", "Figure 5, 10 ms, jobs of 50 ms", evolve(_JOBS, job_length=50 * MS)),
-        KeyNumber(
-            "frequent",
-            "Figure 5, 1 ms, jobs of 12.5 ms",
-            evolve(_JOBS, job_length=25 * MS // 2, interval=MS),
-        ),
-        KeyNumber(
-            "crossover",
-            "Figure 4, MFSS over RST, 100 processes at 5000 kB/s",
-            evolve(CYKAS_BASE, interval=0, bandwidth=5_000_000),
-            "mfss",
-            "rst",
-        ),
-    )
+    "uniform": KeyNumber("Figure 6, no hotspots, no jobs", _NORMAL),
+    "hotspots": KeyNumber("Figure 6, 10 % hotspots, no jobs", evolve(_NORMAL, hotspots=0.1)),
+    "hotspots-jobs": KeyNumber(
+        "Figure 6, 10 % hotspots, jobs",
+        evolve(_NORMAL, hotspots=0.1, job_share=0.1),
+    ),
+    "short-jobs": KeyNumber("Figure 5, 10 ms, jobs of 0.5 ms", evolve(_JOBS, job_length=MS // 2)),
+    "middle-jobs": KeyNumber(
+        "Figure 5, 10 ms, jobs of 12.5 ms",
+        evolve(_JOBS, job_length=25 * MS // 2),
+    ),
+    "long-jobs": KeyNumber("Figure 5, 10 ms, jobs of 50 ms", evolve(_JOBS, job_length=50 * MS)),
+    "frequent": KeyNumber(
+        "Figure 5, 1 ms, jobs of 12.5 ms",
+        evolve(_JOBS, job_length=25 * MS // 2, interval=MS),
+    ),
+    "crossover": KeyNumber(
+        "Figure 4, MFSS over RST, 100 processes at 5000 kB/s",
+        evolve(CYKAS_BASE, interval=0, bandwidth=5_000_000),
+        "mfss",
+        "rst",
+    ),
 }
 
 

@@ -34,7 +34,6 @@ def _assumed(
     reason: str = "",
     choices: Mapping[str, str] | None = None,
     others: tuple[Any, ...] = (),
-    given: bool = False,
 ) -> Any:
     """Return a field of `Scenario`.
 
@@ -42,36 +41,29 @@ def _assumed(
         default: the default value.
         kind: a key of `_NUMBERS`, or `name`.
         says: a description of the value.
-        reason: the reason for the default.
+        reason: the reason for the default; empty if a paper states the value.
         choices: for a name, the possible values and their meanings.
         others: alternative values for the tornado chart.
-        given: the paper states the value, so it is not an assumption.
     """
     about = {"kind": kind, "says": says, "reason": reason, "choices": choices, "others": others}
-    return attrs.field(default=default, metadata={**about, "given": given})
+    return attrs.field(default=default, metadata=about)
 
 
 @frozen
 class Scenario:
     """All parameters of a run except its protocol and its seed."""
 
-    actors: int = _assumed(
-        100, "count", "number of actors, which the papers call processes", given=True
-    )
-    messages: int = _assumed(
-        100, "count", "number of messages that each actor causal-sends", given=True
-    )
+    actors: int = _assumed(100, "count", "number of actors, which the papers call processes")
+    messages: int = _assumed(100, "count", "number of messages that each actor causal-sends")
     bandwidth: int = _assumed(
         50_000,
         "rate",
         "bandwidth in bytes per second; --limits says which part of the network has it",
-        given=True,
     )
     delay: int = _assumed(
         5_000_000,
         "time",
         "time that a packet travels from any actor to any other, after its transmission",
-        given=True,
     )
     limits: str = _assumed(
         "uplink",
@@ -99,8 +91,7 @@ class Scenario:
         "time",
         "extra random delay of each packet, uniform between 0 and this time",
         "not mentioned",
-        None,
-        (2_000_000,),
+        others=(2_000_000,),
     )
     order: str = _assumed(
         "any",
@@ -114,24 +105,21 @@ class Scenario:
         "size",
         "size in bytes of a message, without headers and control data",
         "a short message, as between services",
-        None,
-        (10, 1_000),
+        others=(10, 1_000),
     )
     header: int = _assumed(
         28,
         "size",
         "size in bytes of the headers of each packet",
         "IPv4 and UDP: 20 + 8",
-        None,
-        (0, 60),
+        others=(0, 60),
     )
     integer: int = _assumed(
         4,
         "size",
         "size in bytes of an integer in control data",
         "a machine word of 32 bits",
-        None,
-        (1, 8),
+        others=(1, 8),
     )
     flag: int = _assumed(1, "size", "size in bytes of a truth value in control data", "a byte")
     workload: str = _assumed(
@@ -149,14 +137,11 @@ class Scenario:
         0.0,
         "share",
         "share of the actors that are hotspots: actors that get more messages than others",
-        given=True,
     )
     hot_share: float = _assumed(
-        0.8, "share", "share of all messages that go to hotspots, if there are hotspots", given=True
+        0.8, "share", "share of all messages that go to hotspots, if there are hotspots"
     )
-    interval: int = _assumed(
-        10_000_000, "time", "mean time between two causal-sends of an actor", given=True
-    )
+    interval: int = _assumed(10_000_000, "time", "mean time between two causal-sends of an actor")
     spacing: str = _assumed(
         "fixed",
         "name",
@@ -183,16 +168,12 @@ class Scenario:
         "share of the causal-sends that wait until the latest message to their actor is delivered",
         "the Cykas paper's programs are partially ordered sends; for its random workloads it "
         "names no order except time",
-        None,
-        (0.1, 0.5),
+        others=(0.1, 0.5),
     )
     job_share: float = _assumed(
-        0.0,
-        "share",
-        "share of the messages that start a job, which keeps the receiver busy",
-        given=True,
+        0.0, "share", "share of the messages that start a job, which keeps the receiver busy"
     )
-    job_length: int = _assumed(25_000_000, "time", "mean length of a job", given=True)
+    job_length: int = _assumed(25_000_000, "time", "mean length of a job")
     job_lengths: str = _assumed(
         "fixed",
         "name",
@@ -210,8 +191,7 @@ class Scenario:
         "time",
         "standard deviation of the lengths of jobs, with --job-lengths normal",
         "a fifth of Figure 6's mean; not stated",
-        None,
-        (0, 12_500_000),
+        others=(0, 12_500_000),
     )
     busy: str = _assumed(
         "process",
