@@ -92,7 +92,7 @@ def figure(series: dict[str, list[Point]], label: str, name: str, about: str) ->
         for title, drawn in lines.items()
         if any(drawn.values())
     ]
-    write_whole(str(FIGURES / f"{name}.svg"), chart(about, panels, across=2, alike=True))
+    write_whole(str(FIGURES / f"{name}.svg"), chart(about, panels, across=2))
 
 
 def main() -> None:

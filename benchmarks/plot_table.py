@@ -73,7 +73,7 @@ def figure(panels: Mapping[str, list[Result]], value: str, label: str, about: st
         for title, rows in panels.items()
     ]
     file = IMAGES / f"table1-{value.partition('_')[0]}.svg"
-    write_whole(str(file), chart(about, drawn, alike=True, inches=(7, 4.5)))
+    write_whole(str(file), chart(about, drawn, inches=(7, 4.5)))
 
 
 def counts(rows: list[Result]) -> list[Result]:

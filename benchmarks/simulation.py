@@ -103,7 +103,7 @@ def assumptions() -> str:
     """Return the table of the parameters that the papers do not state."""
     lines = ["| Parameter | Default | What it is, and why | Tried |", "| --- | --- | --- | --- |"]
     for name, about in FIELDS.items():
-        if about.metadata["given"] or not about.metadata["reason"]:
+        if not about.metadata["reason"]:
             continue
         choices = about.metadata["choices"] or {}
         meaning = choices.get(about.default, "")

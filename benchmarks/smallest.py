@@ -433,7 +433,7 @@ def figure(bugs: Sequence[Found]) -> str:
         )
         for judged, title in JUDGED.items()
     ]
-    return chart("The share of bugs that a bound reveals", panels, alike=True, inches=(8, 4))
+    return chart("The share of bugs that a bound reveals", panels, inches=(8, 4))
 
 
 def _among(actors: int) -> str:

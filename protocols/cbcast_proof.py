@@ -13,38 +13,9 @@ from typing import Any
 from z3 import And, ForAll, Implies, Not, Or
 
 from antecede.checker.model import CausalSend, Packet, Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-)
+from antecede.checker.prove.link import Event, Link, View
 from antecede.checker.prove.stock import ORDER
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION_OF_MANY,
-    CAUSAL_DELIVERY_OF_MANY,
-    MESSAGE,
-    Action,
-    Conjunct,
-    Guard,
-    Model,
-    R,
-    Relation,
-    actors,
-    before,
-    c,
-    causal_send,
-    deliver_at,
-    delivered_at,
-    gains,
-    gains_all,
-    knows,
-    messages,
-    sent,
-    src,
-    tainted,
-    to,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import cbcast
 from antecede.protocols.fifo_proof import events
 from antecede.protocols.mail_room import Held

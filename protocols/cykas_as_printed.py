@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from antecede import Message, Packet, Protocol, Step
+from antecede import Message, Packet, Step
 from antecede.protocols import cykas
-from antecede.protocols.cykas import Ack, Bits, Cykas, Sends, try_send_message, try_send_yct
+from antecede.protocols.cykas import CYKAS, Ack, Bits, Cykas, Sends, try_send_message, try_send_yct
 
 
 @frozen
@@ -63,14 +63,12 @@ def _with_entries(step: Step) -> Step:
     return evolve(step, state=evolve(state, entries=entries))
 
 
-CYKAS_AS_PRINTED = Protocol(
+CYKAS_AS_PRINTED = evolve(
+    CYKAS,
     name="cykas-as-printed",
     summary="cykas with line 8 of Algorithm 4 inside the loop, as printed",
     source="Cykas paper, Algorithms 1-5 to the letter",
     initial=initial,
     causal_send=application_send,
     receive=receive,
-    invariants=cykas.INVARIANTS,
-    at_rest=cykas.AT_REST,
-    witnesses=cykas.WITNESSES,
 )

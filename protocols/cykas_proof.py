@@ -14,57 +14,9 @@ from attrs import evolve
 from z3 import And, Exists, ForAll, If, Implies, Not, Or
 
 from antecede.checker.model import CausalSend, Packet, Receive, Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-    causal_sent,
-    delivered_in,
-    posted_in,
-)
-from antecede.checker.prove.stock import (
-    ACKNOWLEDGE,
-    ALL_DELIVERED,
-    LIFE_OF_A_POST,
-    ORDER_IS_OF_SENT,
-    WAS_POSTED,
-    acknowledged,
-    post,
-    posted,
-)
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    GHOST_IS_OF_SENT,
-    MESSAGE,
-    Action,
-    Conjunct,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    becomes,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    loses_all,
-    messages,
-    replaced,
-    sent,
-    src,
-    tainted,
-    without_guard,
-)
+from antecede.checker.prove.link import Event, Link, View, causal_sent, delivered_in, posted_in
+from antecede.checker.prove.stock import *
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols.cykas import Ack, Cykas, Eager, Normal, Yct
 from antecede.protocols.cykas_secret_mode import CykasSecretMode
 from antecede.protocols.mfss_proof import buffered, unacknowledged, waiting
@@ -198,14 +150,7 @@ CYKAS = Model(
         Conjunct(
             "life-of-a-yct",
             "received YCTs were sent, and a YCT is sent only for a posted Eager Send",
-            ForAll(
-                [m],
-                And(
-                    Implies(heard(m), told(m)),
-                    Implies(told(m), eager(m)),
-                    Implies(eager(m), posted(m)),
-                ),
-            ),
+            in_turn([m], heard(m), told(m), eager(m), posted(m)),
         ),
         Conjunct(
             "waits-for-posted",
@@ -234,25 +179,17 @@ CYKAS = Model(
         Conjunct(
             "others-keep-still",
             "until R is delivered, only its sender posts messages that depend on it",
-            ForAll(
-                [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) != src(R)),
-                    Not(posted(m)),
-                ),
-            ),
+            until_delivered([m], [tainted(m), src(m) != src(R)], Not(posted(m))),
             lemma="Proposition 3.1",
         ),
         Conjunct(
             "sender-sends-eagerly",
             "until R is delivered, every posted message of its sender that depends on R is an "
             "Eager Send that waits for R and has another destination",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) == src(R), posted(m)),
-                    And(eager(m), waits(m, R), dst(m) != dst(R)),
-                ),
+                [tainted(m), src(m) == src(R), posted(m)],
+                And(eager(m), waits(m, R), dst(m) != dst(R)),
             ),
             lemma="Proposition 3.1, second key aspect",
         ),
@@ -260,12 +197,10 @@ CYKAS = Model(
             "knowers-keep-a-secret",
             "until R is delivered, every other actor that knows of it was told by an Eager Send "
             "that waits for R",
-            ForAll(
+            until_delivered(
                 [a],
-                Implies(
-                    And(Not(delivered(R)), knows(a), a != src(R)),
-                    Exists([m], And(delivered(m), dst(m) == a, eager(m), waits(m, R))),
-                ),
+                [knows(a), a != src(R)],
+                Exists([m], And(delivered(m), dst(m) == a, eager(m), waits(m, R))),
             ),
             lemma="Proposition 3.1",
         ),
@@ -360,7 +295,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield the events of Algorithms 1, 3, 4 and 5."""
     if isinstance(transition, CausalSend):
         actor = transition.actor
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
     else:
         assert isinstance(transition, Receive)
         actor = transition.dst

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from antecede import Packet, Protocol, Step
+from antecede import Packet, Step
 from antecede.protocols import cykas
-from antecede.protocols.cykas import Cykas, Eager
+from antecede.protocols.cykas import CYKAS, Cykas, Eager
 
 
 @frozen
@@ -41,14 +41,11 @@ def receive(state: CykasSecretMode, src: int, packet: Packet) -> Step:
     return step
 
 
-CYKAS_SECRET_MODE = Protocol(
+CYKAS_SECRET_MODE = evolve(
+    CYKAS,
     name="cykas-secret-mode",
     summary="cykas that may send to its latest eager sender in secret mode (broken)",
     source="Cykas paper, section 2.3, Figure 3, Table 1 row 2",
     initial=initial,
-    causal_send=cykas.application_send,
     receive=receive,
-    invariants=cykas.INVARIANTS,
-    at_rest=cykas.AT_REST,
-    witnesses=cykas.WITNESSES,
 )

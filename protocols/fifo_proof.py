@@ -21,20 +21,7 @@ from antecede.checker.prove.link import (
     received_message,
 )
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
-from antecede.checker.prove.vocabulary import (
-    APPLICATION,
-    FIFO_DELIVERY,
-    Conjunct,
-    Guard,
-    Model,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    messages,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import fifo
 
 x, y = messages("x y")
@@ -66,10 +53,7 @@ FIFO = Model(
             "delivered-are-prefixes",
             "the delivered messages of each channel are the first that were sent on it, so their "
             "number says which they are",
-            ForAll(
-                [x, y],
-                Implies(And(before(x, y), dst(x) == dst(y), delivered(y)), delivered(x)),
-            ),
+            whenever([x, y], [before(x, y), dst(x) == dst(y), delivered(y)], delivered(x)),
         ),
     ),
     safety=FIFO_DELIVERY,
@@ -84,7 +68,7 @@ FIFO = Model(
 def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield a causal-send; or a reception, and the deliveries that follow it."""
     if isinstance(transition, CausalSend):
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
         return
     assert isinstance(transition, Receive)
     yield "receive", received_message(view, transition)

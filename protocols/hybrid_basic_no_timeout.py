@@ -7,17 +7,16 @@ still be in transit. It then finds no missing permit to remove, and is not sent 
 
 from __future__ import annotations
 
-from antecede import Protocol
-from antecede.protocols import hybrid_basic
+from attrs import evolve
 
-HYBRID_BASIC_NO_TIMEOUT = Protocol(
+from antecede.protocols.hybrid_basic import HYBRID_BASIC
+
+HYBRID_BASIC_NO_TIMEOUT = evolve(
+    HYBRID_BASIC,
     name="hybrid-basic-no-timeout",
     summary="hybrid-basic that never repeats a packet: needs links that keep the order",
     source="hybrid paper, Algorithm 1 without lines 74-79",
-    initial=hybrid_basic.initial,
-    causal_send=hybrid_basic.causal_send,
-    receive=hybrid_basic.receive,
+    timeout=None,
     network="fifo",
-    invariants=hybrid_basic.INVARIANTS,
-    witnesses=hybrid_basic.WITNESSES,
+    normal=None,
 )

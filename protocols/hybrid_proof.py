@@ -18,60 +18,9 @@ from attrs import evolve
 from z3 import And, Exists, ForAll, Implies, Not, Or
 
 from antecede.checker.model import CausalSend, Message, Receive, Timeout, Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-    causal_sent,
-    delivered_in,
-    posted_in,
-)
-from antecede.checker.prove.stock import (
-    ACKNOWLEDGE,
-    LIFE_OF_A_POST,
-    ORDER,
-    WAS_POSTED,
-    acknowledged,
-    post,
-    posted,
-)
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    APPLICATION_OF_MANY,
-    CAUSAL_DELIVERY,
-    CAUSAL_DELIVERY_OF_MANY,
-    GHOST_IS_OF_SENT,
-    MESSAGE,
-    NO_SELF_SENDS,
-    NO_SELF_SENDS_OF_MANY,
-    Action,
-    Conjunct,
-    D,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    before,
-    c,
-    causal_send,
-    deliver,
-    deliver_at,
-    delivered,
-    delivered_at,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    messages,
-    sent,
-    src,
-    tainted,
-    to,
-)
+from antecede.checker.prove.link import Event, Link, View, causal_sent, delivered_in, posted_in
+from antecede.checker.prove.stock import *
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols.hybrid_basic import Ack, Per, Permit
 
 m, x, e, u, v = messages("m x e u v")
@@ -133,14 +82,7 @@ HEAR = Action(
 LIFE_OF_A_PERMIT = Conjunct(
     "life-of-a-permit",
     "received permits were sent, and a permit is sent only for a posted, flagged message",
-    ForAll(
-        [m],
-        And(
-            Implies(permitted(m), permit(m)),
-            Implies(permit(m), flagged(m)),
-            Implies(flagged(m), posted(m)),
-        ),
-    ),
+    in_turn([m], permitted(m), permit(m), flagged(m), posted(m)),
 )
 OWN_TAINT_IS_LATER = Conjunct(
     "own-taint-is-later",
@@ -150,10 +92,7 @@ OWN_TAINT_IS_LATER = Conjunct(
 FIRST_OF_CHANNEL = Conjunct(
     "delivered-are-prefixes",
     "the delivered messages of each channel are its first ones",
-    ForAll(
-        [m, x],
-        Implies(And(before(x, m), dst(x) == dst(m), delivered(m)), delivered(x)),
-    ),
+    whenever([m, x], [before(x, m), dst(x) == dst(m), delivered(m)], delivered(x)),
 )
 
 
@@ -192,33 +131,24 @@ HYBRID_BASIC = Model(
         Conjunct(
             "sender-flags",
             "until R is delivered, every message that its sender posts after it is flagged",
-            ForAll(
-                [m],
-                Implies(And(Not(delivered(R)), before(R, m), posted(m)), flagged(m)),
-            ),
+            until_delivered([m], [before(R, m), posted(m)], flagged(m)),
         ),
         Conjunct(
             "knowers-miss-a-permit",
             "until R is delivered, every other actor that knows of it was told by a later, "
             "flagged message of R's sender whose permit is missing, and is not R's destination",
-            ForAll(
-                [a],
-                Implies(
-                    And(Not(delivered(R)), knows(a), a != src(R)),
-                    And(a != dst(R), Exists([e], told_by(e, a))),
-                ),
+            until_delivered(
+                [a], [knows(a), a != src(R)], And(a != dst(R), Exists([e], told_by(e, a)))
             ),
         ),
         Conjunct(
             "others-wait",
             "until R is delivered, messages of other actors that depend on R wait for such a "
             "permit and are not posted",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) != src(R)),
-                    And(Not(posted(m)), Exists([e], And(waits(m, e), told_by(e, src(m))))),
-                ),
+                [tainted(m), src(m) != src(R)],
+                And(Not(posted(m)), Exists([e], And(waits(m, e), told_by(e, src(m))))),
             ),
         ),
     ),
@@ -275,35 +205,25 @@ HYBRID_SPS = evolve(
             "permits-after-acks",
             "a permit is sent only after all messages before its message to other destinations "
             "are acknowledged",
-            ForAll(
-                [m, x],
-                Implies(And(permit(m), before(x, m), dst(x) != dst(m)), acknowledged(x)),
-            ),
+            whenever([m, x], [permit(m), before(x, m), dst(x) != dst(m)], acknowledged(x)),
         ),
         Conjunct(
             "sender-flags",
             "until R is delivered, every message that its sender posts after it to another "
             "destination is flagged",
-            ForAll(
-                [m],
-                Implies(
-                    And(Not(delivered(R)), before(R, m), posted(m), dst(m) != dst(R)), flagged(m)
-                ),
-            ),
+            until_delivered([m], [before(R, m), posted(m), dst(m) != dst(R)], flagged(m)),
         ),
         HYBRID_BASIC.conjuncts[9],
         Conjunct(
             "others-tell-the-sender-only",
             "until R is delivered, messages of other actors that depend on R wait for such a "
             "permit; only those for R's sender are posted",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m), src(m) != src(R)),
-                    And(
-                        Implies(posted(m), dst(m) == src(R)),
-                        Exists([e], And(waits(m, e), told_by(e, src(m)))),
-                    ),
+                [tainted(m), src(m) != src(R)],
+                And(
+                    Implies(posted(m), dst(m) == src(R)),
+                    Exists([e], And(waits(m, e), told_by(e, src(m)))),
                 ),
             ),
         ),
@@ -463,30 +383,19 @@ HYBRID_MULTICAST = Model(
         Conjunct(
             "life-of-a-permit",
             "received permits were sent, and a permit is sent only for a posted, flagged message",
-            ForAll(
-                [m, a],
-                And(
-                    Implies(heard_by(m, a), permit(m)),
-                    Implies(permit(m), flagged(m)),
-                    Implies(flagged(m), posted(m)),
-                ),
-            ),
+            in_turn([m, a], heard_by(m, a), permit(m), flagged(m), posted(m)),
         ),
         Conjunct(
             "delivered-are-prefixes",
             "the delivered messages of each channel are its first ones",
-            ForAll(
-                [m, x, a],
-                Implies(And(before(x, m), to(x, a), delivered_at(m, a)), delivered_at(x, a)),
-            ),
+            whenever([m, x, a], [before(x, m), to(x, a), delivered_at(m, a)], delivered_at(x, a)),
         ),
         OWN_TAINT_IS_LATER,
         Conjunct(
             "permits-after-acks",
             "a permit is sent only after its message and all messages before it are acknowledged",
-            ForAll(
-                [m, x, a],
-                Implies(And(permit(m), Or(x == m, before(x, m)), to(x, a)), acknowledged_by(x, a)),
+            whenever(
+                [m, x, a], [permit(m), Or(x == m, before(x, m)), to(x, a)], acknowledged_by(x, a)
             ),
         ),
         Conjunct(
@@ -503,26 +412,20 @@ HYBRID_MULTICAST = Model(
             "knowers-miss-a-permit",
             "until R is delivered at D, every actor other than its sender that knows of it was "
             "told by a flagged message whose permit is missing, and is not D",
-            ForAll(
-                [a],
-                Implies(
-                    And(OPEN, knows(a), a != src(R)),
-                    And(a != D, Exists([e], told_by_copy(e, a))),
-                ),
+            whenever(
+                [a], [OPEN, knows(a), a != src(R)], And(a != D, Exists([e], told_by_copy(e, a)))
             ),
         ),
         Conjunct(
             "others-wait",
             "until R is delivered at D, messages of other actors that depend on R wait for such a"
             " permit and are not posted",
-            ForAll(
+            whenever(
                 [m],
-                Implies(
-                    And(OPEN, tainted(m), src(m) != src(R)),
-                    And(
-                        Not(posted(m)),
-                        Exists([e], And(waits(m, e), told_by_copy(e, src(m)))),
-                    ),
+                [OPEN, tainted(m), src(m) != src(R)],
+                And(
+                    Not(posted(m)),
+                    Exists([e], And(waits(m, e), told_by_copy(e, src(m)))),
                 ),
             ),
         ),
@@ -547,11 +450,11 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
         return
     if isinstance(transition, CausalSend):
         actor = transition.actor
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
     else:
         assert isinstance(transition, Receive)
         actor = transition.dst
-        yield from received(view, transition)
+        yield from first_reception(view, transition)
         for m in delivered_in(view, outcome):
             yield "deliver", m, *at(view, actor)
     yield from permits(view, actor, outcome)
@@ -565,7 +468,7 @@ def at(view: View, actor: int) -> tuple[int, ...]:
     return (actor,) if "to" in view.sorts else ()
 
 
-def received(view: View, transition: Receive) -> Iterator[Event]:
+def first_reception(view: View, transition: Receive) -> Iterator[Event]:
     """Yield an ACK or a permit that is received for the first time."""
     packet, src, dst = transition.packet, transition.src, transition.dst
     if isinstance(packet, Ack):

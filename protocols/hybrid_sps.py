@@ -361,14 +361,10 @@ HYBRID_SPS = Protocol(
     witnesses=WITNESSES,
 )
 
-HYBRID_SPS_AS_PRINTED = Protocol(
+HYBRID_SPS_AS_PRINTED = evolve(
+    HYBRID_SPS,
     name="hybrid-sps-as-printed",
     summary="hybrid-sps whose causal-send leaves m2 and u2 behind, as printed",
     source="hybrid paper, Algorithm 2 as printed, with message ids from 1",
-    initial=initial,
     causal_send=causal_send_as_printed,
-    receive=receive,
-    timeout=timeout,
-    invariants=INVARIANTS,
-    witnesses=WITNESSES,
 )

@@ -14,44 +14,9 @@ from attrs import evolve
 from z3 import And, ForAll, Implies, Not, Or
 
 from antecede.checker.model import CausalSend, Packet, Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-    causal_sent,
-    delivered_in,
-    posted_in,
-)
-from antecede.checker.prove.stock import (
-    ACKNOWLEDGE,
-    ALL_DELIVERED,
-    LIFE_OF_A_POST,
-    ORDER_IS_OF_SENT,
-    WAS_POSTED,
-    acknowledged,
-    post,
-    posted,
-)
-from antecede.checker.prove.vocabulary import (
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    GHOST_IS_OF_SENT,
-    Conjunct,
-    Guard,
-    Model,
-    R,
-    actors,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    knows,
-    messages,
-    src,
-    tainted,
-)
+from antecede.checker.prove.link import Event, Link, View, causal_sent, delivered_in, posted_in
+from antecede.checker.prove.stock import *
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import unordered
 from antecede.protocols.mfss import Ack, Data, Mfss
 from antecede.protocols.mfss_fifo import MfssFifo
@@ -82,20 +47,14 @@ MFSS = Model(
         Conjunct(
             "only-the-sender-knows",
             "until R is delivered, only its sender knows of it",
-            ForAll([a], Implies(And(Not(delivered(R)), knows(a)), a == src(R))),
+            until_delivered([a], [knows(a)], a == src(R)),
             lemma="section 3.3, safety",
         ),
         Conjunct(
             "tainted-waits-behind",
             "until R is delivered, every message that depends on it is behind it in the same "
             "output buffer",
-            ForAll(
-                [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m)),
-                    And(src(m) == src(R), before(R, m), Not(posted(m))),
-                ),
-            ),
+            until_delivered([m], [tainted(m)], And(src(m) == src(R), before(R, m), Not(posted(m)))),
             lemma="Lemmas 2 and 3",
         ),
         ORDER_IS_OF_SENT,
@@ -107,10 +66,7 @@ MFSS = Model(
 
 SAME_RECEIVER = Guard(
     "all before it are acknowledged, or were posted to the same receiver",
-    ForAll(
-        [x],
-        Implies(before(x, c), Or(acknowledged(x), And(posted(x), dst(x) == dst(c)))),
-    ),
+    whenever([x], [before(x, c)], Or(acknowledged(x), And(posted(x), dst(x) == dst(c)))),
     needed=True,
 )
 IN_ORDER_OF_THE_CHANNEL = Guard(
@@ -138,16 +94,14 @@ MFSS_FIFO = Model(
             "until R is delivered, every message that depends on it comes from R's sender after R"
             " and is undelivered; if such a message was posted, then R was posted and both have "
             "one destination",
-            ForAll(
+            until_delivered(
                 [m],
-                Implies(
-                    And(Not(delivered(R)), tainted(m)),
-                    And(
-                        src(m) == src(R),
-                        before(R, m),
-                        Not(delivered(m)),
-                        Implies(posted(m), And(posted(R), dst(m) == dst(R))),
-                    ),
+                [tainted(m)],
+                And(
+                    src(m) == src(R),
+                    before(R, m),
+                    Not(delivered(m)),
+                    Implies(posted(m), And(posted(R), dst(m) == dst(R))),
                 ),
             ),
             lemma="footnote 4",
@@ -183,7 +137,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield a causal-send or an acknowledgement, and the posts that follow; or a delivery."""
     if isinstance(transition, CausalSend):
         actor = transition.actor
-        yield "causal-send", causal_sent(view, transition, outcome)
+        yield "causal-send", causal_sent(view, transition)
     elif isinstance(transition.packet, Ack):  # type: ignore[union-attr]
         actor = transition.dst  # type: ignore[union-attr]
         yield "acknowledge", view.first(unacknowledged(view, transition), "to acknowledge")

@@ -130,8 +130,6 @@ def nulls(state: Newtop, besides: tuple[int, ...] = ()) -> tuple[tuple[int, Pack
 
 # The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
-WITNESSES = {"waited": lambda state: bool(state.held_back)}
-
 NEWTOP = Protocol(
     name="newtop",
     summary="receiver-side: Lamport clocks, waits for a clock from every process",
@@ -140,15 +138,13 @@ NEWTOP = Protocol(
     causal_send=causal_send,
     receive=receive,
     network="fifo",
-    witnesses=WITNESSES,
+    witnesses={"waited": lambda state: bool(state.held_back)},
 )
-NEWTOP_NULL = Protocol(
+NEWTOP_NULL = evolve(
+    NEWTOP,
     name="newtop-null",
     summary="newtop with null packets, which carry only a clock",
     source="Newtop, as in section 3.1 and footnote 2 of Table 1 of the hybrid paper",
-    initial=initial,
     causal_send=causal_send_to_all,
     receive=receive_and_tell,
-    network="fifo",
-    witnesses=WITNESSES,
 )

@@ -13,43 +13,9 @@ from typing import Any
 from z3 import And, Exists, ForAll, If, Implies, Not, Or
 
 from antecede.checker.model import Transition
-from antecede.checker.prove.link import (
-    Event,
-    Link,
-    View,
-)
+from antecede.checker.prove.link import Event, Link, View
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    MESSAGE,
-    NO_SELF_SENDS,
-    TIME,
-    Conjunct,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    becomes,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    messages,
-    sent,
-    src,
-    tainted,
-    times,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import newtop
 from antecede.protocols.fifo_proof import channels_of, events, held
 
@@ -125,10 +91,7 @@ DELIVER = deliver(
         ),
         Guard(
             "nothing received with a lesser clock waits",
-            ForAll(
-                [x],
-                Implies(And(received(x), Not(delivered(x)), dst(x) == dst(c)), Not(is_less(x, c))),
-            ),
+            whenever([x], [received(x), Not(delivered(x)), dst(x) == dst(c)], Not(is_less(x, c))),
             needed=True,
         ),
     ],
@@ -173,20 +136,15 @@ NEWTOP = Model(
         Conjunct(
             "received-in-order",
             "the received messages of each channel are its first ones",
-            ForAll(
-                [m, x],
-                Implies(And(before(x, m), dst(x) == dst(m), received(m)), received(x)),
-            ),
+            whenever([m, x], [before(x, m), dst(x) == dst(m), received(m)], received(x)),
         ),
         Conjunct(
             "heard-is-received",
             "every clock that an actor heard came on a message that it received",
-            ForAll(
+            whenever(
                 [a, b, t],
-                Implies(
-                    heard(a, b, t),
-                    Exists([x], And(received(x), src(x) == b, dst(x) == a, stamp(x, t))),
-                ),
+                [heard(a, b, t)],
+                Exists([x], And(received(x), src(x) == b, dst(x) == a, stamp(x, t))),
             ),
         ),
         Conjunct(

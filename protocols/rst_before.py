@@ -7,10 +7,12 @@ Everything else is as in `protocols.rst`.
 
 from __future__ import annotations
 
-from antecede import Message, Protocol, Step
+from attrs import evolve
+
+from antecede import Message, Step
 from antecede.checker.model import with_item
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column, count_sends
+from antecede.protocols.rst import RST, Mail, Rst, Stamped, at_least, column, count_sends
 
 
 def causal_send(state: Rst, message: Message) -> Step:
@@ -38,13 +40,12 @@ def receive(state: Rst, src: int, packet: Stamped) -> Step:
     return rst.receive(state, src, packet, deliverable, after_delivery)
 
 
-RST_BEFORE = Protocol(
+RST_BEFORE = evolve(
+    RST,
     name="rst-before",
     summary="rst that increments before sending and checks for one greater",
     source="matrix source, discussion",
-    initial=rst.initial,
     causal_send=causal_send,
     receive=receive,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    normal=None,
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from antecede import Message, Protocol, Step
+from antecede import Message, Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Matrix, Rst
+from antecede.protocols.rst import RST, Matrix, Rst
 
 
 def column_only(matrix: Matrix, k: int) -> Matrix:
@@ -29,13 +29,11 @@ def causal_send(state: Rst, message: Message) -> Step:
     return evolve(step, sends=sends)
 
 
-RST_COLUMN = Protocol(
+RST_COLUMN = evolve(
+    RST,
     name="rst-column",
     summary="rst that attaches only the receiver's column of the matrix (broken)",
     source="matrix source, Bob's fateful message: why the whole matrix is sent",
-    initial=rst.initial,
     causal_send=causal_send,
-    receive=rst.receive,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    normal=None,
 )

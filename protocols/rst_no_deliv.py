@@ -8,11 +8,12 @@ the send, before the delivery. Everything else is as in `protocols.rst`.
 
 from __future__ import annotations
 
+from functools import partial
+
 from attrs import evolve
 
-from antecede import Protocol, Step
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column
+from antecede.protocols.rst import RST, Mail, Rst, at_least, column
 
 
 def initial(actor: int, actors: int) -> Rst:
@@ -31,32 +32,21 @@ def after_delivery(state: Rst, held: Mail) -> Rst:
     return rst.merge_past(rst.count_received(state, held.src), held.packet)
 
 
-def receive(state: Rst, src: int, packet: Stamped) -> Step:
-    """Put the packet in the mail room; deliver from there as long as possible."""
-    return rst.receive(state, src, packet, deliverable, after_delivery)
-
-
-def receive_with_ghost(state: Rst, src: int, packet: Stamped) -> Step:
-    """Like `receive`; DELIV is updated (step 1) but not read."""
-    return rst.receive(state, src, packet, deliverable, rst.after_delivery)
-
-
-RST_NO_DELIV = Protocol(
+RST_NO_DELIV = evolve(
+    RST,
     name="rst-no-deliv",
     summary="rst with column i of SENT in the place of DELIV",
     source="matrix source, the question whether DELIV is redundant",
     initial=initial,
-    causal_send=rst.causal_send,
-    receive=receive,
-    witnesses=rst.WITNESSES,
+    receive=partial(rst.receive, may_deliver=deliverable, update=after_delivery),
+    invariants={},
+    normal=None,
 )
-RST_GHOST_DELIV = Protocol(
+RST_GHOST_DELIV = evolve(
+    RST,
     name="rst-ghost-deliv",
     summary="rst-no-deliv with a DELIV beside it that decides nothing",
     source="matrix source, the question whether DELIV is redundant",
-    initial=rst.initial,
-    causal_send=rst.causal_send,
-    receive=receive_with_ghost,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    receive=partial(rst.receive, may_deliver=deliverable),  # with step 1: DELIV is not read
+    normal=None,
 )

@@ -8,9 +8,12 @@ is counted once, at the send. Everything else is as in `protocols.rst`.
 
 from __future__ import annotations
 
-from antecede import Protocol, Step
+from functools import partial
+
+from attrs import evolve
+
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped
+from antecede.protocols.rst import RST, Mail, Rst
 
 
 def after_delivery(state: Rst, held: Mail) -> Rst:
@@ -18,18 +21,11 @@ def after_delivery(state: Rst, held: Mail) -> Rst:
     return rst.merge_past(rst.count_delivered(state, held.src), held.packet)  # the variant: no 2
 
 
-def receive(state: Rst, src: int, packet: Stamped) -> Step:
-    """Put the packet in the mail room; deliver from there as long as possible."""
-    return rst.receive(state, src, packet, update=after_delivery)
-
-
-RST_NO_STEP_2 = Protocol(
+RST_NO_STEP_2 = evolve(
+    RST,
     name="rst-no-step-2",
     summary="rst whose receiver does not count the message that it delivers",
     source="matrix source, after delivering a message, without step 2",
-    initial=rst.initial,
-    causal_send=rst.causal_send,
-    receive=receive,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    receive=partial(rst.receive, update=after_delivery),
+    normal=None,
 )

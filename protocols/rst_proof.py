@@ -13,39 +13,9 @@ from collections.abc import Callable
 from attrs import evolve
 from z3 import And, ForAll, Implies, Or
 
-from antecede.checker.prove.link import (
-    Link,
-    View,
-)
+from antecede.checker.prove.link import Link, View
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    MESSAGE,
-    NO_SELF_SENDS,
-    Conjunct,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    messages,
-    sent,
-    src,
-    tainted,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import rst
 from antecede.protocols.fifo_proof import channels_of, events, held
 from antecede.protocols.mail_room import Held

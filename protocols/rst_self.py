@@ -11,9 +11,12 @@ been delivered at i. However, column i of SENT_i then no longer equals DELIV_i.
 
 from __future__ import annotations
 
-from antecede import Protocol, Step
+from functools import partial
+
+from attrs import evolve
+
 from antecede.protocols import rst
-from antecede.protocols.rst import Mail, Rst, Stamped
+from antecede.protocols.rst import RST, Mail, Rst
 
 
 def after_delivery(state: Rst, held: Mail) -> Rst:
@@ -24,18 +27,11 @@ def after_delivery(state: Rst, held: Mail) -> Rst:
     return rst.merge_past(state, held.packet)
 
 
-def receive(state: Rst, src: int, packet: Stamped) -> Step:
-    """Put the packet in the mail room; deliver from there as long as possible."""
-    return rst.receive(state, src, packet, update=after_delivery)
-
-
-RST_SELF = Protocol(
+RST_SELF = evolve(
+    RST,
     name="rst-self",
     summary="rst repaired for self-addressed messages",
     source="Raynal, Schiper and Toueg 1991; matrix source, step 2 repaired",
-    initial=rst.initial,
-    causal_send=rst.causal_send,
-    receive=receive,
-    invariants=rst.INVARIANTS,
-    witnesses=rst.WITNESSES,
+    receive=partial(rst.receive, update=after_delivery),
+    normal=None,
 )

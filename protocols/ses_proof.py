@@ -10,40 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from z3 import And, ForAll, If, Implies, Not, Or
+from z3 import And, ForAll, If, Implies, Or
 
-from antecede.checker.prove.link import (
-    Link,
-    View,
-)
+from antecede.checker.prove.link import Link, View
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    MESSAGE,
-    NO_SELF_SENDS,
-    Conjunct,
-    Guard,
-    Model,
-    R,
-    Relation,
-    actors,
-    becomes,
-    before,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    messages,
-    sent,
-    src,
-    tainted,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import ses
 from antecede.protocols.fifo_proof import channels_of, events, held
 from antecede.protocols.mail_room import Held
@@ -120,10 +91,7 @@ SES = Model(
                 ForAll([a, x, y], Implies(And(before(x, y), time(a, y)), time(a, x))),
                 ForAll([m, x, y], Implies(And(before(x, y), stamp(m, y)), stamp(m, x))),
                 ForAll([a, j, x, y], Implies(And(before(x, y), pair(a, j, y)), pair(a, j, x))),
-                ForAll(
-                    [m, j, x, y],
-                    Implies(And(before(x, y), carries(m, j, y)), carries(m, j, x)),
-                ),
+                whenever([m, j, x, y], [before(x, y), carries(m, j, y)], carries(m, j, x)),
             ),
             needed=False,
         ),
@@ -141,16 +109,13 @@ SES = Model(
             "knowers-have-the-pair",
             "until R is delivered, its destination does not know of it, and every actor that does"
             " has a pair for that destination that covers R",
-            ForAll(
-                [a],
-                Implies(And(Not(delivered(R)), knows(a)), And(a != dst(R), pair(a, dst(R), R))),
-            ),
+            until_delivered([a], [knows(a)], And(a != dst(R), pair(a, dst(R), R))),
         ),
         Conjunct(
             "tainted-carry-the-pair",
             "until R is delivered, every message that depends on it carries a pair for R's "
             "destination that covers R",
-            ForAll([m], Implies(And(Not(delivered(R)), tainted(m)), carries(m, dst(R), R))),
+            until_delivered([m], [tainted(m)], carries(m, dst(R), R)),
         ),
         Conjunct("causal-order", CAUSAL_DELIVERY.says, CAUSAL_DELIVERY.formula),
     ),

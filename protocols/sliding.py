@@ -12,7 +12,7 @@ a window is one tuple, and an index is found by a linear search.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from attrs import evolve, frozen
 
@@ -98,7 +98,7 @@ class SlidingMap(Generic[E]):
         """The index that the next element will get."""
         return self.first + len(self.slots)
 
-    def add(self, element: E) -> SlidingMap[E]:
+    def add(self, element: E) -> Self:
         """Return the map with `element` at `next`.
 
         Raises:
@@ -108,7 +108,7 @@ class SlidingMap(Generic[E]):
             raise ValueError(f"{element!r} is in the map already")
         return evolve(self, slots=(*self.slots, element))
 
-    def remove(self, element: E) -> SlidingMap[E]:
+    def remove(self, element: E) -> Self:
         """Return the map without `element`; unchanged if it was not there."""
         if element not in self.slots:
             return self
@@ -128,15 +128,6 @@ class SlidingMap(Generic[E]):
 @frozen
 class IndexableSlidingMap(SlidingMap[E]):
     """A sliding map that also gives access by index; its slots are the paper's 1 + E."""
-
-    def add(self, element: E) -> IndexableSlidingMap[E]:
-        """Return the map with `element` at `next`; see `SlidingMap.add`."""
-        return IndexableSlidingMap(self.first, super().add(element).slots)
-
-    def remove(self, element: E) -> IndexableSlidingMap[E]:
-        """Return the map without `element`; unchanged if it was not there."""
-        left = super().remove(element)
-        return IndexableSlidingMap(left.first, left.slots)
 
     def index(self, element: E) -> int | None:
         """Return the index of `element`, or None if it is not in the map."""

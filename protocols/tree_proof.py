@@ -27,36 +27,7 @@ from antecede.checker.prove.link import (
     delivered_in,
     received_message,
 )
-from antecede.checker.prove.vocabulary import (
-    ACTOR,
-    APPLICATION,
-    CAUSAL_DELIVERY,
-    GHOST_IS_OF_SENT,
-    MESSAGE,
-    Action,
-    Conjunct,
-    Formula,
-    Guard,
-    Model,
-    R,
-    Relation,
-    Term,
-    actors,
-    becomes,
-    c,
-    causal_send,
-    deliver,
-    delivered,
-    dst,
-    gains,
-    gains_all,
-    knows,
-    loses_all,
-    messages,
-    sent,
-    src,
-    tainted,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols.tree import Data, Node, line
 
 m, x, y = messages("m x y")
@@ -77,28 +48,23 @@ TREE_AXIOMS = (
     NEIGHBOURS,
     (
         "a link has two sides, and each node is on exactly one of them",
-        ForAll(
+        whenever(
             [u, v, a],
-            Implies(
-                link(u, v), And(near(u, v, u), Not(near(u, v, v)), near(v, u, a) != near(u, v, a))
-            ),
+            [link(u, v)],
+            And(near(u, v, u), Not(near(u, v, v)), near(v, u, a) != near(u, v, a)),
         ),
     ),
     (
         "only the link itself leads from one of its sides to the other, so no cycle exists",
-        ForAll(
+        whenever(
             [u, v, a, b],
-            Implies(
-                And(link(u, v), link(a, b), near(u, v, a), Not(near(u, v, b))), And(a == u, b == v)
-            ),
+            [link(u, v), link(a, b), near(u, v, a), Not(near(u, v, b))],
+            And(a == u, b == v),
         ),
     ),
     (
         "nodes behind a link are also behind the next link of a path",
-        ForAll(
-            [u, v, w, a],
-            Implies(And(link(u, v), link(v, w), u != w, near(u, v, a)), near(v, w, a)),
-        ),
+        whenever([u, v, w, a], [link(u, v), link(v, w), u != w, near(u, v, a)], near(v, w, a)),
     ),
 )
 
@@ -164,12 +130,8 @@ TREE = Model(
             "causal-send and its delivery",
             And(
                 ForAll([m], Implies(delivered(m), sent(m))),
-                ForAll(
-                    [m, u, v, a, b], Implies(And(at(m, u, v), at(m, a, b)), And(u == a, v == b))
-                ),
-                ForAll(
-                    [m, u, v], Implies(at(m, u, v), And(link(u, v), sent(m), Not(delivered(m))))
-                ),
+                whenever([m, u, v, a, b], [at(m, u, v), at(m, a, b)], And(u == a, v == b)),
+                whenever([m, u, v], [at(m, u, v)], And(link(u, v), sent(m), Not(delivered(m)))),
             ),
         ),
         Conjunct(
@@ -197,14 +159,12 @@ TREE = Model(
         Conjunct(
             "tainted-is-behind",
             "a message that depends on R is on a link behind R's link, or behind R on R's link",
-            ForAll(
+            whenever(
                 [m, u, v, a, b],
-                Implies(
-                    And(at(R, u, v), tainted(m), at(m, a, b)),
-                    Or(
-                        And(near(u, v, a), near(u, v, b)),
-                        And(a == u, b == v, ahead(R, m)),
-                    ),
+                [at(R, u, v), tainted(m), at(m, a, b)],
+                Or(
+                    And(near(u, v, a), near(u, v, b)),
+                    And(a == u, b == v, ahead(R, m)),
                 ),
             ),
             lemma="section 4",
@@ -235,7 +195,7 @@ def events(view: View, transition: Transition, outcome: Any) -> Iterator[Event]:
     """Yield the events of M-Send, M-Route and M-Receive."""
     if isinstance(transition, CausalSend):
         ((hop, _),) = outcome.step.sends
-        yield "causal-send", causal_sent(view, transition, outcome), hop
+        yield "causal-send", causal_sent(view, transition), hop
         return
     assert isinstance(transition, Receive)
     m = received_message(view, transition)

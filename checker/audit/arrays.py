@@ -25,8 +25,7 @@ STEP = 1 << 22
 def fresh(group: tuple[int, int] | None = None) -> k.Tables:
     """Return empty tables for a small log.
 
-    Args:
-        group: the first chunk of senders to keep, and the one after the last; None: all chunks.
+    A group is the first chunk of senders to keep, and the one after the last; None: all chunks.
     """
     none = np.zeros(0, np.int64)
     count = np.zeros(k.COUNTERS, np.int64)

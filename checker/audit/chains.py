@@ -68,9 +68,7 @@ def full_disk(error: OSError) -> CapacityError:
 def with_chains(findings: Sequence[Finding], record: Iterable[tuple[Event, bool]]) -> list[Finding]:
     """Return the findings, with the chains of the first violations.
 
-    Args:
-        findings: the findings of an audit.
-        record: the events in causal order, and whether each counts; read once more.
+    The record has the events in causal order, and whether each counts. It is read once more.
     """
     wanted = [f for f in findings if f.kind == "causal-delivery"][:MOST_CHAINS]
     if not wanted:
@@ -87,7 +85,6 @@ class _Search:
     """Follows the knowledge of an overtaken message after its causal-send.
 
     Attributes:
-        finding: the violation.
         via: actors that know of the message -> the event that first told each of them.
         sends: messages that such actors causal-sent -> the causal-send, and the sender's `via`.
         last: the deliveries of the two messages.

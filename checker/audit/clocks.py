@@ -34,7 +34,6 @@ class Clocks:
     event of a host that knows of a missing event of another host.
 
     Attributes:
-        faults: the impossible clocks.
         latest: per host, its last event.
         counts: per host, the greatest number of its events.
         highest: per host, the greatest known event number of each other host.

@@ -14,13 +14,9 @@ class Event:
     """A causal-send or a delivery.
 
     Attributes:
-        line: its line in its log.
-        actor: the actor of the event.
         kind: one of EVENTS.
         message: the message's name, which is unique among all actors.
         to: the destinations of a causal-send, if the log names them.
-        clock: the vector clock in the log, or None.
-        log: the name of its log.
     """
 
     line: int

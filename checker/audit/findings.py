@@ -17,12 +17,9 @@ class Finding:
 
     Attributes:
         kind: `causal-delivery`, `integrity`, `impossible`, `clock` or `undelivered`.
-        line: the line of the event.
         text: a sentence with the log's own names.
-        actor: the actor of the event.
         first, second: for causal-delivery, the overtaken message and the message that overtook it;
             otherwise `first` is the message, if there is one.
-        log: the name of the event's log.
         chain: for causal-delivery, the messages from `first` to `second`. Each was causal-sent
             after its sender had sent or delivered the previous one.
         events: for causal-delivery, the events along the chain in causal order, then the two
@@ -48,8 +45,6 @@ class Audit:
         findings: sorted by the names of actors, then in each actor's own order.
         undelivered: messages that a destination did not deliver. They are sorted by the names of
             senders, then in each sender's own order.
-        logs: the names of the logs.
-        actors: the number of actors with events.
         causal_sends, deliveries: counts of all events, right or wrong.
         events: the sum of both counts.
         open: copies of messages that were causal-sent and not delivered.

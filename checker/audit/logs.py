@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from antecede.checker.audit.columns import looks_like_csv, table_events
 from antecede.checker.audit.events import Event, Stamp
-from antecede.checker.audit.records import Fields, object_events
+from antecede.checker.audit.records import Fields, looks_like_csv, object_events, table_events
 from antecede.checker.audit.shiviz import Layout, layout_of, looks_like_shiviz, shiviz_events
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.spans import looks_like_spans, span_events
@@ -33,7 +32,6 @@ class Log:
     Attributes:
         source: the bytes of the log, not yet used.
         format: one of FORMATS.
-        fields: the names of the records' fields.
         layout: the format of the events of a ShiViz log.
     """
 
@@ -49,13 +47,9 @@ def open_log(
     event: str | None = None,
     fields: Fields | None = None,
 ) -> Log:
-    """Detect the format of a log.
+    """Detect the format of a log, if it is not given, from the first line; nothing is used up.
 
-    Args:
-        source: the log; none of it is used up.
-        format: one of FORMATS, or None to detect it from the first line.
-        event: the expression that finds causal-sends and deliveries in a ShiViz log.
-        fields: the names of the records' fields.
+    `event` is the expression that finds causal-sends and deliveries in a ShiViz log.
 
     Raises:
         InputError: the log cannot be read, or an argument does not fit the format.
@@ -89,9 +83,7 @@ def _guessed(first: str, fields: Fields) -> str:
 def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> Iterator[Event]:
     """Yield the causal-sends and deliveries of a log.
 
-    Args:
-        log: the log.
-        watch: called with the clock of every event of a ShiViz log, including other events.
+    `watch` is called with the clock of every event of a ShiViz log, including other events.
 
     Raises:
         InputError: the file cannot be read, or a line is not an event.

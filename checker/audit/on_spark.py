@@ -11,22 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from antecede.checker.audit import spread
 from antecede.checker.audit.audit import check_events, check_names
 from antecede.checker.audit.findings import Audit, no_sends
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.splits import SPLIT, Split, names_at, read, splits_of
-from antecede.checker.audit.spread import (
-    Block,
-    Found,
-    Info,
-    block_of,
-    buckets,
-    info_of,
-    judged,
-    merged,
-    ranked,
-    together,
-)
 from antecede.checker.spark.cluster import Cluster, check_available, persisted, wait_for
 
 
@@ -41,17 +30,10 @@ def audit(
     size: int = SPLIT,
     tick: Callable[[], None] = lambda: None,
 ) -> Audit:
-    """Judge logs on a cluster; the result equals the result of `checker.audit.audit.audit`.
+    """Judge logs on a cluster; see `checker.audit.audit.audit`, which has the same result.
 
-    Args:
-        names: files of JSON objects or of Parquet, and folders of them, visible to all executors.
-        format: None or `jsonl`.
-        fields: the names of the records' fields.
-        unfinished: only count undelivered messages, and do not list them.
-        master: the address of the cluster; see `checker.spark.cluster`.
-        log: leave Spark's log on the terminal.
-        size: bytes per piece.
-        tick: called every second; it may raise.
+    The logs are files of JSON objects or of Parquet, and folders of them. All executors must see
+    them. A piece has `size` bytes. `tick` is called every second, and may raise.
 
     Raises:
         InputError: a log cannot be read, or Spark is missing.
@@ -77,8 +59,8 @@ def _audit(
     unfinished: bool,
 ) -> Audit:
     pieces = persisted(sc.parallelize(splits, len(splits)).map(lambda split: read(split, fields)))
-    infos = wait_for(sc, pieces.map(info_of).collect, tick)
-    whole = together(splits, infos, sc.defaultParallelism)
+    infos = wait_for(sc, pieces.map(spread.info_of).collect, tick)
+    whole = spread.together(splits, infos, sc.defaultParallelism)
     _check(splits, infos)
     shared = sc.broadcast(whole)
     blocks = _numbered(sc, pieces, shared, len(splits))
@@ -89,11 +71,11 @@ def _audit(
         .repartitionAndSortWithinPartitions(len(groups), lambda key: key[0])
         .mapPartitionsWithIndex(lambda group, keyed: _judged(group, keyed, shared, unfinished))
     )
-    results: list[Found] = wait_for(sc, passes.collect, tick)
-    return merged(results, whole, _names(sc, splits, fields, results, tick))
+    results: list[spread.Found] = wait_for(sc, passes.collect, tick)
+    return spread.merged(results, whole, _names(sc, splits, fields, results, tick))
 
 
-def _check(splits: Sequence[Split], infos: Sequence[Info]) -> None:
+def _check(splits: Sequence[Split], infos: Sequence[spread.Info]) -> None:
     """Refuse logs without events or without causal-sends."""
     events: Counter[str] = Counter()
     for split, info in zip(splits, infos, strict=True):
@@ -108,32 +90,34 @@ def _numbered(sc: Any, pieces: Any, whole: Any, count: int) -> Any:
     width = min(count, max(sc.defaultParallelism, 1))
     numbers = (
         pieces.mapPartitionsWithIndex(
-            lambda at, there: (pair for piece in there for pair in buckets(at, piece, width))
+            lambda at, there: (pair for piece in there for pair in spread.buckets(at, piece, width))
         )
         .partitionBy(width, int)
         .mapPartitionsWithIndex(
-            lambda bucket, parts: ranked(bucket, width, (part for _, part in parts))
+            lambda bucket, parts: spread.ranked(bucket, width, (part for _, part in parts))
         )
         .partitionBy(count, int)
         .mapPartitions(lambda parts: [[numbers for _, numbers in parts]])  # a list per piece
     )
     return pieces.zip(numbers).mapPartitionsWithIndex(
-        lambda at, pairs: ((at, block_of(piece, there, whole.value)) for piece, there in pairs)
+        lambda at, pairs: (
+            (at, spread.block_of(piece, there, whole.value)) for piece, there in pairs
+        )
     )
 
 
 def _judged(
-    group: int, keyed: Iterable[tuple[tuple[int, int], Block]], whole: Any, unfinished: bool
-) -> list[Found]:
+    group: int, keyed: Iterable[tuple[tuple[int, int], spread.Block]], whole: Any, unfinished: bool
+) -> list[spread.Found]:
     blocks = ((at, block) for (_, at), block in keyed)
-    return [judged(group, blocks, whole.value, unfinished=unfinished)]
+    return [spread.judged(group, blocks, whole.value, unfinished=unfinished)]
 
 
 def _names(
     sc: Any,
     splits: Sequence[Split],
     fields: Fields,
-    found: Sequence[Found],
+    found: Sequence[spread.Found],
     tick: Callable[[], None],
 ) -> Mapping[int, str]:
     """Return the names of the messages in findings, by reading their lines again."""

@@ -30,7 +30,6 @@ class ParquetLines:
     """The rows of a Parquet file as bytes of lines, with the interface of a file.
 
     Attributes:
-        path: the file.
         groups: the row groups to read, in order; None: all.
     """
 

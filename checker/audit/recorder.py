@@ -94,13 +94,7 @@ class Recorder:
         message: str | int,
         to: Iterable[str | int] | None = None,
     ) -> None:
-        """Write a line.
-
-        Args:
-            actor: the actor of the event.
-            event: `causal-send` or `deliver`.
-            message: the message's name.
-            to: the destinations of a causal-send; None: unknown.
+        """Write a line; the event is `causal-send`, with its destinations if known, or `deliver`.
 
         Raises:
             InputError: a name is neither a text nor a whole number, or the log is closed.

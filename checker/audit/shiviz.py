@@ -17,7 +17,6 @@ from attrs import frozen
 from antecede.checker.audit.events import DELIVER, SEND, Event, Stamp
 from antecede.checker.audit.records import parsed
 from antecede.checker.audit.sources import Source
-from antecede.checker.audit.watchdog import Watchdog
 from antecede.checker.errors import InputError
 
 LONGEST_EXPRESSION = 10_000
@@ -74,12 +73,7 @@ def _is_host_first(first: str) -> bool:
 
 
 def layout_of(name: str, first: str, event: str | None = None) -> Layout:
-    """Detect the format of the events in a ShiViz log.
-
-    Args:
-        name: the log's name.
-        first: the log's first line.
-        event: the expression that finds causal-sends and deliveries; None: EVENT.
+    """Detect the format of the events in a ShiViz log from its first line.
 
     Raises:
         InputError: an expression cannot be used; the message says which one and why.
@@ -133,23 +127,13 @@ def _compiled(written: str, what: str) -> re.Pattern[str]:
 def shiviz_events(
     source: Source, layout: Layout, watch: Callable[[Stamp], None]
 ) -> Iterator[Event]:
-    """Yield the causal-sends and deliveries of a log.
-
-    Args:
-        source: the log.
-        layout: the format of its events.
-        watch: called with the clock of every event, including other events.
+    """Yield the causal-sends and deliveries of a log; `watch` gets the clocks of all events.
 
     Raises:
-        InputError: a line is not an event, or matching takes too long; the message says which
-            line and why.
+        InputError: a line is not an event; the message says which line and why.
     """
-    with Watchdog() as dog:
-        for number, block in _blocks(source, layout):
-            dog.at = f"{source.name}, line {number}"
-            events = [*_text_events(source.name, layout, number, block, watch)]
-            dog.at = ""
-            yield from events
+    for number, block in _blocks(source, layout):
+        yield from _text_events(source.name, layout, number, block, watch)
 
 
 def _blocks(source: Source, layout: Layout) -> Iterator[tuple[int, str]]:

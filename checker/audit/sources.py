@@ -38,7 +38,6 @@ class Source:
 
     Attributes:
         name: the name in messages.
-        stream: the stream of bytes.
         ahead: bytes that were read but not used yet.
         whole: the name of the log that it is a part of; usually its own name.
         taken: the number of bytes used.

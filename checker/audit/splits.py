@@ -37,8 +37,6 @@ class Split:
     """A piece of a log.
 
     Attributes:
-        whole: the name of the log.
-        path: the file.
         start, end: a range of bytes; the piece has the lines that begin in it.
         groups: the row groups of a Parquet file; None for other files.
         alone: the piece is the whole file, which may therefore be compressed.
@@ -60,10 +58,8 @@ class Piece:
         lines: the number of lines, including empty lines.
         events: int64 (n, 5); kind, actor, message, set (-1: no destinations), line in the piece.
         hashes: int64 (messages, 2); the hashes of the messages' names.
-        actors: names.
         sets: the destination sets, as tuples of actors.
         named: names of messages from lines with several events, by their numbers.
-        torn: torn lines of the piece.
         error: the reason why it cannot be read, or None.
     """
 
@@ -181,7 +177,6 @@ class _Reading(Compiled):
 
     Attributes:
         before: the number of lines before the piece, for errors.
-        batches: events.
         named: the names of messages from lines with several events, by their numbers.
     """
 
@@ -267,24 +262,14 @@ def _lines_before(split: Split) -> int:
 def names_at(split: Split, fields: Fields, wanted: dict[int, int]) -> dict[int, str]:
     """Return the names of messages by their numbers.
 
-    Args:
-        split: a piece.
-        fields: the names of the records' fields.
-        wanted: line in the piece -> number of the message of its only event.
+    `wanted` maps a line of the piece to the number of the message of its only event.
     """
-    names = {}
+    names, last = {}, max(wanted)
     with _opened(split) as source:
-        for line, text in _picked(source, wanted, max(wanted)).items():
-            (event,) = line_events(source, line, text, fields)
-            names[wanted[line]] = event.message
+        for number, line in source.lines():
+            if number in wanted:
+                (event,) = line_events(source, number, line, fields)
+                names[wanted[number]] = event.message
+            if number >= last:
+                break
     return names
-
-
-def _picked(source: Source, wanted: dict[int, int], last: int) -> dict[int, str]:
-    lines = {}
-    for number, line in source.lines():
-        if number in wanted:
-            lines[number] = line
-        if number >= last:
-            break
-    return lines

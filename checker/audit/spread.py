@@ -21,7 +21,6 @@ from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import Array, fresh, populated
 from antecede.checker.audit.chains import MOST_CHAINS
 from antecede.checker.audit.compiled import BATCH, LOG_SHIFT, Compiled
-from antecede.checker.audit.events import Event
 from antecede.checker.audit.findings import Audit, Finding, two_homes
 from antecede.checker.audit.splits import Piece, Split
 from antecede.checker.errors import InputError
@@ -38,10 +37,7 @@ class Info:
     """Summary of a piece before names are merged.
 
     Attributes:
-        lines, events, sends: counts.
-        actors: names.
         first: int64 per actor; the line of its first event, or -1 if it has none.
-        torn: torn lines of the piece.
         error: the reason why it cannot be read, or None.
     """
 
@@ -68,7 +64,6 @@ class Whole:
     """Summary of all pieces together.
 
     Attributes:
-        splits: the pieces.
         starts: per piece, the number of lines before it in its file.
         actors: names, by number.
         numbers: name -> number.
@@ -193,7 +188,6 @@ class Pass(Compiled):
     """Judges the messages of a group of senders.
 
     Attributes:
-        whole: the summary of all pieces.
         most: the greatest number of a message, plus one.
         sets: the numbers of destination sets.
         named: names of messages that came with the pieces.
@@ -341,14 +335,8 @@ def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Au
 def _named(finding: Finding, names: Mapping[int, str]) -> Finding:
     """Return a finding with the names of messages in place of their tokens."""
 
-    def one_name(found: re.Match[str]) -> str:
-        return names.get(int(found[1]), found[0])
-
     def name(text: Any) -> Any:
-        return None if text is None else TOKEN.sub(one_name, text)
-
-    def event(one: Event) -> Event:
-        return evolve(one, message=name(one.message))
+        return text and TOKEN.sub(lambda found: names.get(int(found[1]), found[0]), text)
 
     return evolve(
         finding,
@@ -356,5 +344,5 @@ def _named(finding: Finding, names: Mapping[int, str]) -> Finding:
         first=name(finding.first),
         second=name(finding.second),
         chain=tuple(map(name, finding.chain)),
-        events=tuple(map(event, finding.events)),
+        events=tuple(evolve(event, message=name(event.message)) for event in finding.events),
     )

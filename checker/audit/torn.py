@@ -19,11 +19,8 @@ MOST_LOST = 16
 
 _DECODER = json.JSONDecoder()
 _START = re.compile(r"\{\s*\"")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]')
-_HALF_ESCAPE = re.compile(r"((?<!\\)(?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$")
-_WORDS = ("e", "ue", "rue", "se", "lse", "alse", "l", "ll", "ull")
-_ENDS = ("", '"', "0", ':""', '":""', '"":""', *_WORDS)
-"""Possible ends of a value or a field that was cut off."""
+_HALF = re.compile(r"\\u[0-9a-fA-F]{0,4}$|[:,\[ ]-$|[0-9](?:\.|[eE][+-]?)$")
+"""Matches half an escape or half a number at the end of a text."""
 
 
 def records(
@@ -31,12 +28,8 @@ def records(
 ) -> tuple[list[dict[str, Any]], bool] | None:
     """Return the JSON objects of a line that is not one object, and whether a part was lost.
 
-    Args:
-        text: the line.
-        is_record: tells a record behind a torn object from a part of the torn object.
-
-    Returns:
-        None if the line is neither torn nor several objects.
+    `is_record` tells a record behind a torn object from a part of the torn object. The result is
+    None if the line is neither torn nor several objects.
     """
     objects, torn, position = [], False, 0
     text = text.strip()
@@ -98,22 +91,18 @@ def _is_lost(text: str) -> bool:
 
 def _is_cut(text: str) -> bool:
     """Return whether a text is a JSON object that lacks its end."""
-    open_ones = []
-    for token in _TOKEN.findall(text):
-        if token in ("{", "["):
-            open_ones.append("}" if token == "{" else "]")
-        elif token in ("}", "]") and (not open_ones or open_ones.pop() != token):
-            return False
-    if not text.startswith("{") or not open_ones:
+    if not text.startswith("{"):
         return False
-    closing = "".join(reversed(open_ones))
-    stems = (text, _HALF_ESCAPE.sub(r"\1", text))
-    return any(_is_json(stem + end + closing) for stem in stems for end in _ENDS)
-
-
-def _is_json(text: str) -> bool:
     try:
         json.loads(text)
+    except json.JSONDecodeError as error:
+        rest, half = text[error.pos :], _HALF.search(text)
+        if not rest or error.msg.startswith("Unterminated"):
+            return True
+        if half is not None and error.pos >= half.start():
+            return True
+        words = ("true", "false", "null")
+        return error.msg == "Expecting value" and any(word.startswith(rest) for word in words)
     except (ValueError, RecursionError):
-        return False
-    return True
+        pass
+    return False

@@ -122,9 +122,9 @@ def command(
     with interrupts.looking():
         check_installed("prove", "prove")
         # Importing z3 takes a while.
-        from antecede.checker.prove import front, library, link_report, obligations, report, suggest
+        from antecede.checker.prove import front, obligations, report, suggest
 
-        model = library.model_named(target, expect)
+        model = front.model_named(target, expect)
         if smt2_folder is not None:
             files = counted(report.write_smt2(model, smt2_folder), "file")
             if not quiet:
@@ -140,7 +140,7 @@ def command(
         if mutated and proof.stopped_by is None:
             tried = front.strength(proof, timeout, ticker)
         if links and proof.stopped_by is None:
-            found = link_report.linked(model, actors, messages, history, max_states)
+            found = front.linked(model, actors, messages, history, max_states)
         ticker.clear()
         interrupts.conclude()
         if json_file != "-":

@@ -18,7 +18,6 @@ from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.vocabulary import (
     SORTS,
     Action,
-    Conjunct,
     D,
     Formula,
     Model,
@@ -75,7 +74,7 @@ class Universe:
         """Assert formulas, expanded over the elements."""
         self.solver.add(*(grounded(formula, self.elements) for formula in formulas))
 
-    def find(self, *formulas: Formula, free: Sequence[Any] = ()) -> Found | None:
+    def find(self, *formulas: Formula, free: Sequence[Any] = ()) -> Example | None:
         """Return a structure that satisfies the formulas, with values for the free constants.
 
         Returns None if there is none, or if the solver ran out of time.
@@ -89,7 +88,7 @@ class Universe:
         finally:
             self.solver.pop()
 
-    def _read(self, found: Any, free: Sequence[Any]) -> Found:
+    def _read(self, found: Any, free: Sequence[Any]) -> Example:
         numbers = {
             name: {str(found.eval(e, True)): k for k, e in enumerate(elements)}
             for name, elements in self.elements.items()
@@ -104,7 +103,7 @@ class Universe:
         values |= {"R": number(R), "D": number(D)}
         for relation in self.model.relations:
             values[relation.name] = self._mask(found, relation)
-        return Found(Structure(self.sizes, values), tuple(map(number, free)))
+        return Example(Structure(self.sizes, values), tuple(map(number, free)))
 
     def _mask(self, found: Any, relation: Relation) -> int:
         every = product(*(self.elements[sort.name()] for sort in relation.sorts))
@@ -116,11 +115,20 @@ class Universe:
 
 
 @frozen(eq=False)
-class Found:
-    """A structure, and the elements' numbers that the free constants denote."""
+class Example:
+    """A state that satisfies formulas, the numbers of elements, and the state after a step.
 
-    structure: Structure
-    free: tuple[int, ...]
+    A counterexample to induction satisfies the invariant before the step, and violates it after.
+    The state need not be reachable, but the invariant does not exclude it.
+
+    Attributes:
+        arguments: the elements that the free constants of the formulas denote.
+        after: None if no action is involved.
+    """
+
+    before: Structure
+    arguments: tuple[int, ...] = ()
+    after: Structure | None = None
 
 
 def sizes_of(model: Model, most: int = LARGEST) -> Iterator[Sizes]:
@@ -153,8 +161,3 @@ def true_in(
 ) -> bool:
     """Return whether a structure satisfies a formula, evaluated in plain Python."""
     return bool(compiled(formula, structure.sizes, variables).value(structure, *arguments))
-
-
-def broken_by(structure: Structure, conjuncts: Sequence[Conjunct]) -> list[Conjunct]:
-    """Return the conjuncts that a structure violates."""
-    return [conjunct for conjunct in conjuncts if not true_in(structure, conjunct.formula)]

@@ -20,6 +20,14 @@ Sizes: TypeAlias = Mapping[str, int]
 """Sort name -> the number of its elements."""
 
 
+def index_of(sizes: Sizes, sorts: Sequence[str], elements: Sequence[int]) -> int:
+    """Return the bit of a tuple in the mask of a relation; the last element counts fastest."""
+    index = 0
+    for sort, element in zip(sorts, elements, strict=True):
+        index = index * sizes[sort] + element
+    return index
+
+
 def after(formula: Formula, action: Action) -> Formula:
     """Return the weakest precondition of `formula` for an action, without the action's guard.
 
@@ -128,10 +136,8 @@ class Structure:
 
     def holds(self, relation: Relation, *arguments: int) -> bool:
         """Return whether a relation contains the elements with these numbers."""
-        index = 0
-        for sort, argument in zip(relation.sorts, arguments, strict=True):
-            index = index * self.sizes[sort.name()] + argument
-        return bool(self.values[relation.name] >> index & 1)
+        sorts = [sort.name() for sort in relation.sorts]
+        return bool(self.values[relation.name] >> index_of(self.sizes, sorts, arguments) & 1)
 
 
 @frozen(eq=False)

@@ -1,19 +1,66 @@
-"""The functions behind the command `antecede prove`."""
+"""The functions behind the command `antecede prove`: its models, its parts, and their reports.
+
+The checker itself imports neither protocols nor their proofs. Both registries are read by name.
+"""
 
 from __future__ import annotations
 
+import importlib
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
-from antecede.checker.errors import InputError
+from attrs import evolve
+
+from antecede.checker.amounts import counted
+from antecede.checker.check.spec import Spec
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.exit_codes import INCOMPLETE
-from antecede.checker.prove import link_report, mutants, suggest
-from antecede.checker.prove.link import Linked
+from antecede.checker.prove import mutants, suggest
+from antecede.checker.prove.link import Link, Linked, link
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch
-from antecede.checker.prove.report import as_object, short, text
+from antecede.checker.prove.report import as_object, short, text, wrapped
 from antecede.checker.prove.vocabulary import Model
+from antecede.checker.registry import Kind, load, resolved
+from antecede.checker.render.diagram import diagram
+from antecede.checker.render.explanation import Explanation
+from antecede.checker.render.text import steps_text
 from antecede.checker.render.ticker import Ticker, fitting
+from antecede.checker.semantics.transition import System
+
+
+def _models_in(module: ModuleType) -> Mapping[str, Model]:
+    return {key: value for key, value in vars(module).items() if isinstance(value, Model)}
+
+
+MODELS = Kind(
+    "model",
+    "an antecede.checker.prove.vocabulary.Model, as docs/proofs.md has it at its end",
+    _models_in,
+)
+
+
+def model_named(reference: str, expect: str | None = None) -> Model:
+    """Return a registered model, or the model that FILE.py:OBJECT defines.
+
+    `expect` is the expected answer, in place of the model's own.
+
+    Raises:
+        InputError: there is no such name, file or object, or the file cannot be imported.
+    """
+    package = importlib.import_module("antecede.protocols")
+
+    def refused() -> InputError:
+        if reference in package.REGISTRY:
+            return InputError(
+                f"the protocol {reference!r} has no proof yet; there is one of: "
+                f"{', '.join(package.PROOFS)} (docs/proofs.md says how to write one)"
+            )
+        return unknown("proof", reference, package.PROOFS)
+
+    model: Model = resolved(reference, package.PROOFS, MODELS, refused)
+    return model if expect is None else evolve(model, expected=expect.upper())
 
 
 def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
@@ -35,8 +82,8 @@ def suggestion(
     Raises:
         InputError: the model declares no link, or it differs from its Python.
     """
-    declared, system = link_report.declared(model, actors, messages, "knowledge")
-    return suggest.suggest(model, declared, system, timeout, naming(ticker))
+    link_of, system = declared(model, actors, messages, "knowledge")
+    return suggest.suggest(model, link_of, system, timeout, naming(ticker))
 
 
 def exit_code(
@@ -69,7 +116,7 @@ def whole_text(
         tried_text = mutants.text(tried)
         parts.append(mutants.short(tried) if quiet else tried_text)
     if found is not None:
-        linked_text = link_report.text(proof.model, found)
+        linked_text = link_text(proof.model, found)
         parts.append(linked_text.splitlines()[0] if quiet else linked_text)
     return ("\n" if quiet else "\n\n").join(parts)
 
@@ -80,7 +127,7 @@ def whole_object(
     """Return the reports of the proof, of its mutants and of the link, as JSON values."""
     return as_object(proof) | {
         "mutants": None if tried is None else mutants.as_object(tried),
-        "link": None if found is None else link_report.as_object(found),
+        "link": None if found is None else link_object(found),
     }
 
 
@@ -101,3 +148,111 @@ def naming(ticker: Ticker) -> Callable[[str], None]:
         ticker.show(lambda width: textwrap.shorten(part, width, placeholder=" ..."))
 
     return watch
+
+
+# The link: LINKED says that model and Python agree, within bounds
+
+
+def linked(
+    model: Model, actors: int, messages: int, history: str, max_states: int | None = None
+) -> Linked:
+    """Link a model to the protocol of its name; see `link`.
+
+    Raises:
+        InputError: the model declares no link, or the bounds cannot be used.
+    """
+    link_of, system = declared(model, actors, messages, history)
+    return link(model, link_of, system, max_states)
+
+
+def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Link, System]:
+    """Return a model's link and the system for it.
+
+    Raises:
+        InputError: the model declares no link, or the bounds cannot be used.
+    """
+    if model.link is None:
+        raise InputError(f"the model of {model.protocol} does not say how it is linked to Python")
+    found: Link = load(model.link)
+    spec = Spec(
+        protocol=model.protocol,
+        actors=actors,
+        messages=messages,
+        network=found.network,
+        workload=found.workload,
+        history=history,
+    )
+    return found, spec.system
+
+
+def word(found: Linked) -> str:
+    """Return LINKED, DIFFERENT, CONJUNCT BROKEN or NOT LINKED."""
+    if found.breaks_conjunct:
+        return "CONJUNCT BROKEN"
+    if found.difference is not None:
+        return "DIFFERENT"
+    return "LINKED" if found.stopped_by is None else "NOT LINKED"
+
+
+def link_text(model: Model, found: Linked) -> str:
+    """Return the result of a link as text."""
+    system = found.system
+    size = f"{system.actors} actors × {counted(system.messages, 'message')}"
+    explored = (
+        f"{counted(found.states, 'state')} and {counted(found.transitions, 'transition')}, network "
+        f"{system.network.name}, workload {system.workload.text}, history {system.oracle.name}, "
+        f"{found.seconds:.1f} s"
+    )
+    if found.difference is not None:
+        lines = [
+            f"{model.protocol}: {_headline(model, found, size)}",
+            textwrap.indent(found.difference, "  "),
+            "",
+        ]
+        if found.path is not None and found.path.steps:
+            lines += [steps_text(found.path, Explanation("")), ""]
+            lines += diagram(found.path, {}).lines
+        return "\n".join(lines)
+    if found.stopped_by is not None:
+        return (
+            f"{model.protocol}: NOT LINKED ({found.stopped_by}): no difference was found until "
+            f"then\n  {explored}"
+        )
+    return "\n".join(
+        [
+            f"{model.protocol}: LINKED to the Python code within {size}",
+            wrapped(explored, "  "),
+            wrapped(
+                "In each of these states, every conjunct of the invariant is true, and the model "
+                "describes the state of the Python code. Each transition of the code is a sequence "
+                "of actions of the model. Larger systems were not compared.",
+                "  ",
+            ),
+        ]
+    )
+
+
+def _headline(model: Model, found: Linked, size: str) -> str:
+    """Say what the run shows, and whether this was expected of the model."""
+    if not found.breaks_conjunct:
+        return f"DIFFERENT: the model and the Python differ within {size}"
+    expected = "not as expected" if model.expected == "PROVED" else "as expected"
+    return f"{word(found)}, {expected}: a run breaks the invariant within {size}"
+
+
+def link_object(found: Linked) -> dict[str, Any]:
+    """Return the result of a link as JSON values."""
+    system = found.system
+    return {
+        "word": word(found),
+        "actors": system.actors,
+        "messages": system.messages,
+        "network": system.network.name,
+        "workload": system.workload.text,
+        "history": system.oracle.name,
+        **{
+            name: getattr(found, name)
+            for name in ("states", "transitions", "seconds", "difference", "stopped_by")
+        },
+        "run": None if found.path is None else [repr(s.transition) for s in found.path.steps],
+    }

@@ -35,9 +35,10 @@ from antecede.checker.prove.formula import (
     Structure,
     compiled,
     compiled_update,
+    index_of,
 )
 from antecede.checker.prove.validate import validate
-from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model
+from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model, Update
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import (
@@ -79,9 +80,7 @@ class View:
 
     def has(self, relation: str, *elements: int) -> bool:
         """Return whether a relation contains a tuple of elements."""
-        index = 0
-        for sort, element in zip(self.sorts[relation], elements, strict=True):
-            index = index * self.sizes[sort] + element
+        index = index_of(self.sizes, self.sorts[relation], elements)
         return bool(self.values[relation] >> index & 1)
 
     def number(self, message: Message) -> int:
@@ -135,8 +134,6 @@ class Link:
         rebuild: (view, actor) -> the actor's state according to the model, in the form of `local`.
         local: an actor's state -> the part of it that the model describes.
         channels: view -> (src, dst, packet) of all packets in flight; None: they are not compared.
-        network: the network kind for the comparison.
-        workload: the workload for the comparison.
         rigid: (system, relation name) -> the tuples in a rigid relation.
     """
 
@@ -189,53 +186,37 @@ class Memo:
 Judged: TypeAlias = tuple[Conjunct, Memo]
 
 
-@define(eq=False)
 class Machine:
     """A model over fixed numbers of elements, compiled to Python."""
 
-    model: Model
-    sizes: Sizes
-    ghosts: tuple[str, ...]
-    guards: dict[str, tuple[tuple[str, Memo], ...]]
-    updates: dict[str, tuple[tuple[str, Memo], ...]]
-    plain: tuple[Judged, ...]
-    about_r: tuple[Judged, ...]
-    leftovers: tuple[tuple[Action, Memo], ...]
-    axioms: tuple[tuple[str, Memo], ...]
-
-    @classmethod
-    def of(cls, model: Model, sizes: Sizes) -> Machine:
+    def __init__(self, model: Model, sizes: Sizes) -> None:
         """Compile a model."""
-        ghosts = tuple(r.name for r in model.relations if r.ghost)
+        self.model, self.sizes = model, sizes
+        self.ghosts = tuple(r.name for r in model.relations if r.ghost)
 
         def memo(formula: Any, variables: Sequence[Any] = ()) -> Memo:
             return Memo(compiled(formula, sizes, variables))
 
-        hidden = {*ghosts, "R", "D"}
-        judged = [(one, memo(one.formula)) for one in (*model.conjuncts, model.safety)]
-        return cls(
-            model,
-            sizes,
-            ghosts,
-            {
-                a.name: tuple((g.name, memo(g.formula, a.params)) for g in a.guards)
-                for a in model.actions
-            },
-            {
-                a.name: tuple(
-                    (
-                        u.relation.name,
-                        Memo(compiled_update(u.relation, u.variables, u.formula, sizes, a.params)),
-                    )
-                    for u in a.updates
-                )
-                for a in model.actions
-            },
-            tuple(one for one in judged if not hidden & set(one[1].call.reads)),
-            tuple(one for one in judged if hidden & set(one[1].call.reads)),
-            tuple((a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent),
-            tuple((name, memo(axiom)) for name, axiom in model.axioms),
-        )
+        def updated(action: Action, update: Update) -> Memo:
+            changed = update.relation, update.variables, update.formula
+            return Memo(compiled_update(*changed, sizes, action.params))
+
+        self.guards = {
+            a.name: [(g.name, memo(g.formula, a.params)) for g in a.guards] for a in model.actions
+        }
+        self.updates = {
+            a.name: [(u.relation.name, updated(a, u)) for u in a.updates] for a in model.actions
+        }
+        self.plain: list[Judged] = []
+        self.about_r: list[Judged] = []
+        for one in (*model.conjuncts, model.safety):
+            call = memo(one.formula)
+            reads_marks = {*self.ghosts, "R", "D"} & set(call.call.reads)
+            (self.about_r if reads_marks else self.plain).append((one, call))
+        self.leftovers = [
+            (a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent
+        ]
+        self.axioms = [(name, memo(axiom)) for name, axiom in model.axioms]
 
     def run(self, values: Values, event: Event) -> Values:
         """Return the relations after an abstract action.
@@ -303,12 +284,8 @@ def link(
 ) -> Linked:
     """Explore the system together with the model.
 
-    Args:
-        model: the abstract model.
-        declared: the model's link.
-        system: the protocol's system; its history encoding decides which states are distinct.
-        max_states: the most states to explore.
-        watch: called with the relations of each state, once for each choice of the marked message.
+    The history encoding of the system decides which states are distinct. `watch` is called with the
+    relations of each state, once for each choice of the marked message.
 
     Raises:
         InputError: `validate` refuses the model.
@@ -344,7 +321,7 @@ class _Linker:
             name: {"Actor": system.actors}.get(name, count) for name in SORTS if name in model.sorts
         }
         self.sorts = {r.name: tuple(s.name() for s in r.sorts) for r in model.relations}
-        self.machine = Machine.of(model, self.sizes)
+        self.machine = Machine(model, self.sizes)
         self.compared: set[tuple[State, tuple[Any, ...]]] = set()
 
     def view(self, values: Values) -> View:
@@ -402,10 +379,7 @@ class _Linker:
             raise InputError(f"the link does not define the rigid relation {name!r}")
         mask = 0
         for elements in self.link.rigid(self.system, name):
-            index = 0
-            for sort, element in zip(self.sorts[name], elements, strict=True):
-                index = index * self.sizes[sort] + element
-            mask |= 1 << index
+            mask |= 1 << index_of(self.sizes, self.sorts[name], elements)
         return mask
 
     def _step(self, state: State, values: Values, edge: Edge) -> Values:
@@ -466,7 +440,7 @@ class _Linker:
 # --- building blocks for declarations
 
 
-def causal_sent(view: View, transition: CausalSend, outcome: Outcome) -> int:
+def causal_sent(view: View, transition: CausalSend) -> int:
     """Return the message of a causal-send: the sender's next message."""
     return transition.actor * view.system.messages + len(view.sent(by=transition.actor))
 

@@ -18,8 +18,8 @@ from attrs import evolve, frozen
 
 from antecede.checker.interrupts import Ended, reason_of
 from antecede.checker.prove import vacuity
-from antecede.checker.prove.finite import Universe, applied, broken_by, sizes_of, true_in
-from antecede.checker.prove.formula import Structure, after
+from antecede.checker.prove.finite import Example, Universe, applied, sizes_of, true_in
+from antecede.checker.prove.formula import after
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import NO_SELF_SENDS, Action, Conjunct, Formula, Model
@@ -70,19 +70,6 @@ class Obligation:
 
 
 @frozen(eq=False)
-class Induction:
-    """A counterexample to induction: a state with the invariant, and a step that breaks it.
-
-    The state need not be reachable, but the invariant does not exclude it. `after` is None if no
-    action is involved.
-    """
-
-    before: Structure
-    arguments: tuple[int, ...] = ()
-    after: Structure | None = None
-
-
-@frozen(eq=False)
 class Shown:
     """The answer on one obligation.
 
@@ -95,7 +82,7 @@ class Shown:
     answer: Answer
     seconds: float
     reason: str = ""
-    example: Induction | None = None
+    example: Example | None = None
 
 
 @frozen(eq=False)
@@ -231,28 +218,27 @@ def with_example(model: Model, shown: Shown, timeout: float) -> Shown:
         universe = Universe.of(model, sizes, seconds_left)
         if apart:
             universe.assume(NO_SELF_SENDS[1])
-        example = example_of(model, shown.obligation, universe)
+        example = example_of(shown.obligation, universe)
         if example is not None:
             return evolve(shown, answer=Answer.FAILED, reason="", example=example)
     reason = shown.reason or "the solver's counterexample is larger than those that are tried"
     return evolve(shown, answer=Answer.UNKNOWN, reason=reason)
 
 
-def example_of(model: Model, obligation: Obligation, universe: Universe) -> Induction | None:
+def example_of(obligation: Obligation, universe: Universe) -> Example | None:
     """Return a counterexample to an obligation in a universe, replayed in plain Python."""
     action = obligation.action
     params = action.params if action is not None else ()
-    found = universe.find(*obligation.refutation(), free=params)
-    if found is None:
+    example = universe.find(*obligation.refutation(), free=params)
+    if example is None:
         return None
-    example = Induction(found.structure, found.free)
     if action is not None:
-        example = evolve(example, after=applied(found.structure, action, found.free))
-    _confirm(model, obligation, example)
+        example = evolve(example, after=applied(example.before, action, example.arguments))
+    _confirm(obligation, example)
     return example
 
 
-def _confirm(model: Model, obligation: Obligation, example: Induction) -> None:
+def _confirm(obligation: Obligation, example: Example) -> None:
     """Check a counterexample with the formulas' Python interpretation.
 
     Raises:
@@ -263,7 +249,7 @@ def _confirm(model: Model, obligation: Obligation, example: Induction) -> None:
     for formula in obligation.given:
         assert true_in(example.before, formula, params, example.arguments), "two readings differ"
     last = example.after if example.after is not None else example.before
-    assert broken_by(last, [obligation.conjunct]), "two readings differ"
+    assert not true_in(last, obligation.conjunct.formula), "two readings differ"
 
 
 def smt2(obligation: Obligation) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from antecede.checker.prove.finite import Example
 from antecede.checker.prove.formula import Structure
-from antecede.checker.prove.obligations import Induction, Obligation
+from antecede.checker.prove.obligations import Obligation
 from antecede.checker.prove.vocabulary import Model, Relation
 from antecede.checker.render.prose import aligned
 
@@ -30,7 +31,7 @@ def facts(structure: Structure, relation: Relation) -> list[str]:
     return [said(structure, relation.words, sorts, args) for args in structure.tuples(relation)]
 
 
-def picture(model: Model, example: Induction) -> str:
+def picture(model: Model, example: Example) -> str:
     """Return the state before and after as a table of messages and a list of the other facts.
 
     A cell has x if the relation is true before and after, + if it becomes true, - if it becomes
@@ -69,7 +70,7 @@ def _others(state: Structure, last: Structure, relations: Sequence[Relation]) ->
     return lines
 
 
-def happening(obligation: Obligation, example: Induction) -> str:
+def happening(obligation: Obligation, example: Example) -> str:
     """Return the step of a counterexample, in words."""
     if obligation.action is None:
         return f"nothing happens: {obligation.where}"

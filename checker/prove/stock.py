@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from z3 import And, ForAll, Implies, Not, Or
 
-from antecede.checker.prove.vocabulary import (
-    MESSAGE,
-    Action,
-    AtRest,
-    Conjunct,
-    Guard,
-    Relation,
-    Update,
-    before,
-    c,
-    delivered,
-    gains,
-    messages,
-    sent,
-    src,
-)
+from antecede.checker.prove.vocabulary import *
 
 m, x, y = messages("m x y")
 
@@ -74,23 +60,22 @@ ACKNOWLEDGE = Action(
     words="the acknowledgement of {0} reaches its sender",
 )
 
+
+def in_turn(variables: Sequence[Term], *stages: Formula) -> Formula:
+    """Return that each of the stages needs the next one, for all values of the variables."""
+    return ForAll(variables, And([Implies(later, earlier) for later, earlier in pairwise(stages)]))
+
+
 LIFE_OF_A_POST = Conjunct(
     "life-of-a-message",
     "acknowledged messages were delivered, delivered messages were posted, and posted messages "
     "were causal-sent",
-    ForAll(
-        [m],
-        And(
-            Implies(acknowledged(m), delivered(m)),
-            Implies(delivered(m), posted(m)),
-            Implies(posted(m), sent(m)),
-        ),
-    ),
+    in_turn([m], acknowledged(m), delivered(m), posted(m), sent(m)),
 )
 LIFE_OF_A_RECEPTION = Conjunct(
     "life-of-a-message",
     "delivered messages were received, and received messages were causal-sent",
-    ForAll([m], And(Implies(delivered(m), received(m)), Implies(received(m), sent(m)))),
+    in_turn([m], delivered(m), received(m), sent(m)),
 )
 ORDER_IS_OF_SENT = Conjunct(
     "order-is-of-sent",
@@ -104,11 +89,8 @@ ORDER = Conjunct(
     And(
         ORDER_IS_OF_SENT.formula,
         ForAll([m, x, y], Implies(And(before(x, y), before(y, m)), before(x, m))),
-        ForAll(
-            [m, x],
-            Implies(
-                And(sent(m), sent(x), src(m) == src(x), m != x), Or(before(m, x), before(x, m))
-            ),
+        whenever(
+            [m, x], [sent(m), sent(x), src(m) == src(x), m != x], Or(before(m, x), before(x, m))
         ),
     ),
     needed=False,

@@ -228,7 +228,7 @@ def _thinned(
             example = universe.find(*formulas, action.guard, after_it, free=action.params)
             if example is None:
                 break
-            last = applied(example.structure, action, example.free)
+            last = applied(example.before, action, example.arguments)
             remaining = [
                 one
                 for one, formula in zip(remaining, formulas, strict=True)
@@ -251,12 +251,8 @@ def suggest(
 ) -> Suggestion:
     """Search for an invariant of a linked model, without using its own conjuncts.
 
-    Args:
-        model: the model; only its relations, actions and safety are used.
-        declared: the model's link.
-        system: the system in whose states the candidates must be true.
-        timeout: seconds for each question to the solver.
-        say: called with progress messages.
+    The candidates must be true in all states of the system. The timeout is in seconds, for each
+    question to the solver. `say` is called with progress messages.
     """
     started = time.monotonic()
     say("exploring")

@@ -50,9 +50,7 @@ class Need:
 def undecided(model: Model, timeout: float) -> tuple[str, ...]:
     """Return the needs that were not decided in time, as sentences.
 
-    Args:
-        model: the model.
-        timeout: seconds for the small states of one need, and again for the contradiction.
+    The timeout is in seconds, for the small states of one need, and again for the contradiction.
 
     Raises:
         InputError: a need cannot be met.

@@ -38,22 +38,25 @@ D: Any = z3.Const("D", ACTOR)
 """A destination of the marked message, for models with several destinations per message."""
 
 
+def _variables(names: str, sort: Any) -> Any:
+    """Return variables of a sort, one per name; a single one is not in a list."""
+    variables = [z3.Const(name, sort) for name in names.split()]
+    return variables if len(variables) > 1 else variables[0]
+
+
 def messages(names: str) -> Any:
     """Return message variables, one per name."""
-    variables = [z3.Const(name, MESSAGE) for name in names.split()]
-    return variables if len(variables) > 1 else variables[0]
+    return _variables(names, MESSAGE)
 
 
 def actors(names: str) -> Any:
     """Return actor variables, one per name."""
-    variables = [z3.Const(name, ACTOR) for name in names.split()]
-    return variables if len(variables) > 1 else variables[0]
+    return _variables(names, ACTOR)
 
 
 def times(names: str) -> Any:
     """Return variables for clock values, one per name."""
-    variables = [z3.Const(name, TIME) for name in names.split()]
-    return variables if len(variables) > 1 else variables[0]
+    return _variables(names, TIME)
 
 
 @frozen(eq=False)
@@ -61,8 +64,6 @@ class Relation:
     """A relation of the model's state, or a relation that never changes.
 
     Attributes:
-        name: the name in formulas.
-        sorts: the sorts of its arguments.
         words: its meaning as a sentence, with {0}, {1} for the arguments.
         rigid: no action changes it; it describes the system's structure, such as a tree.
         ghost: it depends on which message is marked.
@@ -98,7 +99,6 @@ class Guard:
     """A condition of an action.
 
     Attributes:
-        name: the name in reports.
         formula: a formula over the action's parameters.
         needed: the proof is expected to fail without the guard; `prove --mutants` checks that.
     """
@@ -113,8 +113,6 @@ class Action:
     """A step of the model, for all values of its parameters that satisfy the guards.
 
     Attributes:
-        name: the name in reports.
-        params: variables.
         guards: the guards; all of them must be true.
         updates: the changes of relations; all formulas read the state before.
         words: the action as a sentence, with {0}, {1} for the parameters.
@@ -142,7 +140,6 @@ class Conjunct:
     """One part of the inductive invariant.
 
     Attributes:
-        name: the name in reports.
         says: the conjunct as a sentence.
         formula: a closed formula.
         lemma: the corresponding lemma of the paper, or "".
@@ -162,7 +159,6 @@ class AtRest:
 
     Attributes:
         undone: the condition that must be false at rest; closed.
-        says: the claim as a sentence.
         least: instances of the least-element principle: (message variable, property). If some
             message has the property, then some message has it and none `before` it does. That is
             true because `before` is a strict order and finitely many messages were sent.
@@ -190,10 +186,8 @@ class Model:
 
     Attributes:
         protocol: the name of the modelled protocol.
-        title: a one-line description.
         source: citations of the protocol and of its pen-and-paper proof, if there is one.
         relations: all relations, including ghosts.
-        actions: all actions.
         conjuncts: the parts of the inductive invariant.
         safety: the safety property that the invariant must imply.
         axioms: assumptions about the system (for example, about trees); rigid.
@@ -350,32 +344,31 @@ def deliver_at(
     )
 
 
+def whenever(variables: Sequence[Term], given: Sequence[Formula], then: Formula) -> Formula:
+    """Return that, for all values of the variables, the formulas `given` together imply `then`."""
+    premise = given[0] if len(given) == 1 else z3.And(given)
+    return z3.ForAll(variables, z3.Implies(premise, then))
+
+
+def until_delivered(variables: Sequence[Term], given: Sequence[Formula], then: Formula) -> Formula:
+    """Return that, until R is delivered, the formulas `given` together imply `then`."""
+    return whenever(variables, [z3.Not(delivered(R)), *given], then)
+
+
 CAUSAL_DELIVERY = Conjunct(
     "causal-delivery",
     "no message that depends on R is delivered at R's destination before R",
-    z3.ForAll(
-        [_x],
-        z3.Implies(z3.And(tainted(_x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
-    ),
+    whenever([_x], [tainted(_x), delivered(_x), dst(_x) == dst(R)], delivered(R)),
 )
 CAUSAL_DELIVERY_OF_MANY = Conjunct(
     "causal-delivery",
     "no message that depends on R is delivered at D, a destination of both, before R",
-    z3.ForAll(
-        [_x],
-        z3.Implies(
-            z3.And(tainted(_x), to(R, D), delivered_at(_x, D)),
-            delivered_at(R, D),
-        ),
-    ),
+    whenever([_x], [tainted(_x), to(R, D), delivered_at(_x, D)], delivered_at(R, D)),
 )
 FIFO_DELIVERY = Conjunct(
     "fifo-delivery",
     "no message that R's sender causal-sent to R's destination after R is delivered before R",
-    z3.ForAll(
-        [_x],
-        z3.Implies(z3.And(before(R, _x), delivered(_x), dst(_x) == dst(R)), delivered(R)),
-    ),
+    whenever([_x], [before(R, _x), delivered(_x), dst(_x) == dst(R)], delivered(R)),
 )
 PROPERTIES = (CAUSAL_DELIVERY, CAUSAL_DELIVERY_OF_MANY, FIFO_DELIVERY)
 """The properties that models may claim under these names."""

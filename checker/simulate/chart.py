@@ -80,7 +80,6 @@ class Panel:
     """A chart with its own axes.
 
     Attributes:
-        title: the text above it.
         x, y: the labels of its axes, with units.
         series: name -> points; series with the same name look the same in every panel.
         log: the logarithmic axes: some of the letters x and y.
@@ -106,18 +105,12 @@ def chart(
     panels: Sequence[Panel],
     note: str = "",
     across: int = 4,
-    alike: bool = False,
     inches: tuple[float, float] | None = None,
 ) -> str:
-    """Return panels under a title, with one legend, as SVG.
+    """Return panels with equal vertical axes under a title, with one legend, as SVG.
 
-    Args:
-        title: the text above them.
-        panels: at least one.
-        note: the text below them.
-        across: the number of panels in a row.
-        alike: whether all vertical axes are equal.
-        inches: width and height; None: by the number of panels.
+    The note is the text below them. There are up to `across` panels in a row. `inches` are the
+    width and the height; by default, they depend on the number of panels.
     """
     columns = min(across, len(panels))
     rows = -(-len(panels) // columns)
@@ -125,11 +118,11 @@ def chart(
     looks = dict(zip(names, cycle(LOOKS), strict=False))
 
     def fill(figure: Any) -> None:
-        grid = figure.subplots(rows, columns, sharey=alike, squeeze=False).flatten()
+        grid = figure.subplots(rows, columns, sharey=True, squeeze=False).flatten()
         lines: dict[str, Any] = {}
         for place, (axes, panel) in enumerate(zip(grid, panels, strict=False)):
             lines |= _drawn(axes, panel, looks)
-            if alike and place % columns:
+            if place % columns:
                 axes.set_ylabel("")
         for axes, panel in zip(grid, panels, strict=False):
             if panel.from_zero:  # once all panels are drawn: shared axes have room for all of them
@@ -151,10 +144,7 @@ def chart(
 def picture(title: str, inches: tuple[float, float], fill: Callable[[Any], None]) -> str:
     """Return the drawing that `fill` makes in a Matplotlib figure, as SVG.
 
-    Args:
-        title: the text above it.
-        inches: width and height.
-        fill: draws into the figure, with the colours of `DARK_OF`.
+    `inches` are the width and the height. The drawing may use the colours of `DARK_OF`.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure

@@ -18,8 +18,7 @@ from antecede.checker.claims.claim import Claim, Ruling, Runs
 from antecede.checker.claims.sources import source_named
 from antecede.checker.errors import InputError
 from antecede.checker.simulate.experiment import kept_in
-from antecede.checker.simulate.numbers import MissingError, Numbers
-from antecede.checker.simulate.rules import RULES
+from antecede.checker.simulate.rules import RULES, MissingError, Numbers
 from antecede.checker.simulate.scenario import FIELDS, written
 from antecede.checker.sweep.kept import Row
 

@@ -15,20 +15,20 @@ from antecede.checker.claims.claim import Ruling
 from antecede.checker.errors import InputError
 from antecede.checker.extras import check_installed
 from antecede.checker.render.ticker import Ticker
-from antecede.checker.simulate import claims, onspark, report
+from antecede.checker.simulate import claims, report
 from antecede.checker.simulate.experiment import (
+    KEYS,
     PARQUET,
     Runner,
     experiment,
     gave_up,
     here,
     kept_in,
-    missing,
+    on_cluster,
     rows_of,
     runs_of,
 )
 from antecede.checker.simulate.figures import Grid, combined, figure_named
-from antecede.checker.simulate.rows import KEYS
 from antecede.checker.simulate.scenario import Scenario, parsed
 from antecede.checker.sweep.kept import Row
 
@@ -50,8 +50,6 @@ class Found:
 
     Attributes:
         rows: the rows of the requested runs, new or from earlier.
-        text: the report.
-        exit_code: the exit code.
     """
 
     rows: list[Row]
@@ -135,7 +133,7 @@ def runner_of(name: str, workers: int | None, master: str | None, *, log: bool) 
     if name == "spark":
         if workers is not None:
             raise InputError("--workers is for --on here; on Spark it is a run per core")
-        return partial(onspark.runs, master=master, log=log)
+        return partial(on_cluster, master=master, log=log)
     if master is not None or log:
         raise InputError("--master and --spark-log are for --on spark")
     return partial(here, workers=workers or os.cpu_count() or 1)
@@ -148,9 +146,9 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
         InputError: a scenario is impossible, or the file does not contain rows.
     """
     runs = runs_of(grid, twins=twins)
-    left = missing(runs, file)
+    before = len(rows_of(runs, file))
     ticker = Ticker(quiet=quiet)
-    progress, failed = report.RunProgress(left, ticker), []
+    progress, failed = report.RunProgress(len(runs) - before, ticker), []
     with kept_in(file).noted():
         for row in experiment(runs, runner, file):
             if row["error"] is not None:
@@ -162,7 +160,7 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
     lost = [row for row in failed if gave_up(row)]
     right = [row for row in rows if row["error"] is None]
     parts = [grid.title] if grid.title else []
-    earlier = f"{len(runs) - left:,} of them were there before"
+    earlier = f"{before:,} of them were there before"
     parts += [f"{counted(len(runs), 'run')}; the rows are in {file}, and {earlier}"]
     parts += report.wrong(wrong + lost)
     if right:

@@ -26,27 +26,10 @@ class Contents:
     flags: int
 
 
-@frozen
-class Encoding:
-    """Bytes of headers, of a message's payload, and of an integer and a flag of control data."""
-
-    header: int
-    payload: int
-    integer: int
-    flag: int
-
-    @classmethod
-    def of(cls, scenario: Scenario) -> Encoding:
-        """Return the sizes that a scenario declares."""
-        return cls(scenario.header, scenario.payload, scenario.integer, scenario.flag)
-
-    def control_bytes(self, contents: Contents) -> int:
-        """Return the number of bytes of a packet that are not payload."""
-        return self.header + self.integer * contents.integers + self.flag * contents.flags
-
-    def bytes(self, contents: Contents) -> int:
-        """Return the size of a packet in bytes."""
-        return self.control_bytes(contents) + self.payload * len(contents.messages)
+def control_bytes(contents: Contents, scenario: Scenario) -> int:
+    """Return the number of bytes of a packet that are not payload."""
+    integers, flags = scenario.integer * contents.integers, scenario.flag * contents.flags
+    return scenario.header + integers + flags
 
 
 def contents_of(packet: Packet) -> Contents:

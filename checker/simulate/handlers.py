@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.simulate.encoding import Contents, contents_of
-from antecede.checker.simulate.twins import Twin, twin_of
 from antecede.checker.sources import digest_of, sources_of
 
 HERE = Path(__file__).resolve().parent
@@ -23,18 +22,34 @@ DECIDES = ("encoding", "network", "oracle", "results", "run", "workload")
 """The modules of this room that a run's row depends on, besides the values of its columns."""
 
 
+TWINS = ("cykas", "rst")
+"""Protocols with a twin, in the module `twin_NAME` of this room.
+
+A twin has the handlers of a protocol, rewritten for simulations of hundreds of actors. They send
+and deliver the same messages in the same order as the protocol's own handlers. They change states
+in place, and their packets share common parts. A state or packet that was given to a handler must
+not be used again. Checks never use a twin.
+"""
+
+
 @frozen(eq=False)
 class Handlers:
-    """The functions that a run calls; see `Protocol` and `Twin`."""
+    """The functions that a run calls: a protocol's own, or those of its twin.
 
-    name: str
+    Attributes:
+        start: number of actors -> the state of each.
+        causal_send, receive, timeout: as in a protocol.
+        contents: packet -> its contents.
+        twin: these are the functions of a twin.
+    """
+
+    protocol: Protocol
     start: Callable[[int], list[LocalState]]
     causal_send: Callable[[LocalState, Message], Step]
     receive: Callable[[LocalState, int, Packet], Step]
-    timeout: Callable[[LocalState], Step | None] | None
     contents: Callable[[Packet], Contents]
-    protocol: Protocol
-    twin: Twin | None = None
+    timeout: Callable[[LocalState], Step | None] | None = None
+    twin: bool = False
 
     def explained(self, actors: int, handler: Any, arguments: tuple[Any, ...]) -> Step | None:
         """Repeat a failed call of a handler with the checker's checks, which explain the failure.
@@ -51,76 +66,40 @@ class Handlers:
 
 
 def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
-    """Return the handlers of a protocol.
-
-    Args:
-        reference: a registered name, or FILE.py:OBJECT.
-        twins: use the protocol's twin, if there is one, instead of the checked handlers.
+    """Return the handlers of a protocol; with `twins`, the handlers of its twin if it has one.
 
     Raises:
         InputError: there is no such protocol.
     """
-    protocol, twin = protocol_named(reference), twin_of(reference) if twins else None
+    protocol = protocol_named(reference)
     if protocol.actions or protocol.in_flight is not None:
         what = "actions of its own" if protocol.actions else "packets in flight at the start"
         raise InputError(
             f"the protocol {protocol.name!r} has {what}, which a simulation does not run; "
             "antecede check explores them"
         )
-    if twin is not None:
-        return Handlers(
-            protocol.name,
-            twin.start,
-            twin.causal_send,
-            twin.receive,
-            None,
-            twin.contents,
-            protocol,
-            twin,
-        )
+    if twins and reference in TWINS:
+        own = import_module(f"{__package__}.twin_{reference}")
+        return Handlers(protocol, own.start, own.causal_send, own.receive, own.contents, twin=True)
     return Handlers(
-        protocol.name,
+        protocol,
         lambda actors: [*map(CheckedHandlers(protocol, actors).initial, range(actors))],
         protocol.causal_send,
         protocol.receive,
-        protocol.timeout,
         contents_of,
-        protocol,
+        protocol.timeout,
     )
 
 
 def digest(reference: str, *, twins: bool = True) -> str:
     """Return 12 hexadecimal digits that change with the sources that a protocol's runs depend on.
 
-    These are the sources of the protocol and of its twin, see `checker.sources`, and the modules of
-    this room that run them, all without comments and docstrings.
+    These are the sources of the protocol, see `checker.sources`, the module of its twin, and the
+    modules of this room that run them.
     """
     handlers = handlers_of(reference, twins=twins)
-    sources = sources_of(handlers.protocol, handlers.twin)
-    room = {f"simulate.{name}": HERE / f"{name}.py" for name in DECIDES}
-    parts = evolve(sources, files={**sources.files, **room}).digests(_code)
+    sources = sources_of(handlers.protocol)
+    modules = (*DECIDES, f"twin_{reference}") if handlers.twin else DECIDES
+    room = {f"simulate.{name}": HERE / f"{name}.py" for name in modules}
+    parts = evolve(sources, files={**sources.files, **room}).digests()
     return digest_of(repr(sorted(parts.items())).encode())[:12]
-
-
-def _code(file: Path) -> bytes:
-    """Return a module's source without comments and docstrings; a compiled module unchanged."""
-    try:
-        source = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"the source {file} cannot be read: {error.strerror}") from None
-    if file.suffix != ".py":
-        return source
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
-    return ast.unparse(tree).encode()
-
-
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )

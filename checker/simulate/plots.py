@@ -78,7 +78,7 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
     panels = [panel("all", grid.scenarios, joined=False)] + [
         panel(f"{n} processes", [s for s in grid.scenarios if s.actors == n]) for n in sizes
     ]
-    return chart(grid.title, panels, seeds_of(rows), across=3, alike=True)
+    return chart(grid.title, panels, seeds_of(rows), across=3)
 
 
 def _speedups(
@@ -103,7 +103,7 @@ def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
                 level=1.0,
             )
         )
-    return chart(grid.title, panels, seeds_of(rows), alike=True)
+    return chart(grid.title, panels, seeds_of(rows))
 
 
 def _processes_5(grid: Grid, rows: Sequence[Row]) -> str:
@@ -147,11 +147,8 @@ class Question:
     """A picture of the hybrid evaluation: the growth of a measure along a parameter.
 
     Attributes:
-        title: the question.
-        x: the label of the horizontal axis.
         along: scenario -> its position on the horizontal axis.
         measures: title -> a measure to draw, which is divided by `scale`.
-        y: the label of the vertical axis.
         part: the part of HYBRID, or None for all points.
         least: the smallest value that is drawn, because axes are logarithmic.
         control: `unordered` is drawn, too.
@@ -191,7 +188,7 @@ class Question:
         ]
         across = 4 if len(panels) > 2 else 2
         note = f"{seeds_of(rows)}; values below {self.least:g} are drawn at {self.least:g}"
-        return chart(self.title, panels, note, across, alike=True)
+        return chart(self.title, panels, note, across)
 
     def _series(
         self, grid: Grid, found: Found, points: Sequence[Scenario]

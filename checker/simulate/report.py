@@ -9,7 +9,7 @@ from attrs import define, field
 
 from antecede.checker.amounts import counted
 from antecede.checker.render.prose import aligned
-from antecede.checker.render.terminal import wrapped
+from antecede.checker.render.terminal import elapsed, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import written
@@ -42,11 +42,7 @@ control B/message: bytes per message that are not payload
 
 @define(eq=False)
 class RunProgress:
-    """Shows how far the runs are.
-
-    Attributes:
-        runs: the number of runs to do.
-    """
+    """Shows how far the runs are."""
 
     runs: int
     ticker: Ticker
@@ -71,17 +67,10 @@ class RunProgress:
         parts = (
             (0, f"{self.done:,} of {self.runs:,} runs"),
             (1, wrong),
-            (2, f"about {duration(left)} left"),
+            (2, f"about {elapsed(left)} left"),
             (3, latest),
         )
         return fitting(parts, width, ", ")
-
-
-def duration(seconds: float) -> str:
-    """Return a duration as a short text."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def table(rows: Sequence[Row], grid: Grid) -> str:
@@ -169,9 +158,7 @@ def wrong(rows: Sequence[Row]) -> list[str]:
 def violations(rows: Sequence[Row], *, figure: bool) -> list[str]:
     """Return a line for each protocol whose deliveries violate causality.
 
-    Args:
-        rows: the rows of completed runs.
-        figure: they belong to a paper's figure, where such a protocol is a control.
+    In a paper's figure, such a protocol is a control.
     """
     counts: dict[str, tuple[int, int]] = {}
     for row in rows:

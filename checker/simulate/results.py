@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from random import Random
 from typing import Any
 
-import attrs
-
 from antecede.checker.simulate.network import Network
-from antecede.checker.simulate.run import Outcome
+from antecede.checker.simulate.run import Run
 from antecede.checker.simulate.scenario import Scenario
 
 RESULTS: Mapping[str, str] = {
@@ -41,16 +40,16 @@ RESULTS: Mapping[str, str] = {
 measure."""
 
 
-def results(outcome: Outcome, scenario: Scenario) -> dict[str, Any]:
+def results(run: Run) -> dict[str, Any]:
     """Return the results of a run, as columns of its row."""
-    sent, left, at = outcome.causal_sent, outcome.network_sent, outcome.received
-    delivered, plan = outcome.delivered, outcome.plan
+    sent, left, at = run.causal_sent, run.network_sent, run.received
+    delivered, plan = run.delivered, run.plan
     latencies = sorted(when - sent[index] for (index, _), when in delivered.items())
-    starts = outcome.job_started
+    starts = run.job_started
     first = {index: delivered[index, plan[index].destinations[0]] for index in starts}
     found = {
-        "execution_ns": outcome.last_receive,
-        "finish_ns": outcome.finished,
+        "execution_ns": run.last_receive,
+        "finish_ns": run.finished,
         "last_delivery_ns": max(delivered.values(), default=0),
         "job_start_ns": mean(starts.values()),
         "job_wait_ns": mean(when - first[index] for index, when in starts.items()),
@@ -58,18 +57,18 @@ def results(outcome: Outcome, scenario: Scenario) -> dict[str, Any]:
         "latency_mean_ns": mean(latencies),
         **{f"latency_p{p}_ns": percentile(latencies, p) for p in (50, 90, 99)},
         "latency_max_ns": latencies[-1] if latencies else None,
-        "idle_latency_ns": idle_latency(scenario),
+        "idle_latency_ns": idle_latency(run.scenario),
         "sender_wait_ns": mean(b - a for a, b in zip(sent, left, strict=True)),
         "receiver_wait_ns": mean(when - at[key] for key, when in delivered.items()),
         "messages_sent": len(plan),
         "deliveries": len(latencies),
     }
-    return found | {name: getattr(outcome, name) for name in RESULTS if name not in found}
+    return found | {name: getattr(run, name) for name in RESULTS if name not in found}
 
 
 def idle_latency(scenario: Scenario) -> int:
     """Return the latency in nanoseconds of a message without control data on an idle network."""
-    network = Network.of(attrs.evolve(scenario, jitter=0), 0)
+    network = Network(scenario, Random(0))
     size = scenario.header + scenario.payload
     hops = 2 if network.receives_in_turn else 1
     return hops * network.transmission(size) + scenario.delay

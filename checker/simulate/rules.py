@@ -6,18 +6,95 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from statistics import StatisticsError, correlation, linear_regression
+from typing import Any, TypeAlias
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
-from antecede.checker.simulate.figures import CYKAS_BASE, HYBRID, K
-from antecede.checker.simulate.keynumbers import KEY_NUMBERS
-from antecede.checker.simulate.numbers import Numbers, Rule, listed
+from antecede.checker.simulate.figures import CYKAS_BASE, HYBRID, KEY_NUMBERS, K
 from antecede.checker.simulate.scenario import MS, Scenario
-from antecede.checker.simulate.statistics import CONTROL_EACH, THROUGHPUT
+from antecede.checker.simulate.statistics import (
+    CONTROL_EACH,
+    THROUGHPUT,
+    added,
+    cell_of,
+    medians,
+    speedups,
+)
+from antecede.checker.sweep.kept import Row
+
+
+class MissingError(Exception):
+    """A point that a claim needs has no rows."""
+
+
+@frozen(eq=False)
+class Numbers:
+    """Medians at the points of a claim; at most one assumption is changed.
+
+    Attributes:
+        rows: rows without errors.
+        changed: field -> value in place of the default.
+    """
+
+    rows: Sequence[Row]
+    changed: Mapping[str, Any] = field(factory=dict)
+    _found: dict[tuple[str, ...], Mapping[Any, Any]] = field(factory=dict)
+    _moved: list[Scenario] = field(factory=list)
+
+    def speedup(
+        self,
+        point: Scenario,
+        of: str = "cykas",
+        over: str = "mfss",
+        measure: str = "execution_ns",
+    ) -> float:
+        """Return the median ratio of `over` to `of`."""
+        key = ("speedup", measure, of, over)
+        return self._at(key, lambda: speedups(self.rows, measure, of, over), self._cell(point))
+
+    def median(self, protocol: str, point: Scenario, measure: str = "execution_ns") -> float:
+        """Return the median of a protocol's measure."""
+        key = ("median", measure)
+        return self._at(key, lambda: medians(self.rows, measure), (protocol, self._cell(point)))
+
+    def added(self, protocol: str, point: Scenario, measure: str) -> float:
+        """Return the median difference between a protocol and delivery without causal order."""
+        key = ("added", measure)
+        where = (protocol, self._cell(point))
+        return self._at(key, lambda: added(self.rows, measure, "unordered"), where)
+
+    @property
+    def differs(self) -> bool:
+        """The changed assumption changes a point that the rule has read."""
+        return bool(self._moved)
+
+    def _cell(self, point: Scenario) -> tuple[Any, ...]:
+        moved = evolve(point, **self.changed)
+        if moved != point:
+            self._moved.append(moved)
+        return cell_of(moved)
+
+    def _at(self, key: tuple[str, ...], make: Callable[[], Any], where: Any) -> float:
+        if key not in self._found:
+            self._found[key] = make()
+        if where not in self._found[key]:
+            raise MissingError
+        median: float = self._found[key][where].median
+        return median
+
+
+Rule: TypeAlias = Callable[[Numbers], tuple[bool, str]]
+"""A rule returns whether the numbers agree with a claim, and a text with the numbers."""
+
+
+def listed(values: Iterable[float], digits: int = 2) -> str:
+    """Return numbers as a list in a sentence."""
+    return ", ".join(f"{value:.{digits}f}" for value in values)
+
 
 # Cykas paper, Figure 4
 
@@ -32,10 +109,7 @@ def _point_4(actors: int, bandwidth: int) -> Scenario:
 def _slope(points: Sequence[tuple[float, float]]) -> float:
     """Return the slope of the line through points on logarithmic axes, by least squares."""
     xs, ys = ([math.log(point[k]) for point in points] for k in (0, 1))
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum(
-        (a - x) ** 2 for a in xs
-    )
+    return linear_regression(xs, ys).slope
 
 
 def _grows_with_processes(numbers: Numbers) -> tuple[bool, str]:
@@ -119,13 +193,8 @@ def _rises_and_falls(numbers: Numbers) -> tuple[bool, str]:
     return short < middle > long > 1, f"{listed((short, middle, long))} for 0.5, 12.5 and 50 ms"
 
 
-def _largest_where_frequent(numbers: Numbers) -> tuple[bool, str]:
-    often, less = (numbers.speedup(_point_5(i, 12.5)) for i in (1, 10))
-    return often > less, f"{often:.2f} every 1 ms, {less:.2f} every 10 ms, with jobs of 12.5 ms"
-
-
-def _largest_where_frequent_with_50(numbers: Numbers) -> tuple[bool, str]:
-    often, less = (numbers.speedup(evolve(_point_5(i, 12.5), actors=50)) for i in (1, 10))
+def _largest_where_frequent(actors: int, numbers: Numbers) -> tuple[bool, str]:
+    often, less = (numbers.speedup(evolve(_point_5(i, 12.5), actors=actors)) for i in (1, 10))
     return often > less, f"{often:.2f} every 1 ms, {less:.2f} every 10 ms, with jobs of 12.5 ms"
 
 
@@ -143,18 +212,18 @@ def _start_follows(numbers: Numbers) -> tuple[bool, str]:
         for i in (1, 10)
         for j in _LENGTHS
     ]
-    correlation = [_correlation(pairs[first : first + 5]) for first in (0, 5)]
-    return all(c > 0.5 for c in correlation), (
-        f"correlation {listed(correlation)} over job lengths, every 1 ms and every 10 ms"
+    correlations = [_correlation(pairs[first : first + 5]) for first in (0, 5)]
+    return all(c > 0.5 for c in correlations), (
+        f"correlation {listed(correlations)} over job lengths, every 1 ms and every 10 ms"
     )
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
     xs, ys = zip(*pairs, strict=True)
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    both = sum((a - x) * (b - y) for a, b in pairs)
-    spread = math.sqrt(sum((a - x) ** 2 for a in xs) * sum((b - y) ** 2 for b in ys))
-    return both / spread if spread else 0.0
+    try:
+        return correlation(xs, ys)
+    except StatisticsError:  # one of them is constant
+        return 0.0
 
 
 # Cykas paper, Figure 6
@@ -287,8 +356,8 @@ RULES: Mapping[str, Rule] = {
     "one_crossing": _one_crossing,
     "nearly_always_faster": _nearly_always_faster,
     "rises_and_falls": _rises_and_falls,
-    "largest_where_frequent": _largest_where_frequent,
-    "largest_where_frequent_with_50": _largest_where_frequent_with_50,
+    "largest_where_frequent": partial(_largest_where_frequent, 100),
+    "largest_where_frequent_with_50": partial(_largest_where_frequent, 50),
     "like_mfss_where_rare": _like_mfss_where_rare,
     "start_follows": _start_follows,
     "uniform": partial(_uniform, 0.0),

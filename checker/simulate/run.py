@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
+from random import Random
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import (
@@ -24,7 +25,7 @@ from antecede.checker.model import (
     Timeout,
     Transition,
 )
-from antecede.checker.simulate.encoding import Encoding
+from antecede.checker.simulate.encoding import control_bytes
 from antecede.checker.simulate.handlers import Handlers
 from antecede.checker.simulate.network import Network
 from antecede.checker.simulate.oracle import Oracle, WrongRun
@@ -36,43 +37,6 @@ MOST_VAIN_TIMEOUTS = 10_000
 """The most timeouts in a row without a delivery; after more, a run is assumed never to end."""
 
 
-@frozen
-class Outcome:
-    """The events of a run; times are nanoseconds from its start, sends are indices in the plan.
-
-    Attributes:
-        plan: the planned sends.
-        causal_sent, network_sent: per send, its time.
-        received, delivered: (send, actor) -> time.
-        job_started: send -> the start of its job at its first destination.
-        last_receive: the time when communication was complete.
-        finished: the time when the last job was complete, too.
-        packets, control_packets: the number of all packets, and of those without a message.
-        bytes, control_bytes: the size of all packets, and their size without the payloads.
-        sender_buffer, receiver_buffer: the most messages that one process held back at once,
-            causal-sent and not network-sent, or received and not delivered.
-        events: the number of causal-sends, receives and timeouts.
-        violations: the number of violations of causal delivery; only a control has any.
-    """
-
-    plan: Plan
-    causal_sent: list[int]
-    network_sent: list[int]
-    received: dict[tuple[int, int], int]
-    delivered: dict[tuple[int, int], int]
-    job_started: dict[int, int]
-    last_receive: int
-    finished: int
-    packets: int
-    control_packets: int
-    bytes: int
-    control_bytes: int
-    sender_buffer: int
-    receiver_buffer: int
-    events: int
-    violations: int
-
-
 def simulate(
     handlers: Handlers,
     scenario: Scenario,
@@ -81,7 +45,7 @@ def simulate(
     plan: Plan | None = None,
     tolerant: bool = False,
     record: Callable[[Transition, Step], None] | None = None,
-) -> Outcome:
+) -> Run:
     """Run a protocol on the program of a seed until everything is delivered.
 
     Args:
@@ -100,17 +64,28 @@ def simulate(
     Cost: a few microseconds per event, plus the time of the handlers.
     """
     program = plan_of(scenario, seed) if plan is None else plan
-    run = _Run(handlers, scenario, program, Network.of(scenario, seed), tolerant, record)
+    network = Network(scenario, Random(f"{seed} jitter"))
+    run = Run(handlers, scenario, program, network, tolerant, record)
     run.begin()
     run.play()
-    return run.outcome()
+    return run
 
 
 @define(eq=False)
-class _Run:
-    """A run in progress.
+class Run:
+    """A run; times are nanoseconds from its start, sends are indices in the plan.
 
     Attributes:
+        causal_sent, network_sent: per send, its time.
+        received, delivered: (send, actor) -> time.
+        job_started: send -> the start of its job at its first destination.
+        last_receive: the time when communication was complete.
+        finished: the time when the last job was complete, too.
+        packets, control_packets: the number of all packets, and of those without a message.
+        bytes, control_bytes: the size of all packets, and their size without the payloads.
+        sender_buffer, receiver_buffer: the most messages that one process held back at once,
+            causal-sent and not network-sent, or received and not delivered.
+        events: the number of causal-sends, receives and timeouts.
         heap: (time, number, method, arguments); numbers are unique, so no more is compared.
         pending: the number of events on the heap that are not timeouts.
         waits: per send, the number of events that it still waits for.
@@ -120,6 +95,8 @@ class _Run:
         free_at: per actor, the time when it, its application or its worker is idle again.
         inbox: per actor, the events that arrived while it was busy; None: it is not busy.
         armed: per actor, whether its timeout is on the heap.
+        buffered, held: per actor, the messages that it holds back now as a sender, as a receiver.
+        vain: the number of timeouts since the latest delivery.
     """
 
     handlers: Handlers
@@ -128,25 +105,9 @@ class _Run:
     network: Network
     tolerant: bool
     record: Callable[[Transition, Step], None] | None
-    everyone: range = field(init=False)
-    states: list[LocalState] = field(init=False)
-    oracle: Oracle = field(init=False)
-    encoding: Encoding = field(init=False)
-    heap: list[tuple[int, int, Any, tuple[Any, ...]]] = field(factory=list)
-    scheduled: int = 0
-    pending: int = 0
-    waits: list[int] = field(factory=list)
-    followers: list[list[int]] = field(factory=list)
-    dependents: list[list[int]] = field(factory=list)
-    numbered: list[list[int]] = field(init=False)
-    free_at: list[int] = field(init=False)
-    inbox: list[deque[tuple[Any, tuple[Any, ...]]] | None] = field(init=False)
-    armed: list[bool] = field(init=False)
-    held: list[int] = field(init=False)
-    buffered: list[int] = field(init=False)
-    received: dict[tuple[int, int], int] = field(factory=dict)
     causal_sent: list[int] = field(init=False)
     network_sent: list[int] = field(init=False)
+    received: dict[tuple[int, int], int] = field(factory=dict)
     delivered: dict[tuple[int, int], int] = field(factory=dict)
     job_started: dict[int, int] = field(factory=dict)
     last_receive: int = 0
@@ -158,31 +119,42 @@ class _Run:
     sender_buffer: int = 0
     receiver_buffer: int = 0
     events: int = 0
+    states: list[LocalState] = field(init=False)
+    oracle: Oracle = field(init=False)
+    heap: list[tuple[int, int, Any, tuple[Any, ...]]] = field(factory=list)
+    scheduled: int = 0
+    pending: int = 0
+    waits: list[int] = field(factory=list)
+    followers: list[list[int]] = field(init=False)
+    dependents: list[list[int]] = field(init=False)
+    numbered: list[list[int]] = field(init=False)
+    free_at: list[int] = field(init=False)
+    inbox: list[deque[tuple[Any, tuple[Any, ...]]] | None] = field(init=False)
+    armed: list[bool] = field(init=False)
+    held: list[int] = field(init=False)
+    buffered: list[int] = field(init=False)
     vain: int = 0
-    blocks: bool = field(init=False)
-    waits_for_application: bool = field(init=False)
-    free_control: bool = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         n, sends = self.scenario.actors, len(self.plan)
-        self.everyone, self.states = range(n), self.handlers.start(n)
+        self.states = self.handlers.start(n)
         most = [0] * n
         for send in self.plan:
             most[send.src] += 1
         self.oracle = Oracle(n, max(most, default=0), self.tolerant)
-        self.encoding = Encoding.of(self.scenario)
         self.numbered = [[] for _ in range(n)]
         self.free_at, self.inbox, self.armed = [0] * n, [None] * n, [False] * n
         self.held, self.buffered = [0] * n, [0] * n
         self.causal_sent, self.network_sent = [NEVER] * sends, [NEVER] * sends
-        self.blocks = self.scenario.busy == "process"
-        self.waits_for_application = self.scenario.busy == "application"
-        self.free_control = self.scenario.control == "free"
+        self.followers, self.dependents = [[] for _ in self.plan], [[] for _ in self.plan]
+
+    @property
+    def violations(self) -> int:
+        """The number of violations of causal delivery; only a control has any."""
+        return self.oracle.violations
 
     def begin(self) -> None:
         """Schedule the sends that wait for nothing."""
-        self.followers = [[] for _ in self.plan]
-        self.dependents = [[] for _ in self.plan]
         for index, send in enumerate(self.plan):
             self.waits.append(len(send.after) + (send.behind != NOTHING))
             if send.behind != NOTHING:
@@ -198,31 +170,11 @@ class _Run:
         heap = self.heap
         while heap and (self.pending or self.oracle.waiting):
             now, _, what, arguments = heappop(heap)
-            if what.__func__ is not _Run._timeout:
+            if what.__func__ is not Run._timeout:
                 self.pending -= 1
             what(now, *arguments)
         self.oracle.finish()
-
-    def outcome(self) -> Outcome:
-        """Return the outcome, after the end."""
-        return Outcome(
-            plan=self.plan,
-            causal_sent=self.causal_sent,
-            network_sent=self.network_sent,
-            received=self.received,
-            delivered=self.delivered,
-            job_started=self.job_started,
-            last_receive=self.last_receive,
-            finished=max(self.finished, self.last_receive),
-            packets=self.packets,
-            control_packets=self.control_packets,
-            bytes=self.bytes,
-            control_bytes=self.control_bytes,
-            sender_buffer=self.sender_buffer,
-            receiver_buffer=self.receiver_buffer,
-            events=self.events,
-            violations=self.oracle.violations,
-        )
+        self.finished = max(self.finished, self.last_receive)
 
     def _schedule(self, when: int, what: Any, arguments: tuple[Any, ...]) -> None:
         self.scheduled += 1
@@ -235,7 +187,7 @@ class _Run:
         inbox = self.inbox[actor]
         if inbox is not None:
             inbox.append((self._due, (index,)))
-        elif self.waits_for_application and self.free_at[actor] > now:
+        elif self.scenario.busy == "application" and self.free_at[actor] > now:
             self._schedule(self.free_at[actor], self._due, (index,))
         else:
             self._causal_send(now, index)
@@ -305,19 +257,19 @@ class _Run:
 
     def _network_send(self, now: int, src: int, dst: int, packet: Packet) -> None:
         contents = self.handlers.contents(packet)
-        control = self.encoding.control_bytes(contents)
-        size = control + self.encoding.payload * len(contents.messages)
-        if dst not in self.everyone:
+        control = control_bytes(contents, self.scenario)
+        size = control + self.scenario.payload * len(contents.messages)
+        if dst not in range(self.scenario.actors):
             raise ProtocolError(
-                f"{self.handlers.name!r} sends a packet to {dst!r}; give a destination "
-                f"from 0 to {len(self.everyone) - 1}"
+                f"{self.handlers.protocol.name!r} sends a packet to {dst!r}; give a destination "
+                f"from 0 to {self.scenario.actors - 1}"
             )
         self.packets += 1
         self.bytes += size
         self.control_bytes += control
         if not contents.messages:
             self.control_packets += 1
-            size = 0 if self.free_control else size
+            size = 0 if self.scenario.control == "free" else size
         for message in contents.messages:
             index = self.numbered[message.sender][message.number - 1]
             if self.network_sent[index] == NEVER:
@@ -342,14 +294,14 @@ class _Run:
         if end == now:
             self._handled(now, index, actor)
             return
-        self._occupy(now, actor, end)
+        self._occupy(actor, end)
         self._schedule(end, self._handled, (index, actor))
 
-    def _occupy(self, now: int, actor: int, end: int) -> None:
+    def _occupy(self, actor: int, end: int) -> None:
         """Keep an actor busy until `end`, after everything that it has to handle already."""
         self.free_at[actor] = end
         self.finished = max(self.finished, end)
-        if self.blocks:
+        if self.scenario.busy == "process":
             if self.inbox[actor] is None:
                 self.inbox[actor] = deque()
             self._schedule(end, self._free, (actor,))

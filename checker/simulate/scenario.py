@@ -34,44 +34,36 @@ def _assumed(
     reason: str = "",
     choices: Mapping[str, str] | None = None,
     others: tuple[Any, ...] = (),
-    given: bool = False,
 ) -> Any:
     """Return a field of `Scenario`.
 
     Args:
         default: the default value.
-        kind: `count`, `time`, `size`, `rate`, `share` or `name`.
+        kind: a key of `_NUMBERS`, or `name`.
         says: a description of the value.
-        reason: the reason for the default.
+        reason: the reason for the default; empty if a paper states the value.
         choices: for a name, the possible values and their meanings.
         others: alternative values for the tornado chart.
-        given: the paper states the value, so it is not an assumption.
     """
     about = {"kind": kind, "says": says, "reason": reason, "choices": choices, "others": others}
-    return attrs.field(default=default, metadata={**about, "given": given})
+    return attrs.field(default=default, metadata=about)
 
 
 @frozen
 class Scenario:
     """All parameters of a run except its protocol and its seed."""
 
-    actors: int = _assumed(
-        100, "count", "number of actors, which the papers call processes", given=True
-    )
-    messages: int = _assumed(
-        100, "count", "number of messages that each actor causal-sends", given=True
-    )
+    actors: int = _assumed(100, "count", "number of actors, which the papers call processes")
+    messages: int = _assumed(100, "count", "number of messages that each actor causal-sends")
     bandwidth: int = _assumed(
         50_000,
         "rate",
         "bandwidth in bytes per second; --limits says which part of the network has it",
-        given=True,
     )
     delay: int = _assumed(
         5_000_000,
         "time",
         "time that a packet travels from any actor to any other, after its transmission",
-        given=True,
     )
     limits: str = _assumed(
         "uplink",
@@ -99,8 +91,7 @@ class Scenario:
         "time",
         "extra random delay of each packet, uniform between 0 and this time",
         "not mentioned",
-        None,
-        (2_000_000,),
+        others=(2_000_000,),
     )
     order: str = _assumed(
         "any",
@@ -114,24 +105,21 @@ class Scenario:
         "size",
         "size in bytes of a message, without headers and control data",
         "a short message, as between services",
-        None,
-        (10, 1_000),
+        others=(10, 1_000),
     )
     header: int = _assumed(
         28,
         "size",
         "size in bytes of the headers of each packet",
         "IPv4 and UDP: 20 + 8",
-        None,
-        (0, 60),
+        others=(0, 60),
     )
     integer: int = _assumed(
         4,
         "size",
         "size in bytes of an integer in control data",
         "a machine word of 32 bits",
-        None,
-        (1, 8),
+        others=(1, 8),
     )
     flag: int = _assumed(1, "size", "size in bytes of a truth value in control data", "a byte")
     workload: str = _assumed(
@@ -149,14 +137,11 @@ class Scenario:
         0.0,
         "share",
         "share of the actors that are hotspots: actors that get more messages than others",
-        given=True,
     )
     hot_share: float = _assumed(
-        0.8, "share", "share of all messages that go to hotspots, if there are hotspots", given=True
+        0.8, "share", "share of all messages that go to hotspots, if there are hotspots"
     )
-    interval: int = _assumed(
-        10_000_000, "time", "mean time between two causal-sends of an actor", given=True
-    )
+    interval: int = _assumed(10_000_000, "time", "mean time between two causal-sends of an actor")
     spacing: str = _assumed(
         "fixed",
         "name",
@@ -183,16 +168,12 @@ class Scenario:
         "share of the causal-sends that wait until the latest message to their actor is delivered",
         "the Cykas paper's programs are partially ordered sends; for its random workloads it "
         "names no order except time",
-        None,
-        (0.1, 0.5),
+        others=(0.1, 0.5),
     )
     job_share: float = _assumed(
-        0.0,
-        "share",
-        "share of the messages that start a job, which keeps the receiver busy",
-        given=True,
+        0.0, "share", "share of the messages that start a job, which keeps the receiver busy"
     )
-    job_length: int = _assumed(25_000_000, "time", "mean length of a job", given=True)
+    job_length: int = _assumed(25_000_000, "time", "mean length of a job")
     job_lengths: str = _assumed(
         "fixed",
         "name",
@@ -210,8 +191,7 @@ class Scenario:
         "time",
         "standard deviation of the lengths of jobs, with --job-lengths normal",
         "a fifth of Figure 6's mean; not stated",
-        None,
-        (0, 12_500_000),
+        others=(0, 12_500_000),
     )
     busy: str = _assumed(
         "process",
@@ -257,42 +237,39 @@ def parsed(name: str, text: str) -> Any:
     return _NUMBERS[kind](name.replace("_", " "), text)
 
 
-def _number(text: str) -> float | None:
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) or len(text) > 20:
+def _quantity(text: str, units: Mapping[str, int]) -> float | None:
+    """Return a number times its unit; None if the text is something else."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([^0-9. ]*)", text)
+    if match is None or len(match[1]) > 20 or match[2] not in units:
         return None
-    return float(text)
+    return float(match[1]) * units[match[2]]
 
 
 def _count(name: str, text: str) -> int:
-    most = MOST_ACTORS if name == "actors" else MOST_MESSAGES
-    least = 2 if name == "actors" else 1
+    least, most = (2, MOST_ACTORS) if name == "actors" else (1, MOST_MESSAGES)
     if not re.fullmatch("[0-9]{1,9}", text) or not least <= int(text) <= most:
         raise InputError(f"{name} is {text!r}; give a whole number from {least} to {most:,}")
     return int(text)
 
 
 def _time(name: str, text: str) -> int:
-    match = re.fullmatch(r"([0-9.]+) ?(ns|us|µs|ms|s)", text)
-    value = 0.0 if text == "0" else _number(match[1]) if match else None
-    if value is None or value > 10**9:
+    value = 0.0 if text == "0" else _quantity(text, NANOSECONDS)
+    if value is None or value > 10**18:
         raise InputError(f"{name} is {text!r}; give a time such as 500us, 12.5ms or 1s")
-    return round(value * NANOSECONDS[match[2]]) if match else 0
+    return round(value)
 
 
 def _size(name: str, text: str) -> int:
-    match = re.fullmatch(r"([0-9.]+)([kKMG]?)B?", text)
-    value = _number(match[1]) if match else None
-    if match is None or value is None or value * MULTIPLES[match[2]] > 10**12:
+    value = _quantity(text.removesuffix("B"), MULTIPLES)
+    if value is None or value > 10**12:
         raise InputError(f"{name} is {text!r}; give bytes, such as 100 or 1k")
-    return round(value * MULTIPLES[match[2]])
+    return round(value)
 
 
 def _rate(name: str, text: str) -> int:
     if text == "unlimited":
         return UNLIMITED
-    match = re.fullmatch(r"([0-9.]+)([kKMG]?)(B|B/s|Bps)?", text)
-    value = _number(match[1]) if match else None
-    rate = 0 if match is None or value is None else round(value * MULTIPLES[match[2]])
+    rate = round(_quantity(re.sub("(B|B/s|Bps)$", "", text), MULTIPLES) or 0)
     if not 1 <= rate <= 10**12:
         raise InputError(
             f"{name} is {text!r}; give bytes per second, such as 20k or 5M, or unlimited"
@@ -301,7 +278,7 @@ def _rate(name: str, text: str) -> int:
 
 
 def _share(name: str, text: str) -> float:
-    value = _number(text.removesuffix("%"))
+    value = _quantity(text.removesuffix("%"), {"": 1})
     value = None if value is None else value / 100 if text.endswith("%") else value
     if value is None or not 0 <= value <= 1:
         raise InputError(f"{name} is {text!r}; give a share such as 10% or 0.1")

@@ -35,7 +35,6 @@ class Estimate:
     Attributes:
         median: the middle value, or the mean of the two middle values.
         low, high: the interval; None with fewer than six values.
-        runs: the number of values.
     """
 
     median: float

@@ -16,7 +16,7 @@ from attrs import frozen
 from antecede.checker.errors import InputError
 from antecede.checker.render.svg_style import LIGHT
 from antecede.checker.simulate.chart import picture
-from antecede.checker.simulate.keynumbers import KEY_NUMBERS, KeyNumber
+from antecede.checker.simulate.figures import KEY_NUMBERS, KeyNumber
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import Estimate, cell_of, speedups
 from antecede.checker.sweep.kept import Row

@@ -13,7 +13,6 @@ from attrs import define, field, frozen
 
 from antecede.checker.model import Message, Packet, Step
 from antecede.checker.simulate.encoding import Contents
-from antecede.checker.simulate.twins import Twin
 
 Sends = list[tuple[int, Packet]]
 
@@ -57,7 +56,7 @@ def start(actors: int) -> list[State]:
     return [State() for _ in range(actors)]
 
 
-def application_send(state: State, message: Message) -> Step:
+def causal_send(state: State, message: Message) -> Step:
     """Algorithm 1."""
     state.OB.append(message)
     return Step(state, tuple(try_send_message(state)))
@@ -117,5 +116,3 @@ def contents(packet: Packet) -> Contents:
 
 
 _NOTHING = Contents((), 0, 0)
-
-TWIN = Twin(start, application_send, receive, contents)

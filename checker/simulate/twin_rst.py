@@ -20,7 +20,6 @@ from attrs import define, field, frozen
 
 from antecede.checker.model import Message, Step
 from antecede.checker.simulate.encoding import Contents
-from antecede.checker.simulate.twins import Twin
 
 
 @define(eq=False)
@@ -138,6 +137,3 @@ def missing(state: State, needs: Any) -> int:
 def contents(packet: Stamped) -> Contents:
     """Return the contents of the corresponding packet of `rst`: a message and a matrix."""
     return Contents((packet.message,), packet.rows.actors**2, 0)
-
-
-TWIN = Twin(start, causal_send, receive, contents)

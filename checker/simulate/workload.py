@@ -25,8 +25,6 @@ class Planned:
     """A send of a plan; sends are identified by their index in it.
 
     Attributes:
-        src: the actor that causal-sends.
-        destinations: the receivers.
         gap: nanoseconds between the last event that it waits for (or the start) and the send.
         behind: the send of `src` that precedes this one, or NOTHING.
         after: sends whose deliveries at `src` must have been handled.

@@ -6,9 +6,9 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.errors import ClusterError
 
@@ -30,19 +30,15 @@ class _Raised:
 def on_spark(
     call: Callable[[Item], Value],
     items: Sequence[Item],
-    elsewhere: Callable[[Item], Item],
     master: str | None,
     *,
     log: bool,
 ) -> Iterator[tuple[Item, Value | ClusterError]]:
     """Yield each item with the result of `call`, or with Spark's reason for giving it up.
 
-    Args:
-        call: a function of an importable module, or a partial of one.
-        items: its arguments; the longest calls should come first.
-        elsewhere: item -> the item in the form that executors can find; see `found_anywhere`.
-        master: the cluster, or None for Spark on this machine.
-        log: whether Spark's own log is shown.
+    `call` is a function of an importable module, or a partial of one. The items are records with a
+    field `protocol`; the longest calls should come first. Without a master, Spark runs on this
+    machine.
 
     Raises:
         TaskFailedError: a call raised an exception.
@@ -51,7 +47,7 @@ def on_spark(
     # The import loads compiled kernels; `antecede list` must not wait for them.
     from antecede.checker.spark.pool import scattered
 
-    pairs = [(item, elsewhere(item)) for item in items]
+    pairs = [(item, _elsewhere(item)) for item in items]
     for (item, _), value in scattered(partial(_returned, call), pairs, master, log=log):
         if isinstance(value, _Raised):
             raise TaskFailedError(f"a task failed on an executor: {item}\n{value.text}")
@@ -64,6 +60,11 @@ def _returned(call: Callable[[Item], Value], pair: tuple[Item, Item]) -> Value |
         return call(pair[1])
     except Exception:
         return _Raised(traceback.format_exc())
+
+
+def _elsewhere(item: Any) -> Any:
+    """Return an item with a protocol that executors can find."""
+    return evolve(item, protocol=found_anywhere(item.protocol))
 
 
 def found_anywhere(protocol: str) -> str:

@@ -40,7 +40,6 @@ class Kept:
     """A file of rows.
 
     Attributes:
-        file: the file.
         keys: the columns that identify a run; every row has them.
         of: the noun for the runs in error messages, such as `a sweep`.
         types: column -> its type, by Parquet name; for columns that may be missing, too.
@@ -93,6 +92,12 @@ class Kept:
             _fits(row[name], kind) for name, kind in self.types.items() if row.get(name) is not None
         )
 
+    def rows_of(self, items: Sequence[Item], columns: Callable[[Item], Row]) -> list[Row]:
+        """Return the rows of these items that are in the file, in the order of the items."""
+        found = {self.key(row): row for row in self.rows()}
+        keys = [self.key(columns(item)) for item in items]
+        return [found[key] for key in keys if key in found]
+
     def run(
         self,
         items: Sequence[Item],
@@ -102,11 +107,8 @@ class Kept:
     ) -> Iterator[Row]:
         """Run the items that are missing in the file; yield each row when it is in the file.
 
-        Args:
-            items: the requested items.
-            columns: item -> the columns that identify it.
-            run: yields the rows of items as they come.
-            lasting: whether a row is worth saving.
+        `columns` returns the columns that identify an item. `run` yields the rows of items as they
+        come. Rows that are not `lasting` are not saved.
         """
         rows = self.rows()
         done = {self.key(row) for row in rows}

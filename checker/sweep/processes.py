@@ -31,24 +31,6 @@ PAUSE = 0.2
 KILLED = "its process was killed, most likely for want of memory"
 
 
-def spread(
-    call: Callable[[Item], Value],
-    items: Sequence[Item],
-    processes: int,
-    tick: Callable[[Sequence[Item]], None] = lambda _running: None,
-) -> Iterator[tuple[Item, Value | CapacityError]]:
-    """Yield each item with the result of `call`; see `Workers.spread`.
-
-    Args:
-        call: a function of an importable module, or a partial of one; its exceptions propagate.
-        items: its arguments.
-        processes: the number of calls that run at once.
-        tick: called now and then with the items under way, the earliest first.
-    """
-    with Workers(min(processes, len(items))) as workers:
-        yield from workers.spread(call, items, tick)
-
-
 class Workers:
     """Processes that are used for several distributions of calls, one after the other."""
 

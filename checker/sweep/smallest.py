@@ -60,34 +60,17 @@ def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Sc
     """Yield the scripts with exactly `messages` messages in total.
 
     The first actor sends the most messages, the second one no more than the first, and so on. Of
-    scripts that differ only in the names of actors, the smallest tuple is yielded.
-
-    Args:
-        actors: at least 2.
-        messages: at least 0.
-        renamed: yield all scripts, also those that rename the actors of another script.
+    scripts that differ only in the names of actors, the smallest tuple is yielded. With `renamed`,
+    all scripts are yielded, also those that rename the actors of another script.
     """
-    if renamed:
-        for lengths in product(range(messages + 1), repeat=actors):
-            if sum(lengths) == messages:
-                yield from _of_lengths(lengths)
-        return
-    for lengths in _partitions(messages, actors, messages):
+    for lengths in product(range(messages, -1, -1), repeat=actors):
+        is_falling = list(lengths) == sorted(lengths, reverse=True)
+        if sum(lengths) != messages or not (renamed or is_falling):
+            continue
         keeping = [p for p in permutations(range(actors)) if _keeps(p, lengths)]
         for script in _of_lengths(lengths):
-            if all(script <= renaming(script, p) for p in keeping):
+            if renamed or all(script <= renaming(script, p) for p in keeping):
                 yield script
-
-
-def _partitions(total: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write a number as a sum of `parts` numbers, none above the one before."""
-    if parts == 0:
-        if total == 0:
-            yield ()
-        return
-    for first in range(min(total, most), -1, -1):
-        for rest in _partitions(total - first, parts - 1, first):
-            yield first, *rest
 
 
 def _keeps(p: Sequence[int], lengths: Sequence[int]) -> bool:
@@ -115,13 +98,7 @@ def difference(
     """Return how a protocol treats actors differently, or None if a small check shows nothing.
 
     The check explores one message per actor on an unordered network, and compares each call of a
-    handler with its renamings.
-
-    Args:
-        spec: names the protocol.
-        options: `symmetry` is False if the user wants no comparison.
-        actors: the number of actors.
-        protocol: replaces the protocol that `spec` names.
+    handler with its renamings. `protocol` replaces the protocol that `spec` names.
     """
     if options.symmetry is False:
         return "not asked for"
@@ -236,12 +213,10 @@ class Smallest:
 
 
 def smallest(spec: Spec, todo: Iterator[Level], run: Callable[[Level], list[Row]]) -> Smallest:
-    """Return the smallest violation.
+    """Return the smallest violation of a question.
 
-    Args:
-        spec: the question.
-        todo: its levels, in their order.
-        run: returns the rows of a level's checks; raises CapacityError when the time is over.
+    The levels `todo` are in their order. `run` returns the rows of a level's checks; it raises
+    CapacityError when the time is over.
     """
     explored: list[Row] = []
     try:
@@ -268,11 +243,9 @@ class Search:
     Attributes:
         actors: the numbers of actors to try.
         most: the greatest number of messages in total.
-        options: how to explore.
         bounds: `max_seconds` limits each search, the others limit each check.
         processes: the number of checks that run at once.
         file: the file that keeps the rows of the checks.
-        ticker: shows the progress.
         told: takes a line on each level that was completed.
     """
 

@@ -28,7 +28,7 @@ from antecede.checker.render.terminal import elapsed
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
-from antecede.checker.sweep.elsewhere import found_anywhere, on_spark
+from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import Workers
@@ -120,10 +120,8 @@ def sweep(
 
 
 def asked_for(specs: Sequence[Spec], file: Path, options: Options, bounds: Bounds) -> list[Row]:
-    """Return the rows of `file` for exactly these checks, in the order of the file."""
-    store = kept_in(file)
-    keys = {store.key(columns_of(spec, options, bounds)) for spec in specs}
-    return [row for row in store.rows() if store.key(row) in keys]
+    """Return the rows of `file` for exactly these checks, in their order."""
+    return kept_in(file).rows_of(specs, partial(columns_of, options=options, bounds=bounds))
 
 
 def in_processes(
@@ -149,14 +147,8 @@ def in_workers(
 ) -> Iterator[Row]:
     """Run checks in processes that are there already.
 
-    Args:
-        specs: the checks.
-        options: how to explore.
-        bounds: when to give up.
-        workers: the processes.
-        ticker: shows the progress.
-        what: the first part of a line of progress.
-        until: called now and then; it raises to end the sweep.
+    `what` is the first part of a line of progress. `until` is called now and then; it raises to end
+    the sweep.
     """
     call = partial(row_of, options=options, bounds=bounds)
     progress = SweepProgress(len(specs), ticker, what)
@@ -175,7 +167,6 @@ class SweepProgress:
     """Shows how many checks are done, and how long the current ones have been running.
 
     Attributes:
-        checks: how many checks there are to do.
         what: the first part of the line.
         began: when each current check began, by its question.
     """
@@ -212,7 +203,7 @@ def in_executors(
 ) -> Iterator[Row]:
     """Run checks in the executors of a Spark cluster, a task per check, large ones first."""
     call = partial(row_of, options=options, bounds=bounds)
-    for spec, row in on_spark(call, specs[::-1], _elsewhere, master, log=log):
+    for spec, row in on_spark(call, specs[::-1], master, log=log):
         if isinstance(row, CapacityError):
             yield _given_up(spec, options, bounds, row)
         else:
@@ -222,10 +213,6 @@ def in_executors(
 def _given_up(spec: Spec, options: Options, bounds: Bounds, error: CapacityError) -> Row:
     """Return the row of a check that the cluster, or its process, did not complete."""
     return {**columns_of(spec, options, bounds), "verdict": GAVE_UP, "error": str(error)}
-
-
-def _elsewhere(spec: Spec) -> Spec:
-    return evolve(spec, protocol=found_anywhere(spec.protocol))
 
 
 def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.audit import watchdog
 from antecede.checker.audit.report import watching
-from antecede.checker.errors import InputError
 from antecede.checker.render.ticker import Ticker
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, findings, log
 from tests.conftest import ROOT, Command
@@ -149,18 +147,6 @@ def test_control_characters_of_a_trace_do_not_reach_the_terminal(
     shown = ran.out + antecede("replay", trace).out
     assert "\\x1b]0;title\\x07\\nverdict" in shown
     assert not {"\x1b", "\x07"} & set(shown)
-
-
-def test_an_expression_of_a_log_that_searches_for_ever_is_ended(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(watchdog, "SECONDS", 0.2)
-    file = tmp_path / "run.log"
-    file.write_text(
-        r"(?<event>(x+x+)+y)(?<host>\S*) (?<clock>\{.*\})" + "\n\n" + "x" * 60 + ' a {"a": 1}\n'
-    )
-    with pytest.raises(InputError, match="line 3: the expression has searched for more than"):
-        audit(file)
 
 
 @pytest.mark.parametrize("actors", [1, 30_000], ids=["one actor", "many actors"])

@@ -88,7 +88,7 @@ class Explorer:
         """Compile the model for `count` messages."""
         sizes = dict.fromkeys(model.sorts, count) | {"Actor": ACTORS}
         self.model, self.count = model, count
-        self.machine = Machine.of(model, sizes)
+        self.machine = Machine(model, sizes)
         self.names = [r.name for r in model.relations if r.name not in ("knows", "tainted")]
         self.events: list[Event] = [
             (action.name, *elements)

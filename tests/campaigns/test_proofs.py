@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named
 from antecede.cli import main
 from tests.campaigns.model_explorer import Explorer, placements
 from tests.campaigns.proofs import compare_proofs, disagreement, shrunk

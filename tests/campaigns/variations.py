@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import z3
 from attrs import evolve, frozen
 
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named
 from antecede.checker.prove.stock import LIFE_OF_A_POST
 from antecede.checker.prove.vocabulary import (
     ACTOR,

@@ -8,7 +8,7 @@ import pytest
 
 from antecede.checker.prove.finite import true_in
 from antecede.checker.prove.formula import Structure
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named
 from antecede.checker.prove.vocabulary import Conjunct, Model
 from antecede.protocols import PROOFS
 from antecede.protocols.tree import routes_in, shortest_way_round

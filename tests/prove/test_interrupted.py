@@ -16,10 +16,9 @@ import z3
 
 from antecede.checker import interrupts
 from antecede.checker.interrupts import Ended
-from antecede.checker.prove import front, link_report, mutants, suggest
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove import front, mutants, suggest
+from antecede.checker.prove.front import declared, model_named
 from antecede.checker.prove.link import link
-from antecede.checker.prove.link_report import declared
 from antecede.checker.prove.obligations import Answer, Proof, obligations, prove
 from antecede.checker.prove.report import short, text
 from antecede.checker.prove.solver import check, solver_for
@@ -167,7 +166,7 @@ def test_a_link_ends_with_what_it_explored() -> None:
     model = model_named("mfss")
     linked = link(model, *declared(model, 3, 3, "full"), watch=interrupt)
     assert "interrupted by the user" == linked.stopped_by
-    assert "NOT LINKED (interrupted by the user): no difference" in link_report.text(model, linked)
+    assert "NOT LINKED (interrupted by the user): no difference" in front.link_text(model, linked)
     assert 3 == front.exit_code(Proof(model, (), 0.0), linked)
 
 

@@ -10,8 +10,8 @@ from attrs import evolve
 
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.prove import link_report
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove import front
+from antecede.checker.prove.front import model_named
 from antecede.checker.prove.link import Linked, link
 from antecede.checker.registry import load, protocol_named
 from antecede.cli import main
@@ -315,7 +315,7 @@ def test_a_model_that_differs_is_not_as_expected_even_if_its_proof_fails(
     def differs(*_bounds: Any) -> Linked:
         return linked("rst", 2, 2, protocol=rst_with(NEVER))
 
-    monkeypatch.setattr(link_report, "linked", differs)
+    monkeypatch.setattr(front, "linked", differs)
     assert main(["prove", "unordered", "--link", "--quiet"]) == 1
     assert "unordered: DIFFERENT: the model and the Python differ" in capsys.readouterr().out
 

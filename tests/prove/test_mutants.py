@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named
 from antecede.checker.prove.mutants import strength, text
 from antecede.cli import main
 from antecede.protocols import PROOFS

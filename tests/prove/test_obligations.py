@@ -12,10 +12,10 @@ import pytest
 import z3
 from attrs import evolve
 
-from antecede.checker.prove import library, report, vacuity
+from antecede.checker.prove import front, report, vacuity
 from antecede.checker.prove.finite import true_in
 from antecede.checker.prove.formula import Structure
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named
 from antecede.checker.prove.obligations import Answer, ask, obligations, prove, smt2
 from antecede.checker.prove.vocabulary import (
     MESSAGE,
@@ -150,7 +150,7 @@ def test_exit_codes(arguments: list[str], code: int) -> None:
 
 
 def test_an_unknown_answer_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "model_named", lambda *_: endless())
+    monkeypatch.setattr(front, "model_named", lambda *_: endless())
     assert main(["prove", "--quiet", "--timeout", "0.3", "endless"]) == 3
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from antecede.checker.prove.front import suggestion
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named, suggestion
 from antecede.checker.prove.obligations import Answer, prove
 from antecede.checker.prove.suggest import atoms, candidates, conjuncts, houdini, said, text
 from antecede.checker.render.ticker import Ticker

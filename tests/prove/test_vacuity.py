@@ -11,7 +11,7 @@ from attrs import evolve
 
 from antecede.checker.errors import InputError
 from antecede.checker.prove import vacuity
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named
 from antecede.checker.prove.obligations import Answer, prove
 from antecede.checker.prove.stock import LIFE_OF_A_POST, posted
 from antecede.checker.prove.vocabulary import (

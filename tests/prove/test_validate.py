@@ -11,7 +11,7 @@ import z3
 from attrs import evolve
 
 from antecede.checker.errors import InputError
-from antecede.checker.prove.library import model_named
+from antecede.checker.prove.front import model_named
 from antecede.checker.prove.link import link
 from antecede.checker.prove.obligations import prove
 from antecede.checker.prove.stock import ALL_DELIVERED, posted

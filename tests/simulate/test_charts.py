@@ -53,10 +53,10 @@ def test_a_series_looks_the_same_in_every_panel() -> None:
         assert panels == len(joined)
 
 
-def test_axes_that_are_alike_have_room_for_every_panel() -> None:
+def test_equal_axes_have_room_for_every_panel() -> None:
     low = Panel("low", "x", "y", {"s": [Point(1, 1)]}, from_zero=True)
     high = Panel("high", "x", "y", {"s": [Point(1, 100)]}, from_zero=True)
-    numbers = re.findall(r">(\d+)</text>", chart("", [low, high], alike=True))
+    numbers = re.findall(r">(\d+)</text>", chart("", [low, high]))
     assert {"0", "80"} <= set(numbers)
 
 

@@ -15,8 +15,8 @@ from antecede.checker.errors import InputError
 from antecede.checker.simulate import rules
 from antecede.checker.simulate.claims import decide, decided_by, markdown, runs_of, timed_claims
 from antecede.checker.simulate.figures import FIGURES
-from antecede.checker.simulate.numbers import Numbers
 from antecede.checker.simulate.results import RESULTS
+from antecede.checker.simulate.rules import Numbers
 from antecede.checker.simulate.scenario import Scenario
 
 CLAIMS = timed_claims()

@@ -10,7 +10,7 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.simulate.encoding import Contents, Encoding, contents_of
+from antecede.checker.simulate.encoding import Contents, contents_of, control_bytes
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
@@ -19,12 +19,11 @@ from antecede.protocols import cykas, ks
 SCENARIO = Scenario(actors=2, messages=2, interval=0, order="fifo", jitter=3_000_000)
 
 
-def test_a_packet_is_its_headers_payload_and_control_data() -> None:
-    encoding = Encoding(header=20, payload=100, integer=4, flag=1)
+def test_a_packet_is_its_headers_and_control_data_besides_the_payload() -> None:
+    scenario = Scenario(header=20, integer=4, flag=1)
     message = Message(0, 1, (1,))
-    assert 120 + 3 * 4 + 2 == encoding.bytes(Contents((message,), 3, 2))
-    assert 20 + 3 * 4 + 2 == encoding.control_bytes(Contents((message,), 3, 2))
-    assert 20 == encoding.bytes(contents_of(cykas.Ack()))
+    assert 20 + 3 * 4 + 2 == control_bytes(Contents((message,), 3, 2), scenario)
+    assert 20 == control_bytes(contents_of(cykas.Ack()), scenario)
     log = frozenset({ks.Entry(0, 1, frozenset({1, 2})), ks.Entry(1, 5, frozenset())})
     assert Contents((message,), 1 + 4 + 2, 0) == contents_of(ks.Stamped(message, 6, log))
 

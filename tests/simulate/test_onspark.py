@@ -9,10 +9,16 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from antecede.checker.simulate import onspark
-from antecede.checker.simulate.experiment import experiment, rows_of, runs_of
+from antecede.checker.simulate import experiment as experiments
+from antecede.checker.simulate.experiment import (
+    Asked,
+    experiment,
+    on_cluster,
+    row_of,
+    rows_of,
+    runs_of,
+)
 from antecede.checker.simulate.figures import Grid, combined
-from antecede.checker.simulate.rows import Asked, row_of
 from antecede.checker.simulate.scenario import Scenario
 from antecede.checker.sweep.elsewhere import TaskFailedError, found_anywhere
 from antecede.checker.sweep.kept import Row
@@ -23,7 +29,7 @@ GRID = Grid("asked", "", ("cykas", "mfss"), combined(SMALL, {"hotspots": (0.0, 0
 
 def test_spark_gives_the_rows_of_one_process(tmp_path: Path) -> None:
     runs = runs_of(GRID, twins=True)[::7]
-    scattered = partial(onspark.runs, master="local[2]", log=False)
+    scattered = partial(on_cluster, master="local[2]", log=False)
     list(experiment(runs, scattered, tmp_path / "rows.jsonl"))
     assert [row_of(run) for run in runs] == rows_of(runs, tmp_path / "rows.jsonl")
 
@@ -42,8 +48,8 @@ def test_a_killed_workers_runs_are_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = runs_of(evolve(GRID, seeds=2), twins=True)
-    monkeypatch.setattr(onspark, "row_of", partial(dies_once, mark=str(tmp_path / "dead")))
-    found = list(onspark.runs(runs, "local[2,4]", False))
+    monkeypatch.setattr(experiments, "row_of", partial(dies_once, mark=str(tmp_path / "dead")))
+    found = list(on_cluster(runs, "local[2,4]", False))
     assert (tmp_path / "dead").exists()
     assert len(runs) == len(found)
     assert all(row["error"] is None for row in found)
@@ -54,9 +60,9 @@ def fails(run: Asked) -> Row:
 
 
 def test_what_a_run_raises_on_an_executor_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onspark, "row_of", fails)
+    monkeypatch.setattr(experiments, "row_of", fails)
     with pytest.raises(TaskFailedError, match="LookupError: no row of cykas"):
-        list(onspark.runs(runs_of(GRID, twins=True)[:1], "local[1]", False))
+        list(on_cluster(runs_of(GRID, twins=True)[:1], "local[1]", False))
 
 
 def test_a_protocol_in_a_file_is_found_from_every_folder(

@@ -29,7 +29,7 @@ def recorded(handlers: Handlers, scenario: Scenario, seed: int) -> list[Event]:
         handlers,
         scenario,
         seed,
-        tolerant=handlers.name in ("unordered", "fifo"),
+        tolerant=handlers.protocol.name in ("unordered", "fifo"),
         record=lambda transition, step: events.append((transition, step)),
     )
     return events

@@ -10,7 +10,7 @@ from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.simulate.encoding import contents_of
 from antecede.checker.simulate.handlers import Handlers, handlers_of
 from antecede.checker.simulate.oracle import WrongRun
-from antecede.checker.simulate.run import Outcome, simulate
+from antecede.checker.simulate.run import Run, simulate
 from antecede.checker.simulate.scenario import UNLIMITED, Scenario
 from antecede.checker.simulate.workload import Planned
 
@@ -24,11 +24,11 @@ THREE = (Planned(0, (1,), 0), Planned(0, (1,), 0, 0), Planned(0, (1,), 0, 1))
 """Three messages from 0 to 1, at once."""
 
 
-def run(protocol: str, scenario: Scenario, *plan: Planned) -> Outcome:
+def run(protocol: str, scenario: Scenario, *plan: Planned) -> Run:
     return simulate(handlers_of(protocol), scenario, 1, plan=plan, tolerant=protocol == "unordered")
 
 
-def deliveries(outcome: Outcome) -> list[float]:
+def deliveries(outcome: Run) -> list[float]:
     """Return when each send is delivered first, in milliseconds."""
     when: dict[int, int] = {}
     for (index, _), at in sorted(outcome.delivered.items()):
@@ -194,13 +194,12 @@ def made(receive: object, **more: object) -> Handlers:
         **more,  # type: ignore[arg-type]
     )
     return Handlers(
-        "made",
+        protocol,
         lambda n: [0] * n,
         protocol.causal_send,
         protocol.receive,
-        protocol.timeout,
         contents_of,
-        protocol,
+        protocol.timeout,
     )
 
 

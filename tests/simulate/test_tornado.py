@@ -8,12 +8,10 @@ import pytest
 from attrs import asdict, evolve
 
 from antecede.checker.errors import InputError
-from antecede.checker.simulate.experiment import runs_of
-from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
-from antecede.checker.simulate.keynumbers import KEY_NUMBERS
+from antecede.checker.simulate.experiment import row_of, runs_of
+from antecede.checker.simulate.figures import FIGURES, HYBRID, KEY_NUMBERS, Grid
 from antecede.checker.simulate.plots import drawn
 from antecede.checker.simulate.results import RESULTS
-from antecede.checker.simulate.rows import row_of
 from antecede.checker.simulate.scenario import FIELDS, MS, Scenario, parsed, written
 from antecede.checker.simulate.statistics import added, cell_of
 from antecede.checker.simulate.tornado import bars

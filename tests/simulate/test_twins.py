@@ -16,11 +16,10 @@ from antecede.checker.model import Message
 from antecede.checker.registry import protocol_named
 from antecede.checker.simulate import twin_rst
 from antecede.checker.simulate.encoding import contents_of
-from antecede.checker.simulate.handlers import handlers_of
+from antecede.checker.simulate.handlers import TWINS, handlers_of
 from antecede.checker.simulate.results import results
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
-from antecede.checker.simulate.twins import TWINS, twin_of
 from antecede.protocols import cykas, rst
 
 SIZES = ((2, 12), (3, 8), (4, 10), (6, 12))
@@ -37,8 +36,7 @@ def plain(packet: Any, receiver: int) -> object:
 
 def differences(protocol_name: str, twin_name: str, seed: int, actors: int, messages: int) -> int:
     """Return how many steps of a random run differ; it ends at the first one."""
-    protocol, twin, random = protocol_named(protocol_name), twin_of(twin_name), Random(seed)
-    assert twin is not None
+    protocol, twin, random = protocol_named(protocol_name), handlers_of(twin_name), Random(seed)
     states = [protocol.initial(i, actors) for i in range(actors)]
     fast = twin.start(actors)
     left, flying = [messages] * actors, list[tuple[int, int, object, object]]()
@@ -89,15 +87,13 @@ def test_the_comparison_sees_a_twin_of_another_protocol(broken: str, twin: str) 
 def test_a_run_with_the_twin_is_the_run_with_the_handlers_themselves(name: str) -> None:
     scenario = Scenario(actors=8, messages=15, interval=3_000_000, job_share=0.2, jitter=900_000)
     own, twin = (
-        results(simulate(handlers_of(name, twins=twins), scenario, 5), scenario)
-        for twins in (False, True)
+        results(simulate(handlers_of(name, twins=twins), scenario, 5)) for twins in (False, True)
     )
     assert own == twin
 
 
 def test_rst_twin_keeps_the_matrix_of_a_message_to_several() -> None:
-    protocol, twin = protocol_named("rst"), twin_of("rst")
-    assert twin is not None
+    protocol, twin = protocol_named("rst"), handlers_of("rst")
     fast, slow = twin.start(4), [protocol.initial(i, 4) for i in range(4)]
     for number, to in ((1, (1, 2, 3)), (2, (2, 3))):
         message = Message(0, number, to)

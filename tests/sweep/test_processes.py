@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.errors import CapacityError
-from antecede.checker.sweep.processes import KILLED, spread
+from antecede.checker.sweep.processes import KILLED, Workers
 from tests.conftest import ROOT
 from tests.test_interrupts import WITHIN, started, until
 
@@ -24,7 +24,8 @@ def dying_at_two(number: int) -> int:
 
 
 def test_a_killed_worker_is_one_failure_among_results() -> None:
-    found = dict(spread(dying_at_two, [1, 2, 3, 4], 2))
+    with Workers(2) as workers:
+        found = dict(workers.spread(dying_at_two, [1, 2, 3, 4]))
     assert {1: 1, 3: 9, 4: 16} == {k: v for k, v in found.items() if k != 2}
     assert isinstance(found[2], CapacityError)
     assert KILLED == str(found[2])
@@ -35,14 +36,14 @@ def failing(number: int) -> int:
 
 
 def test_what_a_call_raises_is_raised() -> None:
-    with pytest.raises(ValueError, match="7"):
-        list(spread(failing, [7], 1))
+    with Workers(1) as workers, pytest.raises(ValueError, match="7"):
+        list(workers.spread(failing, [7]))
 
 
 BUSY = """
 import os, sys, time
 from pathlib import Path
-from antecede.checker.sweep.processes import spread
+from antecede.checker.sweep.processes import Workers
 
 def work(folder):
     Path(folder, str(os.getpid())).touch()
@@ -50,7 +51,8 @@ def work(folder):
         pass
 
 if __name__ == "__main__":
-    list(spread(work, [sys.argv[1]] * 2, 2))
+    with Workers(2) as workers:
+        list(workers.spread(work, [sys.argv[1]] * 2))
 """
 
 

@@ -9,23 +9,7 @@ depends on the differences between clocks, not on the number of actors times the
 
 from __future__ import annotations
 
-from antecede.checker.audit.kernels.arrays import (
-    ACTORS,
-    BITS,
-    CHUNKS,
-    COLUMNS,
-    FIRST,
-    FOREVER,
-    HEIGHT,
-    INDEX,
-    MINE,
-    OWNED,
-    SPARE,
-    THEIRS,
-    WIDTH,
-    WORK,
-    kernel,
-)
+from antecede.checker.audit.kernels.arrays import *
 
 
 @kernel

@@ -4,42 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.audit.kernels.arrays import (
-    ACTOR,
-    ACTORS,
-    AGAIN,
-    AWAITED,
-    CAUSAL,
-    CHUNKS,
-    DELIVER,
-    DELIVERIES,
-    DONE,
-    FOUND,
-    HEIGHT,
-    KEPT,
-    LENGTH,
-    MOST_WORK,
-    NEVER,
-    NODES,
-    OUT,
-    PAIRS,
-    RAISED,
-    READY,
-    READY_END,
-    SEND,
-    SENDS,
-    SET_BITS,
-    SHARED,
-    SLOTS,
-    STRAY,
-    TRANSIT,
-    TWICE,
-    UNADDRESSED,
-    UNSENT,
-    WORK,
-    WRONG,
-    kernel,
-)
+from antecede.checker.audit.kernels.arrays import *
 from antecede.checker.audit.kernels.clocks import drop, knows, learn
 from antecede.checker.audit.kernels.names import is_member
 

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.audit.kernels.arrays import (
-    ACTORS,
-    ARENA,
-    COLUMNS,
-    FIXED,
-    MESSAGES,
-    NAMES,
-    UNSENT,
-    WANTED,
-    WIDTH,
-    kernel,
-)
+from antecede.checker.audit.kernels.arrays import *
 
 
 @kernel
