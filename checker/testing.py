@@ -75,11 +75,7 @@ def check(
     __tracebackhide__ = True
     name = protocol if isinstance(protocol, str) else protocol.name
     wanted = Expectation(expected_verdict(expect), counterexample_length, violates)
-    parts = [taken(values, kind) for kind in (Spec, Options, Bounds)]
-    if values:
-        known = sorted({f.name for k in (Spec, Options, Bounds) for f in attrs.fields(k)})
-        raise InputError(f"unknown argument {min(values)!r}; available: {', '.join(known)}")
-    question, method, bounds = parts
+    question, method, bounds = _parts_of(values)
     report = pipeline.check(
         Spec(**{"protocol": name, "expect": wanted, **question}),
         Options(**method),
@@ -88,6 +84,16 @@ def check(
         selfcheck=selfcheck,
     )
     return expected(report)
+
+
+def _parts_of(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the arguments of `check` for the spec, the search and its bounds."""
+    kinds = (Spec, Options, Bounds)
+    parts = [taken(values, kind) for kind in kinds]
+    if values:
+        known = sorted({f.name for kind in kinds for f in attrs.fields(kind)})
+        raise InputError(f"unknown argument {min(values)!r}; available: {', '.join(known)}")
+    return parts
 
 
 def check_spec(file: str) -> Result:

@@ -255,7 +255,7 @@ def protocol(
             `object` is the object.
 
     Raises:
-            InputError: `make` lacks something, or `copies` is no such way.
+        InputError: `make` lacks something, or `copies` is no such way.
 
     Examples:
         Nodes that deliver on arrival. They have no state, so all of them are equal:
@@ -275,14 +275,7 @@ def protocol(
         6
     """
     called = name or str(getattr(make, "__name__", "adapter"))
-    _check_methods(make, called)
-    copies = str(copies or getattr(make, "copies", "pickle"))
-    key = key or getattr(make, "key", None)
-    if copies not in COPIES:
-        raise unknown(f"copies of {called}", copies, COPIES)
-    if copies == "deepcopy" and key is None:
-        raise InputError(f"{called} has no key; copies by deepcopy cannot be compared without")
-    keeper = _Keeper(called, make, copies, key, reused)
+    keeper = _keeper_of(make, called, copies, key, reused=reused)
     return Protocol(
         name=called,
         summary=summary,
@@ -294,6 +287,25 @@ def protocol(
         shows_messages=False,
         **more,
     )
+
+
+def _keeper_of(
+    make: Any,
+    name: str,
+    copies: str | None,
+    key: Callable[[Any], Hashable] | None,
+    *,
+    reused: bool,
+) -> _Keeper:
+    """Return the keeper of the objects of `make`; arguments and errors as for `protocol`."""
+    _check_methods(make, name)
+    copies = str(copies or getattr(make, "copies", "pickle"))
+    key = key or getattr(make, "key", None)
+    if copies not in COPIES:
+        raise unknown(f"copies of {name}", copies, COPIES)
+    if copies == "deepcopy" and key is None:
+        raise InputError(f"{name} has no key; copies by deepcopy cannot be compared without")
+    return _Keeper(name, make, copies, key, reused)
 
 
 def _check_methods(make: Any, name: str) -> None:

@@ -83,13 +83,16 @@ class Compiled:
             self.wholes.append(source.whole)
         self._begin(source)
         words = (fields.actor, fields.event, fields.message, fields.to, fields.send, fields.deliver)
-        keys = np.frombuffer("".join(words).encode(), np.uint8)
-        ends = np.cumsum([len(word.encode()) for word in words])
+        vocabulary = k.Vocabulary(
+            np.frombuffer("".join(words).encode(), np.uint8),
+            np.cumsum([len(word.encode()) for word in words]),
+            fields.foreign,
+        )
         batch = np.zeros(5 * BATCH, np.int64)
         while chunk := source.read():
             source.check_text(chunk, int(self.tables.counter[k.LINES]))
             chunk += b"" if chunk.endswith(b"\n") else b"\n"
-            self._chunk(chunk, source, fields, keys, ends, batch)
+            self._chunk(chunk, source, fields, vocabulary, batch)
             tick(source.taken, self.events)
         return self.events - before
 
@@ -98,15 +101,13 @@ class Compiled:
         self.tables.counter[k.LINES] = source.skipped
 
     def _chunk(
-        self, chunk: bytes, source: Source, fields: Fields, keys: Array, ends: Array, batch: Array
+        self, chunk: bytes, source: Source, fields: Fields, vocabulary: k.Vocabulary, batch: Array
     ) -> None:
         data, position = np.frombuffer(chunk, np.uint8), 0
         log = (len(self.logs) - 1) << LOG_SHIFT
         while position < len(chunk):
             sets = int(self.tables.counter[k.SETS])
-            why, position, events = k.parse(
-                self.tables, data, len(chunk), position, keys, ends, fields.foreign, batch, log
-            )
+            why, position, events = k.parse(self.tables, data, position, vocabulary, batch, log)
             self._sort(sets)
             self._take(batch, events)
             if why == k.FINISHED:
@@ -409,25 +410,28 @@ class Compiled:
 
     def _with_chain(self, finding: Finding, first: int, second: int, actor: int) -> Finding:
         """Return a violation with the chain of messages from `first` to `second`."""
-        t = self.tables
-        via = np.full(t.counter[k.ACTORS], -1, np.int64)
-        how, sent_at = (np.full(self.messages, -1, np.int64) for _ in range(2))
-        ends = np.zeros(2, np.int64)
+        knowledge = k.Knowledge(
+            via=np.full(self.tables.counter[k.ACTORS], -1, np.int64),
+            how=np.full(self.messages, -1, np.int64),
+            sent_at=np.full(self.messages, -1, np.int64),
+            ends=np.zeros(2, np.int64),
+        )
         for base, rows in self._rows():
-            if k.follow(rows, base, first, second, actor, via, how, sent_at, ends):
+            if k.follow(rows, base, first, second, actor, knowledge):
                 break
         events: list[Event] = []
         current = second
         while current >= 0:
-            events.append(self._recorded(int(sent_at[current])))
-            event_number, current = int(how[current]), -1
+            events.append(self._recorded(int(knowledge.sent_at[current])))
+            event_number, current = int(knowledge.how[current]), -1
             if event_number >= 0:
                 how_known = self._recorded(event_number)
                 current = int(self.record.get(4 * event_number, 4)[2])
                 events += [how_known] if how_known.kind == DELIVER else []
         events.reverse()
         chain = tuple(event.message for event in events if event.kind == SEND)
-        return evolve(finding, chain=chain, events=(*events, *map(self._recorded, ends.tolist())))
+        ends = map(self._recorded, knowledge.ends.tolist())
+        return evolve(finding, chain=chain, events=(*events, *ends))
 
     def _recorded(self, number: int) -> Event:
         """Return event `number` of the record."""

@@ -8,10 +8,53 @@ has no edges.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 OWED, SENDS = 1, 2
 """Roles of transitions: OWED for receptions and internal actions, SENDS for causal-sends."""
+
+
+class Edges(NamedTuple):
+    """The edges of the whole graph.
+
+    Attributes:
+        first: per state, the index of its first edge.
+        target: per edge, its target state.
+        label: per edge, the number of its transition.
+    """
+
+    first: Any
+    target: Any
+    label: Any
+
+
+class Components(NamedTuple):
+    """The strong components of the inside states.
+
+    Attributes:
+        numbers: per state, its component; -1 if it is not inside.
+        ends: from `sort_components`.
+        members: the states by component, from `sort_components`.
+    """
+
+    numbers: Any
+    ends: Any
+    members: Any
+
+
+class Fairness(NamedTuple):
+    """The conditions on a fair run.
+
+    Attributes:
+        roles: per label, OWED if fairness covers it, SENDS if it is a causal-send, or 0.
+        strong: whether a transition enabled in some state must be taken; otherwise only a
+            transition enabled in all states must.
+        sends: whether the run must causal-send infinitely often.
+    """
+
+    roles: Any
+    strong: bool
+    sends: bool
 
 
 def number_components(first: Any, target: Any, inside: Any, numbers: Any) -> int:
@@ -88,18 +131,7 @@ def sort_components(numbers: Any, ends: Any, members: Any) -> None:
 
 
 def judge_components(
-    first: Any,
-    target: Any,
-    label: Any,
-    numbers: Any,
-    ends: Any,
-    members: Any,
-    roles: Any,
-    strong: bool,
-    needs_send: bool,
-    inside: Any,
-    fair: Any,
-    found: int,
+    edges: Edges, parts: Components, fairness: Fairness, inside: Any, fair: Any, found: int
 ) -> int:
     """Judge each component: can a fair run stay in it for ever?
 
@@ -108,16 +140,9 @@ def judge_components(
     transition that is never taken. The caller then splits the rest into components again.
 
     Args:
-        first: per state of the whole graph, the index of its first edge.
-        target: per edge, its target state.
-        label: per edge, the number of its transition.
-        numbers: per state, its component; -1 if it is not inside.
-        ends: from `sort_components`.
-        members: the states by component, from `sort_components`.
-        roles: per label, OWED if fairness covers it, SENDS if it is a causal-send, or 0.
-        strong: whether a transition enabled in some state must be taken; otherwise only a
-            transition enabled in all states must.
-        needs_send: whether the run must causal-send infinitely often.
+        edges: the edges of the whole graph.
+        parts: the components of the inside states.
+        fairness: what a fair run must do.
         inside: per state, whether it is inside; updated.
         fair: output; per state, the number of its fair component, from `found` on.
         found: the number of fair components before.
@@ -125,12 +150,15 @@ def judge_components(
     Returns:
         The number of fair components afterwards.
     """
+    first, target, label = edges.first, edges.target, edges.label
+    numbers, ends, members = parts.numbers, parts.ends, parts.members
+    roles, strong = fairness.roles, fairness.strong
     labels = len(roles)
     taken, stayed, offers = [-1] * labels, [-1] * labels, [0] * labels
     begin = 0
     for component in range(len(ends) - 1):
         end = int(ends[component])
-        cyclic, sends = False, not needs_send
+        cyclic, sends = False, not fairness.sends
         met = [0 for _ in range(0)]
         for state in members[begin:end]:
             for edge in range(first[state], first[state + 1]):

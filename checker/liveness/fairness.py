@@ -24,7 +24,7 @@ from operator import and_, eq
 
 from attrs import evolve, frozen
 
-from antecede.checker.liveness.cycles import OWED, SENDS
+from antecede.checker.liveness.cycles import OWED, SENDS, Components, Edges, Fairness
 from antecede.checker.model import CausalSend, State, Transition
 from antecede.checker.search.graph import Explored, Passes, Rows, StateGraph, integers
 from antecede.checker.semantics.judge import obliged
@@ -128,20 +128,20 @@ def fair_components(
         OWED * (label in owed) | SENDS * (label in sending)
         for label in range(len(rows.transitions))
     )
+    edges, fairness = Edges(rows.first, rows.target, rows.label), Fairness(roles, strong, sends)
     left, fair = inside[:size], integers([-1]) * size
     while any(left):
         numbers, members = integers([-1]) * size, integers([0]) * size
         many = passes.number_components(rows.first, rows.target, left, numbers)
         ends = integers([0]) * (many + 1)
         passes.sort_components(numbers, ends, members)
-        edges = rows.first, rows.target, rows.label
-        cut = numbers, ends, members
-        found = passes.judge_components(*edges, *cut, roles, strong, sends, left, fair, found)
-    parts: list[set[int]] = [set() for _ in range(found)]
+        parts = Components(numbers, ends, members)
+        found = passes.judge_components(edges, parts, fairness, left, fair, found)
+    fair_parts: list[set[int]] = [set() for _ in range(found)]
     for state, number in enumerate(fair) if found else ():
         if number >= 0:
-            parts[number].add(state)
-    return sorted(parts, key=min)
+            fair_parts[number].add(state)
+    return sorted(fair_parts, key=min)
 
 
 def obliged_labels(rows: Rows) -> frozenset[int]:

@@ -264,7 +264,6 @@ class KeptGraph:
         fresh = kernels.link(
             kernels.Outbox(shard.out, sizes, shard.order, shard.recent),
             work.found,
-            len(self.shards),
             work.begin,
             done,
             self.filler.tables,

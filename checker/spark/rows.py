@@ -106,6 +106,11 @@ class Codec:
         words = -(-int(widths.sum()) // kernels.FLAT_BITS)
         return cls(widths, words, columns, actors, parted, placed.in_actor)
 
+    @property
+    def packing(self) -> kernels.Packing:
+        """The packing, as the kernels take it."""
+        return kernels.Packing(self.widths, self.words)
+
     def with_widths(self, col_widths: Iterable[int]) -> Codec:
         """Return the codec of the same search for columns of other widths."""
         return Codec.of(self.actors, col_widths, parted=self.parted)
@@ -113,13 +118,13 @@ class Codec:
     def packed(self, rows: Words, count: int, stride: int, geo: Words, dec: Words) -> Words:
         """Return the flat rows of rows of composites; see `kernels.flatten`."""
         flat = np.empty(count * self.words, np.int64)
-        kernels.flatten(rows, count, stride, geo, dec, self.widths, self.words, flat)
+        kernels.flatten(rows, count, stride, geo, dec, self.packing, flat)
         return flat
 
     def unpacked(self, flat: Words) -> Words:
         """Return the local words of flat rows, of shape (rows, actors, words of an actor)."""
         local = np.empty((len(flat) // self.words, len(self.widths)), np.int64)
-        kernels.unpack_rows(flat, self.words, self.widths, local)
+        kernels.unpack_rows(flat, self.packing, local)
         return local.reshape(len(local), self.actors, len(self.widths) // self.actors)
 
     def column(self, local: Words, number: int) -> Words:
@@ -230,16 +235,8 @@ class WorkerComposites(CompositeStore):
         """Return the rows of composites of some flat rows."""
         while True:
             rows = np.empty(max(len(which), 1) * self.row_words, np.int64)
-            done = kernels.compose(
-                flat,
-                which,
-                self.codec.words,
-                self.codec.widths,
-                self.tables,
-                self.counts,
-                self.limits,
-                rows,
-            )
+            composites = kernels.Composites(self.counts, self.limits)
+            done = kernels.compose(flat, which, self.codec.packing, self.tables, composites, rows)
             if done == len(which) and self._learn_new():
                 return rows
             if done < len(which):
@@ -307,33 +304,14 @@ class WorkerComposites(CompositeStore):
     def owners_of(self, flat: Words, owners: int) -> Words:
         """Return the owner of each flat row, which stays the same when columns become wider."""
         out = np.empty(len(flat) // self.codec.words, np.int64)
-        kernels.owners_of(
-            flat,
-            len(out),
-            self.codec.words,
-            self.tables.geo,
-            self.codec.widths,
-            SALTS,
-            owners,
-            out,
-        )
+        kernels.owners_of(flat, self.codec.packing, self.tables.geo, SALTS, owners, out)
         return out
 
     def progress(self, flat: Words) -> Words:
         """Return the progress of flat rows, which the sweep-line goes by."""
-        count = len(flat) // self.codec.words
-        out = np.empty(count, np.int64)
-        kernels.progress_of_flat(
-            flat,
-            count,
-            self.codec.words,
-            self.tables.geo,
-            self.codec.widths,
-            self.sent,
-            self.pending,
-            len(self.sent) // self.codec.actors,
-            out,
-        )
+        out = np.empty(len(flat) // self.codec.words, np.int64)
+        packing, geo = self.codec.packing, self.tables.geo
+        kernels.progress_of_flat(flat, packing, geo, self.sent, self.pending, out)
         return out
 
 
@@ -535,21 +513,13 @@ class _Expansion:
         notes = own.scratch.room("notes of all", self.owners * self.entries)
         notes = notes.reshape(self.owners, -1)
         sizes = np.zeros(self.owners, np.int64)
-        kernels.dispatch(
-            entries,
-            count,
-            stride,
-            own.tables,
-            own.codec.widths,
-            words,
-            own.weights,
+        source = kernels.NoteSource(
             self.partition << INDEX_BITS + PLACE_BITS,
             (weights.depths if weights.on else self.numbers)[which],
             weights.leads,
-            rows,
-            notes,
-            sizes,
         )
+        outbox = kernels.FlatOutbox(rows, notes, sizes)
+        kernels.dispatch(entries, count, own.tables, own.codec.packing, own.weights, source, outbox)
         for owner, size in enumerate(sizes.tolist()):
             if size:
                 self.gathered[owner].add(rows[owner, : size * words], notes[owner, :size])
@@ -564,5 +534,5 @@ def widened(flat: Words, before: Codec, after: Codec) -> Words:
     for k in range(len(before.col_widths)):
         after.fields.write(new, k, before.column(old, k))
     packed = np.empty(len(new) * after.words, np.int64)
-    kernels.pack_rows(new.reshape(len(new), len(after.widths)), after.widths, after.words, packed)
+    kernels.pack_rows(new.reshape(len(new), len(after.widths)), after.packing, packed)
     return packed

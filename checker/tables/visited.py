@@ -117,21 +117,21 @@ class Visited:
 
         The rows must be distinct, and none of them may be in the set already.
         """
-        start, width = np.zeros(1, np.int64), self.width
-        self.until_done(
-            lambda f: (
-                kernels.reinsert(
-                    rows, width, me, owners, start, depths, self.slots, self.slot_depths, f
-                )
-                == 0
+        start = np.zeros(1, np.int64)
+
+        def reinsert(figures: Words) -> bool:
+            visited = kernels.RowSet(self.slots, figures)
+            width, kept = self.width, self.slot_depths
+            return bool(
+                kernels.reinsert(rows, width, me, owners, start, depths, visited, kept) == 0
             )
-        )
+
+        self.until_done(reinsert)
 
     def read_depths(self, rows: Words, me: int, owners: int, depths: Depths) -> None:
         """Write the depths of the flat rows that owner `me` of `owners` has into `depths`."""
-        kernels.read_depths(
-            rows, self.width, me, owners, self.slots, self.slot_depths, self.figures(), depths
-        )
+        visited = kernels.RowSet(self.slots, self.figures())
+        kernels.read_depths(rows, self.width, me, owners, visited, self.slot_depths, depths)
 
     def until_done(self, kernel: Callable[[Words], bool]) -> None:
         """Call a kernel with `figures` until it returns True; grow the set between two calls."""

@@ -436,11 +436,11 @@ def test_flat_rows_keep_their_columns_when_these_become_wider(data: st.DataObjec
     local = np.stack([rng.integers(0, 1 << int(w), 20) for w in before.widths], axis=1)
     flat, back = np.empty(20 * before.words, np.int64), np.empty_like(local)
     with wrapping():
-        kernels.pack_rows(local, before.widths, before.words, flat)
-        kernels.unpack_rows(flat, before.words, before.widths, back)
+        kernels.pack_rows(local, before.packing, flat)
+        kernels.unpack_rows(flat, before.packing, back)
         wide = widened(flat, before, after)
         narrow = np.empty((20, len(after.widths)), np.int64)
-        kernels.unpack_rows(wide, after.words, after.widths, narrow)
+        kernels.unpack_rows(wide, after.packing, narrow)
     assert (local == back).all()
     assert 20 == len(np.unique(wide.reshape(-1, after.words), axis=0)) or len(
         np.unique(local, axis=0)

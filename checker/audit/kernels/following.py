@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from antecede.checker.audit.kernels.arrays import DELIVER, WRONG, kernel
+from typing import NamedTuple
+
+from antecede.checker.audit.kernels.arrays import DELIVER, WRONG, Array, kernel
+
+
+class Knowledge(NamedTuple):
+    """How the knowledge of one message, `first`, reached others, as far as `follow` went.
+
+    Attributes:
+        via: int64 per actor; the number of the event that first told it of `first`, or -1.
+        how: int64 per message; the event that told its sender of `first` before sending, or -1.
+        sent_at: int64 per message; its causal-send, or -1 if its sender did not know of `first`.
+        ends: int64; the target's deliveries of `second` and of `first`.
+    """
+
+    via: Array
+    how: Array
+    sent_at: Array
+    ends: Array
 
 
 @kernel
-def follow(events, base, first, second, target, via, how, sent_at, ends):
+def follow(events, base, first, second, target, knowledge):
     """Find the actors that know of a message, and the event that told each of them.
 
     See `checker.audit.chains` for the plain version.
@@ -17,14 +35,12 @@ def follow(events, base, first, second, target, via, how, sent_at, ends):
         first: the message that was overtaken.
         second: the message that overtook it.
         target: the actor that delivers both.
-        via: int64 per actor; the number of the event that first told it of `first`, or -1.
-        how: int64 per message; the event that told its sender of `first` before sending, or -1.
-        sent_at: int64 per message; its causal-send, or -1 if its sender did not know of `first`.
-        ends: int64; the target's deliveries of `second` and of `first`.
+        knowledge: updated.
 
     Returns:
         Whether the target delivered `first`.
     """
+    via, how, sent_at, ends = knowledge
     for k in range(len(events) // 4):
         kind, actor, message = events[4 * k] & 1, events[4 * k + 1], events[4 * k + 2]
         if events[4 * k] & WRONG:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from antecede.checker.audit.kernels.arrays import (
     ASK,
     DELIVER,
@@ -13,9 +15,25 @@ from antecede.checker.audit.kernels.arrays import (
     MEMBERS,
     SEND,
     SETS,
+    Array,
     kernel,
 )
 from antecede.checker.audit.kernels.names import actor_of, hashes, message_of, place, put
+
+
+class Vocabulary(NamedTuple):
+    """The words of a log.
+
+    Attributes:
+        words: uint8; the names of the fields actor, event, message and to, and the words for a
+            causal-send and a delivery.
+        ends: int64; the end of each of these words.
+        foreign: ignore events with other words.
+    """
+
+    words: Array
+    ends: Array
+    foreign: bool
 
 
 @kernel
@@ -120,18 +138,14 @@ def set_of(t, data, start, end):
 
 
 @kernel
-def parse(t, data, size, at, words, ends, foreign, batch, log):
+def parse(t, data, at, vocabulary, batch, log):
     """Read lines until the batch is full, a line is not simple, or arrays are too short.
 
     Args:
         t: the tables.
         data: uint8; complete lines, each with a line end.
-        size: the number of bytes in these lines.
         at: the position to begin at.
-        words: uint8; the names of the fields actor, event, message and to, and the words for a
-            causal-send and a delivery.
-        ends: int64; the end of each of these words.
-        foreign: ignore events with other words.
+        vocabulary: a `Vocabulary`.
         batch: int64; per event kind, actor, message, set, place.
         log: the log's number, shifted to its position in a place.
 
@@ -139,8 +153,8 @@ def parse(t, data, size, at, words, ends, foreign, batch, log):
         The reason for the return, the position reached, and the number of events.
     """
     events = 0
-    spans = t.scratch
-    while at < size:
+    spans, words, ends = t.scratch, vocabulary.words, vocabulary.ends
+    while at < len(data):
         if (events + 1) * 5 > len(batch):
             return FINISHED, at, events
         now = blank(data, at)
@@ -153,7 +167,7 @@ def parse(t, data, size, at, words, ends, foreign, batch, log):
             return ASK, at, events
         kind = SEND if same(data, spans[2], spans[3], words, ends[3], ends[4]) else DELIVER
         if kind == DELIVER and not same(data, spans[2], spans[3], words, ends[4], ends[5]):
-            if foreign:
+            if vocabulary.foreign:
                 t.counter[LINES] += 1
                 at = now + 1
                 continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from antecede.checker.tables.kernels.composites import (
@@ -44,13 +46,54 @@ from antecede.checker.tables.kernels.rows import (
 )
 
 
+class Packing(NamedTuple):
+    """The packing of local words into flat rows.
+
+    Attributes:
+        widths: the number of bits used in each local word of each actor.
+        words: words of a flat row.
+    """
+
+    widths: np.ndarray[Any, Any]
+    words: int
+
+
+class NoteSource(NamedTuple):
+    """The numbers from which `dispatch` makes notes.
+
+    Attributes:
+        base: the partition of the parents, shifted to its position in a link.
+        numbers: the parents' numbers (for marks: their depths), by the index in an entry's
+            information word.
+        leads: per kind of transition, the number of levels that it skips; or empty.
+    """
+
+    base: int
+    numbers: np.ndarray[Any, Any]
+    leads: np.ndarray[Any, Any]
+
+
+class FlatOutbox(NamedTuple):
+    """The flat rows that `dispatch` sends.
+
+    Attributes:
+        rows: (owners, words of a flat row * room).
+        notes: (owners, room); the note of each row.
+        sizes: the number of rows sent to each owner; 0 at first.
+    """
+
+    rows: np.ndarray[Any, Any]
+    notes: np.ndarray[Any, Any]
+    sizes: np.ndarray[Any, Any]
+
+
 @inlined
 def pack_flat(loc, widths, out, start):
     """Pack local words bit by bit into out[start:].
 
     Args:
         loc: the local words of all actors.
-        widths: the number of bits used in each local word.
+        widths: as in `Packing`.
     """
     word, used = start, np.int64(0)
     out[word] = 0
@@ -81,21 +124,22 @@ def unpack_flat(flat, start, widths, loc):
 
 
 @kernel
-def compose(flat, which, flat_words, widths, tables, counts, limits, rows):
+def compose(flat, which, packing, tables, composites, rows):
     """Translate flat rows into rows of composites, numbering new composites.
 
     Args:
         flat: flat rows.
         which: the indices of the rows to translate.
-        flat_words: words of a flat row.
-        widths: as for `pack_flat`.
-        counts, limits: as in `Composites`.
+        packing: a `Packing`.
+        composites: a `Composites`; its counts are updated.
         rows: output; the rows of composites.
 
     Returns:
         The number of translated rows; fewer than all if there is no room for more composites.
     """
-    flat, which, widths, rows = borrow(flat), borrow(which), borrow(widths), borrow(rows)
+    flat, which, rows = borrow(flat), borrow(which), borrow(rows)
+    widths, flat_words = borrow(packing.widths), packing.words
+    counts, limits = composites.counts, composites.limits
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
     words, parts, row_words = geo[PART_WORDS], geo[PARTS], geo[ROW_WORDS]
     mask = cons.shape[0] // (words + 1) - 1
@@ -130,25 +174,25 @@ def compose(flat, which, flat_words, widths, tables, counts, limits, rows):
 
 
 @kernel
-def flatten(rows, count, stride, geo, dec, widths, flat_words, flat):
+def flatten(rows, count, stride, geo, dec, packing, flat):
     """Translate rows of composites into flat rows.
 
     Args:
         rows: entries of `stride` words; each of the first `count` entries begins with a row.
         flat: output; the flat rows.
     """
-    rows, widths, flat = borrow(rows), borrow(widths), borrow(flat)
+    rows, widths, flat = borrow(rows), borrow(packing.widths), borrow(flat)
     geo, dec = borrow(geo), borrow(dec)
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
     loc = borrow(own_loc)
     for r in range(count):
         decode(rows, r * stride, geo, dec, loc, 0)
-        pack_flat(loc, widths, flat, r * flat_words)
+        pack_flat(loc, widths, flat, r * packing.words)
     own_loc[0] = 0
 
 
 @kernel
-def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
+def owners_of(flat, packing, geo, salts, owners, out):
     """Write the owner of each flat row to `out`: a hash of its columns, for any packing.
 
     `dispatch` computes the same owner from weights.
@@ -156,12 +200,12 @@ def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
     Args:
         salts: as for `weigh`.
     """
-    flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
+    flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
     salts, out = borrow(salts), borrow(out)
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
     loc = borrow(own_loc)
-    for r in range(count):
-        unpack_flat(flat, r * flat_words, widths, loc)
+    for r in range(out.shape[0]):
+        unpack_flat(flat, r * packing.words, widths, loc)
         h = np.int64(0)
         for part in range(geo[PARTS]):
             h += weight_of(loc, geo, part, salts)
@@ -170,50 +214,33 @@ def owners_of(flat, count, flat_words, geo, widths, salts, owners, out):
 
 
 @kernel
-def dispatch(
-    entries,
-    count,
-    stride,
-    tables,
-    widths,
-    flat_words,
-    weights,
-    base,
-    numbers,
-    leads,
-    rows,
-    notes,
-    sizes,
-):
+def dispatch(entries, count, tables, packing, weights, source, outbox):
     """Send the flat rows of entries, each with a note, to their owners.
 
     A note is a link to the parent, or a mark if levels are sums of weights.
 
     Args:
-        entries: entries of `stride` words; the first `count` are sent.
-        widths: bits of each local word of each actor.
+        entries: the first `count` are sent.
+        packing: a `Packing`.
         weights: as for `weigh`.
-        base: the partition of the parents, shifted to its position in a link.
-        numbers: the parents' numbers (for marks: their depths), by the index in an entry's
-            information word.
-        leads: per kind of transition, the number of levels that it skips; or empty.
-        rows: (owners, flat_words * room); output.
-        notes: (owners, room); output.
-        sizes: the number of rows sent to each owner; 0 at first.
+        source: a `NoteSource`.
+        outbox: a `FlatOutbox`; output.
     """
-    entries, widths, weights = borrow(entries), borrow(widths), borrow(weights)
-    geo, dec, numbers = borrow(tables.geo), borrow(tables.dec), borrow(numbers)
-    leads, sizes, owners = borrow(leads), borrow(sizes), sizes.shape[0]
+    entries, weights = borrow(entries), borrow(weights)
+    geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
+    numbers, leads, flat_words = borrow(source.numbers), borrow(source.leads), packing.words
+    rows, notes, sizes = outbox.rows, outbox.notes, borrow(outbox.sizes)
+    owners, row_words = sizes.shape[0], geo[ROW_WORDS]
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
     own_flat = np.empty(flat_words, np.int64)
     loc, flat = borrow(own_loc), borrow(own_flat)
     for e in range(count):
-        at = e * stride
+        at = e * (row_words + 1)
         h = np.int64(0)
         for part in range(geo[PARTS]):
             field = entries[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
             h += weights[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
-        info = entries[at + stride - 1]
+        info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
         decode(entries, at, geo, dec, loc, 0)
         pack_flat(loc, widths, flat, 0)
@@ -223,25 +250,26 @@ def dispatch(
         if leads.shape[0]:
             notes[owner, place] = (leads[info >> 16 & 0x7FFF] << LEAD_BITS) + number + 1
         else:
-            notes[owner, place] = base | number << PLACE_BITS | info & 0xFFFF
+            notes[owner, place] = source.base | number << PLACE_BITS | info & 0xFFFF
         for k in range(flat_words):
             rows[owner, place * flat_words + k] = flat[k]
     own_loc[0] = own_flat[0] = 0
 
 
 @kernel
-def progress_of_flat(flat, count, flat_words, geo, widths, sent, pending, room, out):
+def progress_of_flat(flat, packing, geo, sent, pending, out):
     """Write the progress of flat rows to `out`; see `progress_of`.
 
     Args:
-        sent: the amount that position p of an actor adds, at actor * room + p.
-        pending: the amount that an actor's undelivered copies subtract, at the same indices.
+        sent: of shape (actors, room), flat; the amount that an actor's position adds.
+        pending: of the same shape, flat; the amount that an actor's undelivered copies subtract.
     """
-    flat, widths, geo = borrow(flat), borrow(widths), borrow(geo)
+    flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
     loc = borrow(own_loc)
-    for r in range(count):
-        unpack_flat(flat, r * flat_words, widths, loc)
+    room = sent.shape[0] // geo[ACTORS]
+    for r in range(out.shape[0]):
+        unpack_flat(flat, r * packing.words, widths, loc)
         total = np.int64(0)
         for actor in range(geo[ACTORS]):
             total += sent[actor * room + get(loc, 0, geo, actor, POSITION)]
@@ -251,14 +279,14 @@ def progress_of_flat(flat, count, flat_words, geo, widths, sent, pending, room, 
 
 
 @kernel
-def pack_rows(local, widths, flat_words, flat):
+def pack_rows(local, packing, flat):
     """Pack local words of shape (rows, words of all actors) into flat rows."""
     for r in range(local.shape[0]):
-        pack_flat(local[r], widths, flat, r * flat_words)
+        pack_flat(local[r], packing.widths, flat, r * packing.words)
 
 
 @kernel
-def unpack_rows(flat, flat_words, widths, local):
+def unpack_rows(flat, packing, local):
     """Unpack flat rows into local words of shape (rows, words of all actors)."""
     for r in range(local.shape[0]):
-        unpack_flat(flat, r * flat_words, widths, local[r])
+        unpack_flat(flat, r * packing.words, packing.widths, local[r])

@@ -152,6 +152,17 @@ class Tables(NamedTuple):
     progress: np.ndarray[Any, Any]
 
 
+class Missing(NamedTuple):
+    """Where a kernel records what the tables lack.
+
+    Attributes:
+        misses, control: as in `Told`.
+    """
+
+    misses: np.ndarray[Any, Any]
+    control: np.ndarray[Any, Any]
+
+
 class Outbox(NamedTuple):
     """The successors that one thread sends to the owners in a chunk.
 

@@ -34,13 +34,19 @@ from antecede.checker.tables.kernels.sets import (
 spread = kernel(backwards.spread)
 
 
+def as_numpy(value: Any) -> Any:
+    """Return Python's arrays as NumPy arrays on the same memory, also those in a named tuple."""
+    if isinstance(value, tuple):
+        return type(value)(*map(as_numpy, value))
+    return np.asarray(memoryview(value)) if isinstance(value, (bytearray, array)) else value
+
+
 def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a compiled function that takes Python's arrays, which it views as NumPy arrays."""
     compiled = kernel(function)
 
     def called(*args: Any) -> Any:
-        kinds = (bytearray, array)
-        return compiled(*(np.asarray(memoryview(a)) if isinstance(a, kinds) else a for a in args))
+        return compiled(*map(as_numpy, args))
 
     return called
 
@@ -104,13 +110,12 @@ def find_slots(out, size, row_words, slots, figures, offset, found):
 
 
 @kernel
-def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
+def link(outbox, found, begin, end, tables, wanted, graph, fresh):
     """Number the successors that one thread sent, in the order of sending, and add their edges.
 
     Args:
         outbox: the successors of consecutive states, as `expand` leaves them.
         found: (owners, entries): the slot of each successor, see `find_slots`; never -1.
-        owners: the number of threads.
         begin: the index in its level of the first expanded state.
         end: the index after the last expanded state.
         tables: the tables of the composites.
@@ -129,7 +134,8 @@ def link(outbox, found, owners, begin, end, tables, wanted, graph, fresh):
     first, label = borrow(graph.first), borrow(graph.label)
     labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
-    at = np.zeros(out.shape[0], np.int64)
+    owners = found.shape[0]
+    at = np.zeros(owners, np.int64)
     here = begin
     for e in range(outbox.sizes.sum()):
         owner = np.int64(order[e])

@@ -9,6 +9,7 @@ from antecede.checker.tables.kernels.composites import (
     seek,
 )
 from antecede.checker.tables.kernels.geometry import (
+    ACTORS,
     COMPOSE,
     DEC_STRIDE,
     MISSED,
@@ -20,6 +21,7 @@ from antecede.checker.tables.kernels.geometry import (
     ROW_SHIFT,
     ROW_WORD,
     ROW_WORDS,
+    WORDS,
 )
 from antecede.checker.tables.kernels.jit import (
     inlined,
@@ -66,16 +68,19 @@ def await_composites(loc, size, geo, cons, base):
 
 
 @inlined
-def emit(loc, base, size, row, at, geo, cons, out, start, misses, control):
+def emit(loc, base, row, at, tables, out, start, missing):
     """Encode a successor as a row into out[start:], reusing the fields that did not change.
 
     Args:
         base: loc[base:] holds the words that `await_composites` wrote.
         row, at: the parent's row, at row[at:].
+        missing: a `Missing`; updated.
 
     Returns:
         OK or MISSED.
     """
+    geo, cons, misses, control = tables.geo, tables.cons, missing.misses, missing.control
+    size = geo[ACTORS] * geo[WORDS]
     words = geo[PART_WORDS]
     for k in range(geo[ROW_WORDS]):
         out[start + k] = row[at + k]

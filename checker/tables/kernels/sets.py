@@ -83,40 +83,41 @@ def claim_row(slots, figures, source, at, row_words):
 
 
 @kernel
-def reinsert(rows, row_words, me, owners, start, depths, slots, slot_depths, table):
+def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
     """Insert those of the distinct rows that `me` owns into an exact visited set.
 
     Args:
         rows: flat; start[0] is the index to begin with, and is updated.
         depths: the depths of the rows; empty if `slot_depths` is.
+        visited: a `RowSet`.
         slot_depths: `depths` of `levels.insert`.
-        table: `figures` of `levels.insert`.
 
     Returns:
         0 when all rows are inserted, 1 when the visited set must grow.
     """
+    slots, figures = visited.slots, visited.figures
     for r in range(start[0], rows.shape[0] // row_words):
         at = r * row_words
         if owner_of(rows, at, row_words, owners) != me:
             continue
         start[0] = r
-        if table[1] >= table[2]:
+        if figures[1] >= figures[2]:
             return 1
-        slot = home(hash_words(rows, at, row_words), table[0])
-        slot, fresh = claim_slot(slots, slot, table[4], rows, at, row_words)
+        slot = home(hash_words(rows, at, row_words), figures[0])
+        slot, fresh = claim_slot(slots, slot, figures[4], rows, at, row_words)
         if slot == MISSED:
             return 1
         if slot_depths.shape[0]:
             lower(slot_depths, slot, np.int64(depths[r]), fresh)
-        table[1] += fresh
+        figures[1] += fresh
     return 0
 
 
 @kernel
-def read_depths(rows, row_words, me, owners, slots, slot_depths, figures, depths):
+def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
     """Write the depths of the flat rows that `me` owns to `depths`; all of them are in its set."""
-    rows, slots, slot_depths = borrow(rows), borrow(slots), borrow(slot_depths)
-    depths = borrow(depths)
+    rows, depths, slot_depths = borrow(rows), borrow(depths), borrow(slot_depths)
+    slots, figures = borrow(visited.slots), visited.figures
     count = depths.shape[0]
     for r in range(count):
         if r + 12 < count:

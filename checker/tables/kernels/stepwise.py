@@ -134,6 +134,43 @@ def open_frame(stack, frames, depth, tables, loc, composites, visited, told):
     return np.int64(OK)
 
 
+@inlined
+def take_next(stack, frames, depth, row_words, visited, told):
+    """Take the next transition of the top frame.
+
+    Args:
+        depth: the number of frames; the others are as in `descend`.
+
+    Returns:
+        OK, RAISES, or FULL_SET; then nothing was changed.
+    """
+    control, figures = told.control, visited.figures
+    top = 2 * depth - 2
+    entry = frames[top]
+    at = entry * (row_words + 1)
+    info = stack[at + row_words]
+    shown = info >> 32 & ~control[KNOWN]
+    if shown & control[RAISING]:
+        frames[top] = entry + 1
+        return np.int64(RAISES)
+    fresh = np.int64(MISSED)
+    if figures[1] < figures[2]:
+        fresh = claim_row(visited.slots, figures, stack, at, row_words)
+    if fresh == MISSED:
+        return np.int64(FULL_SET)
+    frames[top] = entry + 1
+    kind = info >> 16 & 0x7FFF
+    control[STEPS] -= 1
+    control[FIRED] += 1
+    control[SHOWN] = shown
+    told.fired[kind] += 1
+    if fresh:
+        told.kinds[kind] += 1
+        control[ENTERING] = 1
+        control[DEEPEST] = max(control[DEEPEST], depth)
+    return np.int64(OK)
+
+
 @kernel
 def descend(stack, frames, tables, composites, visited, told):
     """Search depth-first, taking transitions in the order of `transition.enabled`.
@@ -160,9 +197,8 @@ def descend(stack, frames, tables, composites, visited, told):
     stack, frames = borrow(stack), borrow(frames)
     visited, told = RowSet(borrow(visited.slots), borrow(visited.figures)), borrowed_steps(told)
     composites = Composites(borrow(composites.counts), borrow(composites.limits))
-    figures, control, tables = visited.figures, told.control, borrowed(tables)
+    control, tables = told.control, borrowed(tables)
     row_words = tables.geo[ROW_WORDS]
-    stride = row_words + 1
     own_loc = np.empty(room_for(tables.geo), np.int64)
     loc = borrow(own_loc)
     depth = control[FRAMES]
@@ -183,29 +219,9 @@ def descend(stack, frames, tables, composites, visited, told):
             top -= 2
         if top == 0 or control[STEPS] <= 0:
             break
-        entry = frames[top]
-        info = stack[entry * stride + row_words]
-        shown = info >> 32 & ~control[KNOWN]
-        if shown & control[RAISING]:
-            frames[top] = entry + 1
-            status = np.int64(RAISES)
+        status = take_next(stack, frames, depth, row_words, visited, told)
+        if status != OK:
             break
-        fresh = MISSED
-        if figures[1] < figures[2]:
-            fresh = claim_row(visited.slots, figures, stack, entry * stride, row_words)
-        if fresh == MISSED:
-            status = np.int64(FULL_SET)
-            break
-        frames[top] = entry + 1
-        kind = info >> 16 & 0x7FFF
-        control[STEPS] -= 1
-        control[FIRED] += 1
-        control[SHOWN] = shown
-        told.fired[kind] += 1
-        if fresh:
-            told.kinds[kind] += 1
-            control[ENTERING] = 1
-            control[DEEPEST] = max(control[DEEPEST], depth)
     control[FRAMES] = depth
     # A borrowed array dies with its owner, so the owner must be used last.
     own_loc[0] = 0

@@ -50,6 +50,7 @@ from antecede.checker.tables.kernels.geometry import (
     TAINT,
     UNEXPECTED,
     WORDS,
+    Missing,
     Renamings,
     Tables,
 )
@@ -277,7 +278,7 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
 
 
 @inlined
-def settle(k, row, at, tables, loc, out, start, misses, control):
+def settle(k, row, at, tables, loc, out, start, missing):
     """Write the row of waiting successor k to out[start:].
 
     Returns:
@@ -287,7 +288,7 @@ def settle(k, row, at, tables, loc, out, start, misses, control):
     size = geo[ACTORS] * geo[WORDS]
     step = size + geo[PARTS] + WAITING
     base = waiting_from(geo) + k * step
-    if emit(loc, base, size, row, at, geo, tables.cons, out, start, misses, control) != OK:
+    if emit(loc, base, row, at, tables, out, start, missing) != OK:
         return np.int64(MISSED)
     changed = loc[base + size + geo[PARTS] + 2] != 1
     for w in range(geo[ROW_WORDS]):
@@ -343,7 +344,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
     base = waiting_from(geo) + size + geo[PARTS]
     for k in range(waiting):
         start = count * (row_words + 1)
-        done = settle(k, row, at, tables, loc, out, start, misses, control)
+        done = settle(k, row, at, tables, loc, out, start, Missing(misses, control))
         if done == MISSED:
             status = np.int64(MISSED)
         elif done:
