@@ -48,6 +48,7 @@ from antecede.checker.tables.kernels.jit import (
 )
 from antecede.checker.tables.kernels.memo import (
     IN_USE,
+    Work,
     borrowed_memo,
     prefetch_memo,
     recall,
@@ -122,7 +123,8 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told, memo):
         if memo.figures[IN_USE]:
             if ahead:
                 prefetch_memo(memo, rows, at, geo)
-            count = recall(rows, at, tables, memo, loc, block, control[KNOWN], misses, control)
+            work = Work(tables, memo, loc, block, control[KNOWN], misses, control)
+            count = recall(rows, at, work)
         else:
             if ahead:
                 prefetch_composites(rows, at + AHEAD * geo[ROW_WORDS], geo, tables.dec)

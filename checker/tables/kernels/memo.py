@@ -48,6 +48,8 @@ from antecede.checker.tables.kernels.geometry import (
     STATE,
     TAKE,
     WORDS,
+    Missing,
+    Tables,
 )
 from antecede.checker.tables.kernels.hashing import (
     mix,
@@ -109,6 +111,27 @@ class Memo(NamedTuple):
     shows: np.ndarray[Any, Any]
     abouts: np.ndarray[Any, Any]
     events: np.ndarray[Any, Any]
+
+
+class Work(NamedTuple):
+    """What a thread works with.
+
+    Attributes:
+        tables: borrowed.
+        memo: borrowed.
+        loc: int64, working space; see `successors.room_for`.
+        out: the successors, as entries; the last one is not filled.
+        found: the bit set of properties not to report.
+        misses, control: as in `Told`.
+    """
+
+    tables: Tables
+    memo: Memo
+    loc: np.ndarray[Any, Any]
+    out: np.ndarray[Any, Any]
+    found: int
+    misses: np.ndarray[Any, Any]
+    control: np.ndarray[Any, Any]
 
 
 (
@@ -297,9 +320,9 @@ def prefetch_memo(memo, rows, at, geo):
 
 
 @inlined
-def recall(row, at, tables, memo, loc, out, found, misses, control):
+def recall(row, at, work):
     """Do the same as `successors`, from memory where possible."""
-    geo = tables.geo
+    memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = geo[ROW_WORDS] + 1
     room = out.shape[0] // stride - 1
     count = np.int64(0)
@@ -311,25 +334,18 @@ def recall(row, at, tables, memo, loc, out, found, misses, control):
         head = np.int64(memo.heads[place]) if place >= 0 else np.int64(NOT_LISTED)
         if head == 0:
             start = count * stride
-            head = learn_list(
-                source, place, row, at, tables, memo, loc, out, start, misses, control
-            )
+            head = learn_list(source, place, row, at, work, start)
         if head == NOTHING_LISTED:
             continue
         now = np.int64(MISSED)
         if head <= NOT_LISTED:
-            now = derive_into(source, ALL, 0, row, at, tables, memo, loc, out, count, found, misses, control
-            )
+            now = derive_into(source, ALL, 0, row, at, work, count)
         elif head > 0 and count + memo.lists[head] > room:
             now = np.int64(OVERFLOWED)
         elif head > 0 and dst >= 0:
-            now = recall_offers(
-                source, place, row, at, tables, memo, loc, out, count, found, misses, control
-            )
+            now = recall_offers(source, place, row, at, work, count)
         elif head > 0:
-            now = recall_own(
-                head, part, row, at, tables, memo, loc, out, count, found, misses, control
-            )
+            now = recall_own(head, part, row, at, work, count)
         if now == OVERFLOWED:
             return now
         if now == MISSED:
@@ -340,15 +356,17 @@ def recall(row, at, tables, memo, loc, out, found, misses, control):
         return np.int64(MISSED)
     memo.figures[RECALLED] += count
     if geo[PERMUTATIONS]:
+        base = 2 * geo[ACTORS] * geo[WORDS]
         for k in range(count):
-            represent(out, k * stride, geo, tables.renamings, loc, 2 * geo[ACTORS] * geo[WORDS])
+            represent(out, k * stride, geo, work.tables.renamings, loc, base)
     return count
 
 
 @inlined
-def recall_own(head, part, row, at, tables, memo, loc, out, count, found, misses, control):
+def recall_own(head, part, row, at, work, count):
     """Write the transitions in a composite's own list; return their number so far, or MISSED."""
-    geo, lists = tables.geo, memo.lists
+    memo, out, geo = work.memo, work.out, work.tables.geo
+    lists = memo.lists
     row_words = geo[ROW_WORDS]
     complete = True
     for k in range(lists[head]):
@@ -358,19 +376,20 @@ def recall_own(head, part, row, at, tables, memo, loc, out, count, found, misses
             out[start + w] = row[at + w]
         replace_part(out, start, geo, part, lists[entry])
         item = np.int64(lists[entry + 2]) - 1
-        if not forget_elsewhere(item, part, part, tables, memo, loc, out, start, misses, control):
+        if not forget_elsewhere(item, part, part, work, start):
             complete = False
         info = np.int64(lists[entry + 1])
-        shown = memo.shows[info >> 15] & ~found
+        shown = memo.shows[info >> 15] & ~work.found
         out[start + row_words] = count | (info & 0x7FFF) << 16 | shown << 32
         count += 1
     return count if complete else np.int64(MISSED)
 
 
 @inlined
-def recall_offers(source, place, row, at, tables, memo, loc, out, count, found, misses, control):
+def recall_offers(source, place, row, at, work, count):
     """Write the deliveries that a channel's list offers; return as `recall_own`."""
-    geo, lists = tables.geo, memo.lists
+    memo, out, geo = work.memo, work.out, work.tables.geo
+    lists = memo.lists
     row_words = geo[ROW_WORDS]
     src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
     heads = heads_of(memo, row, at, geo, dst)
@@ -384,8 +403,7 @@ def recall_offers(source, place, row, at, tables, memo, loc, out, count, found, 
         took = step >> 30 & 1
         after = lists[entry + 1 + took]
         if step < 0 or after == -1 or about == STALE:
-            now = derive_into(source, k, entry, row, at, tables, memo, loc, out, count, found, misses, control
-            )
+            now = derive_into(source, k, entry, row, at, work, count)
             if now == MISSED:
                 complete = False
             else:
@@ -397,7 +415,7 @@ def recall_offers(source, place, row, at, tables, memo, loc, out, count, found, 
         replace_part(out, start, geo, dst, step & STEP_MASK)
         replace_part(out, start, geo, src, after)
         item = (about >> 16) - 1 if took else np.int64(-1)
-        if not forget_elsewhere(item, src, dst, tables, memo, loc, out, start, misses, control):
+        if not forget_elsewhere(item, src, dst, work, start):
             complete = False
         if about & 1 and not step & MOVED:  # the packet stays
             changed = False
@@ -405,21 +423,21 @@ def recall_offers(source, place, row, at, tables, memo, loc, out, count, found, 
                 changed = changed or out[start + w] != row[at + w]
             if not changed:
                 continue
-        shown = memo.shows[step >> STEP_BITS & 7] & ~found
+        shown = memo.shows[step >> STEP_BITS & 7] & ~work.found
         out[start + row_words] = count | (about >> 1 & 0x7FFF) << 16 | shown << 32
         count += 1
     return count if complete else np.int64(MISSED)
 
 
 @inlined
-def forget_elsewhere(item, one, other, tables, memo, loc, out, start, misses, control):
+def forget_elsewhere(item, one, other, work, start):
     """Forget a delivered item in all parts of out[start:] but two; return False if one is missing.
 
     Args:
         item: what `memo` calls the message and its receiver, or -1: nothing is to be forgotten.
         one, other: the parts that are done.
     """
-    geo = tables.geo
+    memo, out, geo = work.memo, work.out, work.tables.geo
     complete = True
     if geo[FORGETS] and item >= 0:
         for part in range(geo[PARTS]):
@@ -428,7 +446,7 @@ def forget_elsewhere(item, one, other, tables, memo, loc, out, start, misses, co
                 after = recalled(memo, heads, item << 1 | 1)
                 if after == -1:
                     composite = part_in(out, start, geo, part)
-                    after = forgotten(item, part, composite, tables, loc, misses, control)
+                    after = forgotten(item, part, composite, work)
                     if after != MISSED:
                         remember(memo, heads, item << 1 | 1, after)
                 if after == MISSED:
@@ -439,11 +457,12 @@ def forget_elsewhere(item, one, other, tables, memo, loc, out, start, misses, co
 
 
 @kernel
-def forgotten(item, part, composite, tables, loc, misses, control):
+def forgotten(item, part, composite, work):
     """Return what remains of a composite when an item is forgotten, or MISSED."""
+    tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
     geo = tables.geo
     words = geo[WORDS]
-    first = tables.geo[DEC_STRIDE] * part + composite * words
+    first = geo[DEC_STRIDE] * part + composite * words
     for k in range(words):
         loc[part * words + k] = tables.dec[first + k]
     if not forget_by(part, item, loc, geo, tables.table, misses, control):
@@ -453,7 +472,7 @@ def forgotten(item, part, composite, tables, loc, misses, control):
 
 
 @kernel
-def derive_into(source, only, entry, row, at, tables, memo, loc, out, count, found, misses, control):
+def derive_into(source, only, entry, row, at, work, count):
     """Derive successors of one source, write them to `out`, and remember steps of receivers.
 
     Args:
@@ -463,11 +482,12 @@ def derive_into(source, only, entry, row, at, tables, memo, loc, out, count, fou
     Returns:
         The number of successors so far, MISSED, or OVERFLOWED.
     """
-    geo = tables.geo
+    tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
+    geo, missing = tables.geo, Missing(work.misses, work.control)
     stride = geo[ROW_WORDS] + 1
     size = geo[ACTORS] * geo[WORDS]
     decode(row, at, geo, tables.dec, loc, size)
-    waiting = derive(source, only, 0, np.int64(0), tables, loc, misses, control)
+    waiting = derive(source, only, 0, np.int64(0), tables, loc, work.misses, work.control)
     if waiting == MISSED:
         return np.int64(MISSED)
     if count + waiting > out.shape[0] // stride - 1:
@@ -475,29 +495,29 @@ def derive_into(source, only, entry, row, at, tables, memo, loc, out, count, fou
     complete = True
     for k in range(waiting):
         start = count * stride
-        done = settle(k, row, at, tables, loc, out, start, misses, control)
+        done = settle(k, row, at, tables, loc, out, start, missing)
         if done == MISSED:
             complete = False
             continue
         base = waiting_from(geo) + size + geo[PARTS] + k * (size + geo[PARTS] + WAITING)
         if only != ALL:
-            learn_step(source, entry, row, at, base, tables, memo, loc, out, start)
+            learn_step(source, entry, row, at, base, work, start)
         if done:
-            out[start + stride - 1] = count | loc[base] | (loc[base + 1] & ~found) << 32
+            out[start + stride - 1] = count | loc[base] | (loc[base + 1] & ~work.found) << 32
             count += 1
     memo.figures[DERIVED] += waiting if complete else 0
     return count if complete else np.int64(MISSED)
 
 
 @inlined
-def learn_step(source, entry, row, at, base, tables, memo, loc, out, start):
+def learn_step(source, entry, row, at, base, work, start):
     """Remember the receipt of a listed offer, whose successor is out[start:].
 
     Args:
         entry: where the offer is listed.
         base: where loc has what `derive` says of the successor.
     """
-    geo = tables.geo
+    memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
     event = np.int64(memo.lists[entry])
     delivered, took = loc[base + 4], loc[base + 5]
@@ -528,22 +548,22 @@ def learn_delivery(channel, packet, message, event, memo):
 
 
 @kernel
-def learn_list(source, place, row, at, tables, memo, loc, out, start, misses, control):
+def learn_list(source, place, row, at, work, start):
     """List the transitions of a composite that one source has, and return the list's head.
 
     Args:
         place: where the head is to be remembered.
-        out, start: out[start:] has room for one entry.
+        start: work.out[start:] has room for one entry.
 
     Returns:
         The head, NOTHING_LISTED, NOT_LISTED, NO_ROOM, or MISSED.
     """
-    geo = tables.geo
-    decode(row, at, geo, tables.dec, loc, geo[ACTORS] * geo[WORDS])
+    memo, geo = work.memo, work.tables.geo
+    decode(row, at, geo, work.tables.dec, work.loc, geo[ACTORS] * geo[WORDS])
     if memo.sources[3 * source + 2] >= 0:
-        head = list_offers(source, tables, memo, loc, misses, control)
+        head = list_offers(source, work)
     else:
-        head = list_own(source, row, at, tables, memo, loc, out, start, misses, control)
+        head = list_own(source, row, at, work, start)
     if head > 0 or head == NOT_LISTED:
         memo.heads[place] = head
     return head
@@ -560,12 +580,13 @@ def room_to_list(memo, words):
 
 
 @inlined
-def list_own(source, row, at, tables, memo, loc, out, start, misses, control):
+def list_own(source, row, at, work, start):
     """List transitions of a composite that receive nothing; return as `learn_list`."""
-    geo = tables.geo
+    tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
+    geo, missing = tables.geo, Missing(work.misses, work.control)
     size = geo[ACTORS] * geo[WORDS]
     part = memo.sources[3 * source]
-    waiting = derive(source, ALL, 0, np.int64(0), tables, loc, misses, control)
+    waiting = derive(source, ALL, 0, np.int64(0), tables, loc, work.misses, work.control)
     if waiting == MISSED:
         return np.int64(MISSED)
     head = room_to_list(memo, 1 + OWN * waiting)
@@ -573,7 +594,7 @@ def list_own(source, row, at, tables, memo, loc, out, start, misses, control):
         return head
     listed = np.int64(0)
     for k in range(waiting):
-        done = settle(k, row, at, tables, loc, out, start, misses, control)
+        done = settle(k, row, at, tables, loc, out, start, missing)
         if done == MISSED:
             memo.figures[LISTED] = head
             return np.int64(MISSED)
@@ -598,8 +619,9 @@ def list_own(source, row, at, tables, memo, loc, out, start, misses, control):
 
 
 @inlined
-def list_offers(source, tables, memo, loc, misses, control):
+def list_offers(source, work):
     """List the packets that a channel of a composite offers; return as `learn_list`."""
+    tables, memo, loc = work.tables, work.memo, work.loc
     geo, code = tables.geo, tables.code
     channel = source - geo[ACTORS]
     src, dst = geo[CHAN_SRC + channel], geo[CHAN_DST + channel]
@@ -608,7 +630,8 @@ def list_offers(source, tables, memo, loc, misses, control):
     if content == 0:
         return np.int64(NOTHING_LISTED)
     state = get(loc, size, geo, dst, STATE)
-    spot = look_up(tables.table, key_of(RECEIVE, channel, state, content), misses, control)
+    key = key_of(RECEIVE, channel, state, content)
+    spot = look_up(tables.table, key, work.misses, work.control)
     if spot == -1:
         return np.int64(MISSED)
     offers = code[spot]
@@ -619,7 +642,7 @@ def list_offers(source, tables, memo, loc, misses, control):
     memo.lists[head] = offers
     for k in range(offers):
         pending = get(loc, size, geo, src, PENDING)
-        event = event_of(code, spot, channel, dst, pending, content, tables, memo, misses, control)
+        event = event_of(spot, channel, dst, pending, content, work)
         if event < 0:
             memo.figures[LISTED] = head
             return event
@@ -630,15 +653,17 @@ def list_offers(source, tables, memo, loc, misses, control):
 
 
 @inlined
-def event_of(code, spot, channel, dst, pending, content, tables, memo, misses, control):
+def event_of(spot, channel, dst, pending, content, work):
     """Return the event of the receipt at code[spot:], NO_ROOM, or MISSED."""
+    tables, memo, code = work.tables, work.memo, work.tables.code
     packet = code[spot + 4]
     message = named(memo, DELIVERS | channel << 25 | packet, -1)
     says, item = np.int64(0), np.int64(-1)
     if message >= 0:
         item = message * tables.geo[ACTORS] + dst
         src = tables.geo[CHAN_SRC + channel]
-        taken = look_up(tables.table, key_of(TAKE, src, pending, item), misses, control)
+        key = key_of(TAKE, src, pending, item)
+        taken = look_up(tables.table, key, work.misses, work.control)
         if taken == -1:
             return np.int64(MISSED)
         says = 1 + (taken >> 28 & 0x1FFFFFF | (taken >> 56 & 3) << 25)
