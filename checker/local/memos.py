@@ -99,7 +99,9 @@ def tended(memo: Memo, filler: TableFiller) -> Memo:
 
 
 def _twice(array: Any) -> Any:
-    return np.concatenate([array, np.zeros_like(array)])
+    longer = np.zeros(2 * len(array), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def _with_more_heads(memo: Memo, filler: TableFiller) -> Memo:
