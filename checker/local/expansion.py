@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
+from antecede.checker.local import memos
 from antecede.checker.local.shard import (
     LEAST_SHARE,
     RECENT,
@@ -106,6 +107,7 @@ class Expansion:
             fired=np.zeros(1 << 10, np.int64),
             fresh_kinds=np.zeros(1 << 10, np.int64),
             control=np.zeros(kernels.CONTROL_SIZE, np.int64),
+            memo=memos.empty(self.filler),
         )
 
     def _level(self) -> Level:
@@ -205,6 +207,7 @@ class Expansion:
             kernels.Outbox(shard.out, shard.sizes, shard.order, shard.recent),
             self._weighing(shard, level),
             kernels.Told(shard.postponed, shard.misses, shard.shown, shard.fired, shard.control),
+            shard.memo,
         )
 
     def _weighing(self, _owner: Shard, _level: Level) -> kernels.Weighing:
@@ -265,6 +268,7 @@ class Expansion:
             shard.todo[left : left + postponed] = shard.postponed[:postponed]
             control[kernels.TODO] = left + postponed
             control[kernels.POSTPONED] = control[kernels.MISSES] = 0
+            shard.memo = memos.tended(shard.memo, self.filler)
         self.fill(np.concatenate(missed))
 
     def fill(self, missed: Words) -> Repacking | None:
@@ -363,6 +367,7 @@ class Expansion:
         self.each(lambda shard: renumber(shard, geo, numbers))
         for shard in self.shards:
             shard.recent[:] = -1
+            shard.memo = memos.emptied(shard.memo, self.filler)
 
     def drop_behind(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""

@@ -240,6 +240,7 @@ class KeptGraph:
                     np.zeros(MOST_LABELS, np.int64),
                     control,
                 ),
+                kernels.NO_MEMO,
             )
         stride = self.filler.layout.row_words + 1
         work.found = np.empty((len(shards), shard.out.shape[1] // stride), np.int64)

@@ -48,7 +48,7 @@ def labels_of(tabulation: Tabulation) -> Labels:
         at = spot + 1
         for transition in _offered(tabulation, key, spot):
             code[at + 2] = numbers.setdefault(transition, len(numbers))
-            at = _after(code, at, sends=kind == kernels.SEND)
+            at = _after(code, at)
     if len(numbers) > MOST_LABELS:
         raise CapacityError(
             f"{len(numbers):,} distinct transitions are more than the {MOST_LABELS:,} that the "
@@ -57,9 +57,9 @@ def labels_of(tabulation: Tabulation) -> Labels:
     return Labels(code, list(numbers))
 
 
-def _after(code: Any, at: int, *, sends: bool) -> int:
+def _after(code: Any, at: int) -> int:
     """Return where the next transition of an entry begins; see `kernels.successors`."""
-    at += 5 if sends else 4
+    at += 5
     at += 1 + 2 * int(code[at])
     return at + 1 + 2 * int(code[at])
 

@@ -97,6 +97,7 @@ class Shard:
         starts: where each depth begins in `parents`.
         order: the rows of `out` to which its successors went, in the order of sending.
         recent, recent_depths: see `kernels.Outbox` and `kernels.Weighing`.
+        memo: what its thread remembers of transitions, if they depend on little.
         source: the shard whose level it expands: its own, or one with more left to do.
         todo: rows of that level to be tried again; control[TODO] counts them.
     """
@@ -117,6 +118,7 @@ class Shard:
     fired: Words
     fresh_kinds: Words
     control: Words
+    memo: kernels.Memo
     starts: list[int] = field(factory=lambda: [0])
     todo: Words = field(init=False)
     source: int = field(init=False)

@@ -14,6 +14,7 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.errors import UnsoundError
+from antecede.checker.local import memos
 from antecede.checker.local.expansion import Expansion
 from antecede.checker.local.graph import FollowedGraph, KeptGraph, followed_graph
 from antecede.checker.local.shard import ARENAS, FURTHER, VISITED, Level, Shard
@@ -253,6 +254,9 @@ class Threads:
             "dropped_states": sum(v.dropped for v in visited),
             "composites": int(self.expansion.filler.layout.counts.sum()),
             "dropped_composites": self.expansion.composites_dropped,
+            "remembered_successors": memos.share_text(
+                [shard.memo for shard in self.shards], self.expansion.filler
+            ),
             "spilled_bytes": self.arenas.spilled_bytes,
             "row_bytes": 8 * self.expansion.filler.layout.row_words,
         }

@@ -107,6 +107,7 @@ class Concretiser:
                     fired=np.zeros(MOST_KINDS, np.int64),
                     control=control,
                 ),
+                kernels.NO_MEMO,
             )
         entries = out[0, : int(sizes[0]) * stride].reshape(-1, stride)
         return entries[:, :-1].copy(), misses[: control[kernels.MISSES]]

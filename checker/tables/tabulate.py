@@ -378,7 +378,7 @@ class Tabulation(Histories):
         return bits
 
     def _fill_receive(self, channel: int, state: int, content: int) -> int:
-        """Entry of RECEIVE: per envelope [state, shown, kind, remaining content, step …]."""
+        """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …]."""
         src, dst = self.channels[channel]
         alternatives = self.system.network.take(self.contents[channel].values[content])
         codes = [len(alternatives)]
@@ -396,6 +396,7 @@ class Tabulation(Histories):
                 self.shown(step.state),
                 self._kind(kind),
                 self.contents[channel].number(rest),
+                self.packets.number(packet),
                 *self._step_codes(dst, step),
             ]
         return self._emit(codes)
@@ -416,7 +417,7 @@ class Tabulation(Histories):
         return min((p[actor], image) for p, image in zip(self.symmetry.group, images, strict=True))
 
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
-        """Entry of INTERNAL: per enabled action as in RECEIVE; -1: content unchanged."""
+        """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
         codes = [0]
         for name in self.internals:
             step = self.internal_step(actor, state, name)
@@ -433,6 +434,7 @@ class Tabulation(Histories):
                 self.shown(step.state),
                 self._kind(what),
                 -1,
+                -1,
                 *self._step_codes(actor, step),
             ]
         return self._emit(codes)
@@ -447,7 +449,7 @@ class Tabulation(Histories):
             kind = f"lose {type(packet).__name__}"
             budget = self.system.network.budget is not None
             self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, kind)
-            codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), 0, 0]
+            codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), -1, 0, 0]
         return self._emit(codes)
 
     def _fill_append(self, channel: int, content: int, bundle: int) -> int:

@@ -108,7 +108,17 @@ class OneSet:
         told = kernels.Told(todo.copy(), misses, shown, fired, control)
         with wrapping():
             rows = self.level.ravel()
-            kernels.expand(rows, todo, self.filler.tables, 0, 1, outbox, kernels.BY_DEPTH, told)
+            kernels.expand(
+                rows,
+                todo,
+                self.filler.tables,
+                0,
+                1,
+                outbox,
+                kernels.BY_DEPTH,
+                told,
+                kernels.NO_MEMO,
+            )
         return out[0, : int(sizes[0]) * stride].reshape(-1, stride), told
 
     def places_to(self, address: Address) -> tuple[list[int], Address]:

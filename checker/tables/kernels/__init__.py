@@ -13,6 +13,7 @@ from antecede.checker.tables.kernels.graphs import *
 from antecede.checker.tables.kernels.hashing import *
 from antecede.checker.tables.kernels.histories import *
 from antecede.checker.tables.kernels.levels import *
+from antecede.checker.tables.kernels.memo import *
 from antecede.checker.tables.kernels.progress import *
 from antecede.checker.tables.kernels.renaming import *
 from antecede.checker.tables.kernels.rows import *

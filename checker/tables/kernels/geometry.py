@@ -90,6 +90,7 @@ MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
 BAD = 22
 """Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
+UNEXPECTED = 4
 COL_WORD = BAD + 8
 COL_SHIFT = COL_WORD + MOST_COLUMNS
 COL_MASK = COL_SHIFT + MOST_COLUMNS

@@ -35,6 +35,7 @@ from antecede.checker.tables.kernels.geometry import (
     TICK,
     TRIM,
     TRIMS,
+    UNEXPECTED,
     UNSENT,
 )
 from antecede.checker.tables.kernels.jit import (
@@ -51,7 +52,7 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
         The judgement (see BAD), or MISSED.
     """
     item = message * geo[ACTORS] + actor
-    judgement = np.int64(4)
+    judgement = np.int64(UNEXPECTED)
     if sender >= 0:
         key = key_of(TAKE, sender, get(loc, 0, geo, sender, PENDING), item)
         taken = look_up(table, key, misses, control)
@@ -107,14 +108,22 @@ def forget(item, loc, geo, table, misses, control):
     """Remove a delivered item from all sets of messages; return False if an entry is missing."""
     complete = True
     for actor in range(geo[ACTORS]):
-        for column in range(KNOWS, PENDING + 1):
-            kind = FORGET if column == KNOWS else DROP
-            key = key_of(kind, actor, get(loc, 0, geo, actor, column), item)
-            after = look_up(table, key, misses, control)
-            if after == -1:
-                complete = False
-            else:
-                put(loc, geo, actor, column, after)
+        complete &= forget_by(actor, item, loc, geo, table, misses, control)
+    return complete
+
+
+@inlined
+def forget_by(actor, item, loc, geo, table, misses, control):
+    """Remove a delivered item from one actor's sets of messages; return as `forget`."""
+    complete = True
+    for column in range(KNOWS, PENDING + 1):
+        kind = FORGET if column == KNOWS else DROP
+        key = key_of(kind, actor, get(loc, 0, geo, actor, column), item)
+        after = look_up(table, key, misses, control)
+        if after == -1:
+            complete = False
+        else:
+            put(loc, geo, actor, column, after)
     return complete
 
 

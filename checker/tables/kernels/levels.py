@@ -46,6 +46,13 @@ from antecede.checker.tables.kernels.jit import (
     kernel,
     prefetch,
 )
+from antecede.checker.tables.kernels.memo import (
+    IN_USE,
+    Work,
+    borrowed_memo,
+    prefetch_memo,
+    recall,
+)
 from antecede.checker.tables.kernels.progress import (
     progress_of,
 )
@@ -68,7 +75,7 @@ from antecede.checker.tables.kernels.successors import (
 
 
 @kernel
-def expand(rows, todo, tables, me, owners, outbox, weighing, told):
+def expand(rows, todo, tables, me, owners, outbox, weighing, told, memo):
     """Expand rows of one thread's frontier and sort their successors by owner.
 
     The rows listed in `todo` come first, then rows control[AT_FRESH] to control[END_FRESH]. It
@@ -86,12 +93,14 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             successors if the outbox has no room for them, or an index no bits. KNOWN is the bit set
             of properties not to report. DECREASED counts successors with less progress, if
             geo[CHECKS_PROGRESS].
+        memo: what the thread remembers of transitions.
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
     outbox = Outbox(borrow(outbox.out), outbox.sizes, borrow(outbox.order), borrow(outbox.recent))
     weighing = Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
     misses, control = borrow(told.misses), borrow(told.control)
     told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control)
+    memo = borrowed_memo(memo)
     geo = tables.geo
     stride = geo[ROW_WORDS] + 1
     capacity = outbox.out.shape[1] // stride
@@ -110,9 +119,16 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         if control[POSTPONED] == told.postponed.shape[0] or control[MISSES] >= misses.shape[0] - 64:
             break
         at = index * geo[ROW_WORDS]
-        if index + AHEAD < control[END_FRESH]:
-            prefetch_composites(rows, at + AHEAD * geo[ROW_WORDS], geo, tables.dec)
-        count = successors(rows, at, tables, loc, block, control[KNOWN], misses, control)
+        ahead = index + AHEAD < control[END_FRESH]
+        if memo.figures[IN_USE]:
+            if ahead:
+                prefetch_memo(memo, rows, at, geo)
+            work = Work(tables, memo, loc, block, control[KNOWN], misses, control)
+            count = recall(rows, at, work)
+        else:
+            if ahead:
+                prefetch_composites(rows, at + AHEAD * geo[ROW_WORDS], geo, tables.dec)
+            count = successors(rows, at, tables, loc, block, control[KNOWN], misses, control)
         if count == OVERFLOWED:
             own_block = np.empty(2 * block.shape[0], np.int64)
             block = borrow(own_block)

@@ -33,8 +33,8 @@ from antecede.checker.tables.kernels.jit import (
 def prefetch_composites(row, at, geo, dec):
     """Prefetch the words that `decode` will read for row[at:]."""
     for part in range(geo[PARTS]):
-        field = row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
-        prefetch(dec, part * geo[DEC_STRIDE] + (field & geo[ROW_MASK + part]) * geo[PART_WORDS])
+        composite = part_in(row, at, geo, part)
+        prefetch(dec, part * geo[DEC_STRIDE] + composite * geo[PART_WORDS])
 
 
 @inlined
@@ -42,8 +42,7 @@ def decode(row, at, geo, dec, loc, base):
     """Write the local words of row[at:] to loc[base:]."""
     words = geo[PART_WORDS]
     for part in range(geo[PARTS]):
-        field = row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
-        start = part * geo[DEC_STRIDE] + (field & geo[ROW_MASK + part]) * words
+        start = part * geo[DEC_STRIDE] + part_in(row, at, geo, part) * words
         for k in range(words):
             loc[base + part * words + k] = dec[start + k]
 
@@ -90,18 +89,38 @@ def emit(loc, base, row, at, tables, out, start, missing):
         slot = loc[base + size + part]
         if slot >= 0:
             first = base + part * words
-            number = probe(cons, words, loc, first, part, slot)
-            if number == -1:
-                spot = control[MISSES]
-                if spot < misses.shape[0]:
-                    misses[spot, 0] = COMPOSE << 8 | part
-                    for k in range(words):
-                        misses[spot, 1 + k] = loc[first + k]
-                    control[MISSES] = spot + 1
+            number = number_of(loc, first, part, slot, geo, cons, misses, control)
+            if number == MISSED:
                 status = np.int64(MISSED)
             else:
-                word = start + geo[ROW_WORD + part]
-                shift = geo[ROW_SHIFT + part]
-                old = (out[word] >> shift) & geo[ROW_MASK + part]
-                out[word] ^= (old ^ number) << shift
+                replace_part(out, start, geo, part, number)
     return status
+
+
+@inlined
+def number_of(loc, first, part, slot, geo, cons, misses, control):
+    """Return the composite of a part with the local words loc[first:], or MISSED; see `seek`."""
+    words = geo[PART_WORDS]
+    number = probe(cons, words, loc, first, part, slot)
+    if number == -1:
+        spot = control[MISSES]
+        if spot < misses.shape[0]:
+            misses[spot, 0] = COMPOSE << 8 | part
+            for k in range(words):
+                misses[spot, 1 + k] = loc[first + k]
+            control[MISSES] = spot + 1
+        return np.int64(MISSED)
+    return number
+
+
+@inlined
+def part_in(row, at, geo, part):
+    """Return a part's composite in row[at:]."""
+    return row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part] & geo[ROW_MASK + part]
+
+
+@inlined
+def replace_part(row, at, geo, part, number):
+    """Write a part's composite into row[at:]."""
+    word, shift = at + geo[ROW_WORD + part], geo[ROW_SHIFT + part]
+    row[word] ^= (row[word] >> shift & geo[ROW_MASK + part] ^ number) << shift

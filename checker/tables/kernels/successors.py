@@ -48,6 +48,7 @@ from antecede.checker.tables.kernels.geometry import (
     SOUGHT,
     STATE,
     TAINT,
+    UNEXPECTED,
     WORDS,
     Missing,
     Renamings,
@@ -63,6 +64,7 @@ from antecede.checker.tables.kernels.histories import (
 from antecede.checker.tables.kernels.jit import (
     borrow,
     inlined,
+    kernel,
 )
 from antecede.checker.tables.kernels.renaming import (
     represent,
@@ -74,8 +76,10 @@ from antecede.checker.tables.kernels.rows import (
     emit,
 )
 
-WAITING = 3
+WAITING = 6
 """The words that follow a waiting successor's local words and slots; see `derive`."""
+ALL = -1
+"""Stands for all transitions of a source."""
 
 
 @inlined
@@ -124,6 +128,14 @@ def source_of(source, geo):
 
 
 @inlined
+def after_step(code, spot):
+    """Return where the transition that follows the one at code[spot:] begins."""
+    spot += 5
+    spot += 1 + 2 * code[spot]
+    return spot + 1 + 2 * code[spot]
+
+
+@inlined
 def put_packets(spot, actor, tables, loc, misses, control):
     """Put the packets that an actor sends, listed at code[spot:], into its channels in `loc`.
 
@@ -155,17 +167,20 @@ def happen(spot, complete, actor, tables, loc, misses, control):
         complete: whether no table entry was missing so far; otherwise the list is only read.
 
     Returns:
-        Where the list ends, the properties that the deliveries show or MISSED, and the number of
-        deliveries.
+        Where the list ends, the properties that the deliveries show or MISSED, the number of
+        deliveries, the last one's message and sender, and whether it was pending.
     """
     geo, table, code = tables.geo, tables.table, tables.code
     events = code[spot]
     spot += 1
     shown, deliveries = np.int64(0), 0
+    last, origin, pending = np.int64(-1), np.int64(-1), False
     for _ in range(events):
         message, sender = code[spot], code[spot + 1]
         spot += 2
-        deliveries += sender != NETWORK_SENT
+        if sender != NETWORK_SENT:
+            deliveries += 1
+            last, origin = message, sender
         if complete and sender == NETWORK_SENT:
             complete = network_send(message, actor, loc, geo, table, misses, control)
         elif complete:
@@ -174,19 +189,22 @@ def happen(spot, complete, actor, tables, loc, misses, control):
                 complete = False
             else:
                 shown |= geo[BAD + judgement]
-    return spot, shown if complete else np.int64(MISSED), deliveries
+                pending = judgement < UNEXPECTED
+    return spot, shown if complete else np.int64(MISSED), deliveries, last, origin, pending
 
 
-@inlined
-def derive(source, said, waiting, tables, loc, misses, control):
+@kernel
+def derive(source, only, said, waiting, tables, loc, misses, control):
     """Append the successors that one source of transitions has to those that wait in `loc`.
 
     loc holds the local words of the parent. After the local words and slots of each successor
-    follow its kind (shifted by 16), the properties that it shows, and whether it takes no packet
-    and delivers nothing.
+    follow: its kind (shifted by 16); the properties that it shows; whether it takes no packet (1)
+    and whether it delivers a message (2); the packet or the sent message; the message of the owner
+    that is delivered (-1: none, -2: several, or another actor's); and whether that was pending.
 
     Args:
         source: see `source_of`.
+        only: which of the source's transitions, or ALL.
         said: the union of all actors' GATE bits, if geo[FOLLOWS].
         waiting: the number of successors that wait already.
 
@@ -220,7 +238,10 @@ def derive(source, said, waiting, tables, loc, misses, control):
     status = np.int64(OK)
     alternatives = code[spot]
     spot += 1
-    for _ in range(alternatives):
+    for alternative in range(alternatives):
+        if only not in (ALL, alternative):
+            spot = after_step(code, spot)
+            continue
         for k in range(size):
             loc[k] = loc[size + k]
         shown = code[spot + 1]
@@ -232,16 +253,17 @@ def derive(source, said, waiting, tables, loc, misses, control):
             put(loc, geo, owner, column, code[spot + 3])
         if kind == LOSE and geo[BUDGET]:
             put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
-        spot += 4
+        subject = code[spot + 4]
+        spot += 5
         complete = True
-        if sending:
-            if code[spot] != -1:
-                complete = causal_send(code[spot], actor, loc, geo, table, misses, control)
-            spot += 1
+        if sending and subject != -1:
+            complete = causal_send(subject, actor, loc, geo, table, misses, control)
         spot, sent = put_packets(spot, actor, tables, loc, misses, control)
-        spot, judged, deliveries = happen(
+        spot, judged, deliveries, delivered, sender, pending = happen(
             spot, complete and sent, actor, tables, loc, misses, control
         )
+        if deliveries > 1 or (deliveries and sender != owner):
+            delivered = np.int64(-2)
         if judged == MISSED:
             status = np.int64(MISSED)
             continue
@@ -249,7 +271,8 @@ def derive(source, said, waiting, tables, loc, misses, control):
         base = first + waiting * step
         await_composites(loc, size, geo, cons, base)
         base += size + parts
-        loc[base], loc[base + 1], loc[base + 2] = info, shown, stays and deliveries == 0
+        loc[base], loc[base + 1], loc[base + 2] = info, shown, stays | (deliveries > 0) << 1
+        loc[base + 3], loc[base + 4], loc[base + 5] = subject, delivered, pending
         waiting += 1
     return waiting if status == OK else status
 
@@ -267,7 +290,7 @@ def settle(k, row, at, tables, loc, out, start, missing):
     base = waiting_from(geo) + k * step
     if emit(loc, base, row, at, tables, out, start, missing) != OK:
         return np.int64(MISSED)
-    changed = loc[base + size + geo[PARTS] + 2] == 0
+    changed = loc[base + size + geo[PARTS] + 2] != 1
     for w in range(geo[ROW_WORDS]):
         changed = changed or out[start + w] != row[at + w]
     return np.int64(changed)
@@ -310,7 +333,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
     if geo[BUDGET] and get(loc, size, geo, 0, LOSSES) == 0:
         sources -= geo[CHANNEL_COUNT]
     for source in range(sources):
-        now = derive(source, said, waiting, tables, loc, misses, control)
+        now = derive(source, ALL, said, waiting, tables, loc, misses, control)
         if now == MISSED:
             status = np.int64(MISSED)
         else:

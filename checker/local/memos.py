@@ -1,0 +1,128 @@
+"""The memo of each thread: made, enlarged between chunks, and emptied when numbers change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from antecede.checker.tables import kernels
+from antecede.checker.tables.kernels import Memo
+from antecede.checker.tables.table_filler import TableFiller
+from antecede.checker.tables.tabulate import Words
+
+LISTS, EVENTS = 1 << 14, 1 << 10
+"""The first sizes of a memo's lists, and of its events."""
+MOST_WORDS = 1 << 26
+"""The greatest size of a memo's lists, and of its heads: 256 MB each."""
+
+
+def why_not(filler: TableFiller) -> str | None:
+    """Return why transitions of this system depend on more than a memo expects, or None."""
+    if filler.layout.parted:
+        return "with --history full, the past of an actor is a part of its own"
+    if filler.system.network.budget is not None:
+        return "the network counts lost packets"
+    if filler.tabulation.oracle.number is not None:
+        return "only one message is followed"
+    return None
+
+
+def empty(filler: TableFiller) -> Memo:
+    """Return a memo that knows nothing, with room for the composites that there are."""
+    if why_not(filler):
+        return kernels.NO_MEMO
+    sources = _sources(filler)
+    slots, parts = int(sources[1::3].max()) + 1, len(filler.layout.counts)
+    room = min(filler.layout.room, MOST_WORDS // (slots * parts))
+    figures = np.zeros(kernels.FIGURES, np.int64)
+    figures[kernels.IN_USE] = 1
+    figures[kernels.MEMO_ROOM], figures[kernels.SLOTS] = room, slots
+    figures[kernels.LISTED] = kernels.FIRST_LIST
+    return Memo(
+        figures=figures,
+        sources=sources,
+        heads=np.zeros(parts * room * slots, np.int32),
+        lists=np.zeros(LISTS, np.int32),
+        shows=np.zeros(kernels.MOST_CODES, np.int64),
+        abouts=np.zeros(EVENTS, np.int64),
+        events=np.full(4 * EVENTS, -1, np.int64),
+    )
+
+
+def emptied(memo: Memo, filler: TableFiller) -> Memo:
+    """Return an empty memo that counts on."""
+    after = empty(filler)
+    for figure in (kernels.RECALLED, kernels.DERIVED):
+        after.figures[figure] = memo.figures[figure]
+    return after
+
+
+def _sources(filler: TableFiller) -> Words:
+    """Return `Memo.sources`, in the order of `transition.enabled`."""
+    geo = filler.tables.geo
+    actors = int(geo[kernels.ACTORS])
+    channels = range(int(geo[kernels.CHANNEL_COUNT]))
+    ends = [(int(geo[kernels.CHAN_SRC + k]), int(geo[kernels.CHAN_DST + k])) for k in channels]
+    places = [int(geo[kernels.CHAN_COL + k]) - kernels.CHANNELS for k in channels]
+    first = kernels.CHANNEL_SLOTS
+    more = first + max(places, default=0) + 1
+    rows = [(actor, kernels.OWN_SLOT, -1) for actor in range(actors)]
+    rows += [(src, first + place, dst) for (src, dst), place in zip(ends, places, strict=True)]
+    if geo[kernels.ACTS]:
+        rows += [(actor, more, -1) for actor in range(actors)]
+    if geo[kernels.LOSES]:
+        lost = more + int(geo[kernels.ACTS])
+        rows += [(src, lost + place, -1) for (src, _), place in zip(ends, places, strict=True)]
+    return np.array(rows, np.int64).ravel()
+
+
+def tended(memo: Memo, filler: TableFiller) -> Memo:
+    """Return a memo with more room, where it may soon lack some; or with forgotten lists."""
+    figures = memo.figures
+    if not figures[kernels.IN_USE]:
+        return memo
+    if 4 * figures[kernels.LISTED] > 3 * len(memo.lists):
+        if len(memo.lists) < MOST_WORDS:
+            memo = memo._replace(lists=_twice(memo.lists))
+        else:
+            memo.heads[:] = 0
+            figures[kernels.LISTED] = kernels.FIRST_LIST
+    if 2 * figures[kernels.EVENTS] > len(memo.abouts):
+        memo = memo._replace(abouts=_twice(memo.abouts))
+    if 4 * figures[kernels.NAMED] > len(memo.events):
+        events = np.full(4 * len(memo.events), -1, np.int64)
+        kernels.rehash_events(memo.events, events)
+        memo = memo._replace(events=events)
+    return _with_more_heads(memo, filler)
+
+
+def _twice(array: Any) -> Any:
+    longer = np.zeros(2 * len(array), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _with_more_heads(memo: Memo, filler: TableFiller) -> Memo:
+    """Return a memo with heads for all composites that there is room for."""
+    figures, parts = memo.figures, len(filler.layout.counts)
+    slots, room = int(figures[kernels.SLOTS]), filler.layout.room
+    if room <= figures[kernels.MEMO_ROOM] or parts * room * slots > MOST_WORDS:
+        return memo
+    heads = np.zeros((parts, room * slots), np.int32)
+    old = memo.heads.reshape(parts, -1)
+    heads[:, : old.shape[1]] = old
+    figures[kernels.MEMO_ROOM] = room
+    return memo._replace(heads=heads.ravel())
+
+
+def share_text(memos: Iterable[Memo], filler: TableFiller) -> str:
+    """Say how many successors came from memory, or why none did."""
+    reason = why_not(filler)
+    if reason is not None:
+        return f"none, because {reason}"
+    figures = [memo.figures for memo in memos]
+    total = sum(int(f[kernels.RECALLED]) for f in figures)
+    derived = sum(int(f[kernels.DERIVED]) for f in figures)
+    return f"{max(total - derived, 0) / max(total, 1):.1%} of {total:,}"

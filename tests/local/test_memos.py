@@ -1,0 +1,121 @@
+"""Successors from memory are the successors that the tables give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from antecede.checker.local import memos
+from antecede.checker.local.transport import search_on_threads
+from antecede.checker.search.loop import explore
+from antecede.checker.search.result import Result
+from antecede.checker.semantics.transition import System
+from antecede.checker.tables import kernels
+from tests.conftest import method
+from tests.local.common import threads_of
+from tests.local.test_local import found, small
+
+SYSTEMS = [
+    ("mfss", 3, 2, "unordered", "any", "clocks"),
+    ("mfss", 2, 3, "fifo+duplicating", "any", "knowledge"),
+    ("cykas", 3, 2, "unordered", "any", "knowledge"),
+    ("cykas", 2, 2, "duplicating+lossy", "any", "knowledge"),
+    ("cykas-secret-mode", 3, 2, "unordered", "any", "knowledge"),
+    ("rst", 3, 2, "unordered", "any", "knowledge"),
+    ("rst", 3, 1, "unordered", "multicast", "clocks"),
+    ("ses", 2, 3, "unordered", "any", "knowledge"),
+    ("cbcast", 3, 1, "unordered", "broadcast", "clocks"),
+    ("hybrid-basic", 2, 1, "duplicating+lossy", "any", "knowledge"),
+    ("tree", 3, 1, "fifo", "any", "knowledge"),
+    ("newtop", 3, 1, "fifo", "any", "knowledge"),
+    ("fifo", 3, 2, "unordered", "any", "clocks"),
+]
+"""Protocols that deliver at once or later, one message or several, on all kinds of networks."""
+
+
+def explored(system: System, **options: Any) -> tuple[Result, int, int]:
+    """Return the result, and how many successors were found and derived by threads with a memo."""
+    search = search_on_threads(system, options=method(**{"threads": 1, **options}))
+    result = explore(system, search)
+    figures = [shard.memo.figures for shard in threads_of(search).shards]
+    total = sum(int(f[kernels.RECALLED]) for f in figures)
+    return result, total, sum(int(f[kernels.DERIVED]) for f in figures)
+
+
+def totals(result: Result) -> dict[str, int]:
+    """Return the number of transitions of each kind."""
+    kinds = result.statistics["transitions"]
+    return {kind: counts["total"] for kind, counts in kinds.items()}
+
+
+def without_memos(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memos, "why_not", lambda _filler: "of this test")
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "network", "workload", "history"), SYSTEMS, ids=str
+)
+@pytest.mark.parametrize("options", [{}, {"symmetry": True, "threads": 2, "block": 64}], ids=str)
+def test_a_memo_changes_nothing_that_is_found(
+    name: str,
+    actors: int,
+    messages: int,
+    network: str,
+    workload: str,
+    history: str,
+    options: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = small(name, actors, messages, network=network, workload=workload, history=history)
+    remembered, total, derived = explored(system, **options)
+    without_memos(monkeypatch)
+    plain, *unused = explored(system, **options)
+    assert [0, 0] == unused
+    assert 0 < derived < total
+    assert found(plain) == found(remembered)
+    assert totals(plain) == totals(remembered)
+
+
+def test_what_has_no_room_is_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = small("cykas", 3, 2)
+    expected, total, derived = explored(system)
+    monkeypatch.setattr(memos, "LISTS", 1 << 8)
+    monkeypatch.setattr(memos, "MOST_WORDS", 1 << 12)
+    crowded, _, more = explored(system)
+    assert found(expected) == found(crowded)
+    assert 2 * derived < more < total
+
+
+def test_lists_that_fill_their_room_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = small("mfss", 3, 2, history="clocks")
+    expected, _, derived = explored(system)
+    monkeypatch.setattr(memos, "_with_more_heads", lambda memo, filler: memo)
+    monkeypatch.setattr(memos, "MOST_WORDS", 1 << 16)
+    forgetful, _, more = explored(system)
+    assert found(expected) == found(forgetful)
+    assert derived < more
+
+
+def test_composites_get_new_numbers_and_the_memo_begins_again() -> None:
+    system = small("mfss", 3, 2, history="clocks")
+    result, total, derived = explored(system, forget_from=0, collect_from=1, traces=False)
+    assert result.statistics["dropped_composites"] > 0
+    expected, _, fewer = explored(system)
+    assert found(expected) == found(result)
+    assert fewer < derived < total
+
+
+def test_the_statistics_say_what_came_from_memory_and_why_nothing_did() -> None:
+    result, total, derived = explored(small("mfss", 3, 2))
+    said = result.statistics["remembered_successors"]
+    assert f"{(total - derived) / total:.1%} of {total:,}" == said
+    for reason, system in (
+        (
+            "with --history full, the past of an actor is a part",
+            small("mfss", 2, 2, history="full"),
+        ),
+        ("the network counts lost packets", small("mfss", 2, 2, network="lossy:1")),
+    ):
+        said = explored(system)[0].statistics["remembered_successors"]
+        assert said.startswith(f"none, because {reason}")
