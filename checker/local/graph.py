@@ -211,11 +211,30 @@ class KeptGraph:
             self._share = max(self._share // 2, 1)
 
     def _expand(self, works: list[_Work]) -> None:
-        """Expand shares of the level, each on its thread, and find the states that they lead to."""
-        list(self.pool.map(self._expand_one, works))
-        for work in works:
-            if work.control[kernels.MISSES]:
-                raise ReplayError("a state asks for what it did not need when it was explored.")
+        """Expand shares of the level, each on its thread, and find the states that they lead to.
+
+        The search may have taken successors from memory whose table entries were never needed.
+        """
+        while True:
+            list(self.pool.map(self._expand_one, works))
+            missed = np.concatenate([work.missed for work in works])
+            if not len(missed):
+                break
+            self._fill(missed)
+        list(self.pool.map(self._find_all, works))
+
+    def _fill(self, missed: Words) -> None:
+        """Fill the tables, which adds no composite, because every state has been met.
+
+        Raises:
+            ReplayError: it does; then handlers are not pure.
+        """
+        before = self.filler.layout.counts.tolist()
+        repacking = self.filler.fill(missed)
+        after = self.filler.layout.counts.tolist()
+        if repacking is not None or before != after or self.labels is not None:
+            raise ReplayError("a state asks for what it did not need when it was explored.")
+        self._tables = self.filler.tables
 
     def _expand_one(self, work: _Work) -> None:
         shard, shards = work.shard, self.shards
@@ -224,6 +243,7 @@ class KeptGraph:
         control[kernels.KNOWN] = (1 << 31) - 1
         control[kernels.AT_FRESH], control[kernels.END_FRESH] = work.begin, work.end
         shard.sizes[:] = 0
+        misses = self.filler.misses()
         with wrapping():
             kernels.expand(
                 self._levels[0].array,
@@ -235,13 +255,18 @@ class KeptGraph:
                 kernels.BY_DEPTH,
                 kernels.Told(
                     np.empty(1, np.int64),
-                    self.filler.misses(),
+                    misses,
                     np.empty((1, 3), np.int64),
                     np.zeros(MOST_LABELS, np.int64),
                     control,
                 ),
                 kernels.NO_MEMO,
             )
+        work.missed = misses[: control[kernels.MISSES]]
+
+    def _find_all(self, work: _Work) -> None:
+        """Find the states that a thread's successors are."""
+        shard, shards = work.shard, self.shards
         stride = self.filler.layout.row_words + 1
         work.found = np.empty((len(shards), shard.out.shape[1] // stride), np.int64)
         for other, offset in zip(shards, self._offsets(), strict=True):
@@ -354,6 +379,7 @@ class _Work:
     end: int
     control: Words = field(factory=lambda: np.zeros(kernels.CONTROL_SIZE, np.int64))
     found: Words = field(factory=lambda: np.empty((0, 0), np.int64))
+    missed: Words = field(factory=lambda: np.empty((0, 0), np.int64))
 
 
 def wanted_composites(filler: TableFiller, props: tuple[Property, ...]) -> Any:

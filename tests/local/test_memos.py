@@ -27,6 +27,7 @@ SYSTEMS = [
     ("ses", 2, 3, "unordered", "any", "knowledge"),
     ("cbcast", 3, 1, "unordered", "broadcast", "clocks"),
     ("hybrid-basic", 2, 1, "duplicating+lossy", "any", "knowledge"),
+    ("hybrid-basic", 2, 1, "fifo+duplicating", "any", "knowledge"),
     ("tree", 3, 1, "fifo", "any", "knowledge"),
     ("newtop", 3, 1, "fifo", "any", "knowledge"),
     ("fifo", 3, 2, "unordered", "any", "clocks"),

@@ -70,14 +70,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def outcome(result: Result) -> dict[str, Any]:
-    """Return everything that must not depend on a death in between."""
+    """Return everything that must not depend on a death in between.
+
+    A memo dies with its process. So states may be expanded in another order afterwards, and be
+    found by transitions of other kinds.
+    """
+    kinds = result.statistics["transitions"]
     return {
         "verdict": result.verdict,
         "properties": dict(result.properties),
         "counts": result.counts,
         "stopped by": result.stopped_by,
         "depths": result.statistics["states_per_depth"],
-        "transitions": result.statistics["transitions"],
+        "transitions": {kind: counts["total"] for kind, counts in kinds.items()},
+        "new": sum(counts["new"] for counts in kinds.values()),
         "symmetry": result.statistics["symmetry"],
         "path": result.counterexample and [transition_key(t) for t in transitions_of(result)],
     }

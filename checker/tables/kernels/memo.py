@@ -1,8 +1,8 @@
 """Successors from memory: what the transitions of one composite do is derived only once.
 
 A transition changes few parts of a state. A send depends on the sender's composite alone. A
-delivery depends on the receiver's composite and on an *event*: the channel, the packet, and what
-the sender's history says of the delivered message. So two kinds of things are remembered:
+delivery depends on the receiver's composite and on an *event*: the channel, the packet, whether it
+stays there, and what the sender's history says of the delivered message. So two kinds of things are remembered:
 
 * for a composite and a source of transitions (see `Memo.heads`), a list. The list of the
   composite's own transitions has the composites that follow. The list of a channel has an *offer*
@@ -195,9 +195,9 @@ def borrowed_memo(memo):
 
 
 @inlined
-def event_key(channel, packet, says):
+def event_key(channel, packet, stays, says):
     """Return the key of an event in `events`; `says` is 0 if its packet delivers no message."""
-    return says << 33 | channel << 25 | packet
+    return says << 34 | stays << 33 | channel << 25 | packet
 
 
 @inlined
@@ -667,15 +667,15 @@ def event_of(spot, channel, dst, pending, content, work):
         if taken == -1:
             return np.int64(MISSED)
         says = 1 + (taken >> 28 & 0x1FFFFFF | (taken >> 56 & 3) << 25)
+    stays = np.int64(code[spot + 3] == content)
     new = memo.figures[EVENTS]
     event = np.int64(-1)
     if new < memo.abouts.shape[0] and item < MOST_ITEMS:
-        event = named(memo, event_key(channel, packet, says), new)
+        event = named(memo, event_key(channel, packet, stays, says), new)
     if event == -1:
         return np.int64(NO_ROOM)
     if event == new:
         memo.figures[EVENTS] = new + 1
-        stays = code[spot + 3] == content
         memo.abouts[event] = (item + 1) << 16 | code[spot + 2] << 1 | stays
     return event
 
