@@ -23,7 +23,6 @@ from antecede.checker.explore.page import (
     text,
     transitions_to,
 )
-from antecede.checker.explore.renewal import Renewed
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path
@@ -64,23 +63,18 @@ class Site:
     """The answers to all requests, given as paths, queries and bodies.
 
     Attributes:
-        renewed: the tree, which is rebuilt when the protocol's file changes.
+        tree: all runs of the explored system.
         bounds: the bounds of a search.
     """
 
-    renewed: Renewed = field(converter=Renewed)
+    tree: Tree
     bounds: Bounds = BOUNDS
     _searching: threading.Lock = field(factory=threading.Lock, init=False)
-
-    @property
-    def tree(self) -> Tree:
-        """The current tree."""
-        return self.renewed.tree
 
     def get(self, address: str, query: Mapping[str, str]) -> Answer:
         """Answer a GET request, which has no side effects."""
         answers: dict[str, Callable[[], Answer]] = {
-            "/": lambda: self._shown(query),
+            "/": lambda: Answer(text(self.tree, self._place(query))),
             "/trace": lambda: self._saved(query),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),
@@ -97,11 +91,6 @@ class Site:
         if address == "/load":
             return self._loaded(query, body)
         raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
-
-    def _shown(self, query: Mapping[str, str]) -> Answer:
-        said, wrong = self.renewed.look()
-        note = Note(said[:MOST_SAID], wrong=wrong) if said else None
-        return Answer(text(self.tree, self._place(query), note))
 
     def _place(self, query: Mapping[str, str]) -> Place:
         return place_at(self.tree, numbers_in(query.get("path", "")))
