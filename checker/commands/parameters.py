@@ -88,9 +88,7 @@ class Named(click.ParamType[str]):
         """Return what the shell offers."""
         if self.kind in ("file", "dir"):
             return [CompletionItem(incomplete, type=self.kind)]
-        given = [*(ctx.params.get("names") or ()), ctx.params.get("target"), *ctx.args]
-        found = completion.candidates(self.kind, incomplete, [name for name in given if name])
-        return [CompletionItem(each) for each in found]
+        return [CompletionItem(each) for each in completion.candidates(self.kind, incomplete)]
 
 
 A_FILE = Named("file")
