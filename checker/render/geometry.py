@@ -96,7 +96,7 @@ class Arrow:
         points: start and end; the arrow of a self-addressed packet bulges to the right.
         end: received, lost or in-flight.
         role: late or chain if it is part of a violation, else empty.
-        label: the packet.
+        label: the packet; empty until it is placed.
         sent: the number of the step that sends it.
         met: the number of the step that receives or loses it, or None.
         control: whether it contains no message.
@@ -111,15 +111,6 @@ class Arrow:
     met: int | None
     control: bool
     loops: bool
-
-
-@frozen
-class Shaft:
-    """The line of an arrow: start, end, kind of end, and the step at the end."""
-
-    points: tuple[Point, Point]
-    end: str
-    met: int | None
 
 
 @frozen

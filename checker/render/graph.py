@@ -25,7 +25,7 @@ from antecede.checker.paths.path import transition_key
 from antecede.checker.render import dot
 from antecede.checker.render.about import question
 from antecede.checker.render.files import check_writable, write_whole
-from antecede.checker.render.markup import Markup, plain
+from antecede.checker.render.markup import Markup, plain, plain_lines
 from antecede.checker.render.pages import page
 from antecede.checker.render.prose import Wording, fields_of, listed
 from antecede.checker.search.graph import StateGraph
@@ -168,11 +168,6 @@ def _edge_text(system: System, key: str, outcome: Outcome) -> str:
     words = Wording.about(system)
     delivered = "".join(f", delivers {words.message(d.message)}" for d in outcome.deliveries)
     return plain(key + delivered)
-
-
-def plain_lines(text: str) -> str:
-    """Return `text` without invisible characters, except for line breaks."""
-    return "\n".join(plain(line) for line in text.split("\n"))
 
 
 # Formats

@@ -24,14 +24,7 @@ from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
-from antecede.checker.paths.path import (
-    Loop,
-    Path,
-    PathStep,
-    holds_along,
-    key_text,
-    replay_keys,
-)
+from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
 from antecede.checker.reading import json_in, text_in
 from antecede.checker.registry import PIPE, protocol_names
 from antecede.checker.render.about import explanation_of
@@ -340,17 +333,10 @@ def _table(content: str, file: str) -> Mapping[str, Any]:
     if schema != TRACE_SCHEMA:
         raise InputError(
             f"{file} is not a trace that this version reads: its schema is {schema!r}, not "
-            f"{TRACE_SCHEMA!r}{_written_by(schema)}"
+            f"{TRACE_SCHEMA!r}"
         )
     assert isinstance(table, dict)
     return table
-
-
-def _written_by(schema: Any) -> str:
-    """Return the error for a file of another schema: its origin, and the remedy."""
-    if not (isinstance(schema, str) and schema.startswith("causalcheck/")):
-        return ""
-    return "; causalcheck, as antecede was called before, wrote it: run the check again"
 
 
 def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any:

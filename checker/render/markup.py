@@ -24,6 +24,11 @@ def plain(text: str) -> str:
     return "".join(ch if ch.isprintable() else " " for ch in text)
 
 
+def plain_lines(text: str) -> str:
+    """Return `text` as `plain` does, but with its line breaks."""
+    return "\n".join(map(plain, text.split("\n")))
+
+
 def escaped(text: str) -> Markup:
     """Return `text` as markup; markup stays as it is."""
     return text if isinstance(text, Markup) else Markup(escape(plain(text)))

@@ -20,8 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
-from antecede.checker.check.expectation import decides
-from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.check.report import Checked, CheckReport, Refused, decides, exit_code_of
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep

@@ -1,4 +1,4 @@
-"""The style of space-time diagrams: the colours of both schemes, and the style sheet."""
+"""The colours of pictures in both schemes, and their style sheets."""
 
 from __future__ import annotations
 
@@ -36,3 +36,18 @@ DARK: Mapping[str, str] = {
 def style() -> str:
     """Return the style sheet of the drawing, in which `hide-control` hides control packets."""
     return page("spacetime.css", light=LIGHT, dark=DARK, text=TEXT, name=NAME)
+
+
+def darkening(colours: Mapping[str, str]) -> str:
+    """Return a style sheet that darkens an SVG picture on screens; paper keeps the light colours.
+
+    Args:
+        colours: light colour -> dark colour. Light colours are written as in the picture's
+            attributes `fill` and `stroke` or, by Matplotlib, `style`.
+    """
+    rules = "".join(
+        f'[{kind}="{light}"],[style*="{kind}: {light}"]{{{kind}:{dark}!important}}\n'
+        for light, dark in colours.items()
+        for kind in ("fill", "stroke")
+    )
+    return f"@media screen and (prefers-color-scheme: dark) {{\n{rules}}}\n"

@@ -8,8 +8,7 @@ from pathlib import Path as FilePath
 import attrs
 
 from antecede.checker.amounts import counted
-from antecede.checker.check.expectation import decides
-from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.check.report import Checked, CheckReport, Refused, decides
 from antecede.checker.check.spec import Expectation
 from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
