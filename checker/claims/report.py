@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from antecede.checker.claims.claim import Cell, Ruling, Source
 from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.claims.sources import NAMES, source_named, sources
 from antecede.checker.errors import InputError, unknown
+from antecede.checker.render.files import make_folder
 from antecede.checker.render.json import versions
 from antecede.checker.render.registry import write_trace
 from antecede.checker.render.terminal import elapsed
@@ -88,10 +88,7 @@ def save(found: Iterable[Judged], folder: Path) -> dict[Finding, Saved]:
         shown = [f for f in judged.findings if f.path is not None]
         for number, finding in enumerate(shown, 1):
             assert finding.path is not None
-            try:
-                folder.mkdir(exist_ok=True)
-            except OSError as error:
-                raise InputError(f"cannot make {str(folder)!r}: {error.strerror}") from None
+            make_folder(folder)
             name = judged.claim.key if number == 1 else f"{judged.claim.key}-{number}"
             for ending in (".json", ".svg"):
                 write_trace(finding.path, str(folder / f"{name}{ending}"), report=finding.report)
@@ -257,15 +254,3 @@ def _checked(finding: Finding, saved: Saved | None) -> str:
     if saved is not None:
         text += f" ([trace]({saved.trace}), [picture]({saved.picture}))"
     return text
-
-
-def checked_output(output: str | None, json_file: str | None) -> None:
-    """Check that both files differ.
-
-    Raises:
-        InputError: both files are the same.
-    """
-    if output is not None and json_file not in (None, "-"):
-        assert json_file is not None
-        if os.path.abspath(output) == os.path.abspath(json_file):
-            raise InputError(f"--json and --output both name {output!r}; give two files")
