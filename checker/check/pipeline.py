@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from antecede.checker.check.engine import explorer_at_once, plain_instead
-from antecede.checker.check.expectation import differences
-from antecede.checker.check.exploring import Exploration, Watch, failed
-from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.check.exploring import Task, Watch, failed, searched
+from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.errors import (
     CapacityError,
@@ -58,40 +57,6 @@ class Extras:
     minimised: bool = False
     measured: bool = False
     sampled: str | None = None
-
-
-@frozen(eq=False)
-class Task:
-    """A question with everything that exploring it needs.
-
-    Attributes:
-        spec: the question.
-        system: the system that the spec describes.
-        options: how to explore.
-        bounds: when to give up.
-        selfcheck: which calls of handlers to check for determinism and purity.
-        watch: called now and then with the progress.
-        statistics: what to add to the result's statistics.
-    """
-
-    spec: Spec
-    system: System
-    options: Options
-    bounds: Bounds
-    selfcheck: str
-    watch: Watch
-    statistics: dict[str, Any] = field(factory=dict)
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The properties and bounds that the spec names."""
-        limits = (f"--bound {limit.text}" for limit in self.system.limits)
-        return (*self.spec.properties, *limits)
-
-    def without(self, name: str) -> Task:
-        """Return the task without one of the system's properties."""
-        left = tuple(prop for prop in self.system.properties if prop.name != name)
-        return evolve(self, system=evolve(self.system, properties=left))
 
 
 def check(
@@ -200,10 +165,7 @@ def explored(task: Task) -> tuple[Task, Result]:
 def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
     while True:
         try:
-            checking = self_checking(task.system, task.selfcheck)
-            return task, Exploration(
-                task.system, checking, task.options, task.bounds, task.watch
-            ).run()
+            return task, searched(task, self_checking(task.system, task.selfcheck))
         except NumbersError as error:
             if error.prop in task.asked:
                 raise

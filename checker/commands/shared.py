@@ -7,9 +7,7 @@ from typing import Any
 
 import click
 
-from antecede.checker.check.spec import (
-    expected_verdict,
-)
+from antecede.checker.check.spec import expected_verdict
 from antecede.checker.commands.parameters import A_FILE, Named, given, options, record, taken_from
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.registry import FORMATS

@@ -11,9 +11,7 @@ from typing import Any
 import click
 
 from antecede.checker import interrupts
-from antecede.checker.check.spec import (
-    Spec,
-)
+from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
@@ -116,10 +114,8 @@ def command(
         raise InputError("--max-messages is for --smallest; give --messages")
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
     outputs.check_rows(output, parquet_file)
-    bounds, given = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        parameters.taken_from(values, Options),
-    )
+    bounds = Bounds(**parameters.taken_from(values, Bounds))
+    given = parameters.taken_from(values, Options)
     master, spark_log = given.pop("master", None), given.pop("spark_log", False)
     options = Options(**{"threads": 1, **given})
     count = workers or os.cpu_count() or 1

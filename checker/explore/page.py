@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.explore.ahead import searchable
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
 from antecede.checker.model import Transition
@@ -53,7 +52,7 @@ class Place:
     def searched(self) -> tuple[Judgement, ...]:
         """The undecided properties that a search from here can decide; empty in a final state."""
         decided = (VIOLATED, SHOWN)
-        left = (j for j in self.judgements if searchable(j.prop) and j.verdict not in decided)
+        left = (j for j in self.judgements if not j.prop.later and j.verdict not in decided)
         return tuple(left) if self.choices else ()
 
     @property

@@ -22,9 +22,7 @@ import functools
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import (
-    FunctionType,
-)
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import attrs
