@@ -108,8 +108,7 @@ def main() -> None:
     else:
         run(QUICK[0])  # compiles the kernels if necessary
         saved = {"machine": machine(), "series": measured(arguments.max_seconds)}
-        data.with_suffix(".new").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
-        data.with_suffix(".new").rename(data)
+        write_whole(str(data), json.dumps(saved, indent=1) + "\n")
     drawn(saved["series"], saved["machine"])
 
 

@@ -19,13 +19,13 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from antecede.checker.render.files import write_whole
+from page import put
+
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
 
 README = Path(__file__).with_name("README.md")
-START, END = "<!-- simulate -->", "<!-- end simulate -->"
 
 LARGE = [
     (name, n, twins) for n in (100, 500) for name, twins in (("mfss", "own"), ("cykas", "twin"))
@@ -86,9 +86,7 @@ def main() -> None:
     text = table()
     print(text)
     if not given.only_print:
-        before, _, rest = README.read_text(encoding="utf-8").partition(START)
-        _, _, after = rest.partition(END)
-        write_whole(str(README), f"{before}{START}\n{text}{END}{after}")
+        put(README, {"simulate": text})
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from functools import partial
 from typing import Any
 
 from attrs import evolve, frozen
-from run import machine, run, write_readme
+from page import put
+from run import README, machine, run
 from standalone import standalone
 
 from antecede.checker.check.spec import Spec, system_of
@@ -215,7 +216,7 @@ def main() -> None:
     text = text_of(rows)
     print(text)
     if given.write_readme:
-        write_readme(text, "spark")
+        put(README, {"spark": f"{text}\n"})
 
 
 if __name__ == "__main__":
