@@ -27,11 +27,7 @@ class AdapterError(ProtocolError):
 
 
 class NumbersError(InputError):
-    """A property depends on message numbers, which an endless workload does not provide.
-
-    Attributes:
-        prop: the name of the property.
-    """
+    """A property depends on message numbers, which an endless workload does not provide."""
 
     def __init__(self, prop: str) -> None:
         """Set the text of the error."""

@@ -60,7 +60,6 @@ class Kind:
     """A kind of object that a reference can name.
 
     Attributes:
-        name: the noun for this kind.
         wanted: the object that a file must define, for errors.
         offered: a file's module -> the objects of this kind in it, by name.
     """
@@ -232,12 +231,7 @@ def property_names() -> tuple[str, ...]:
 def default_properties(
     protocol: Protocol | None = None, *, endless: bool = False
 ) -> tuple[str, ...]:
-    """Return the names of the default properties of a check.
-
-    Args:
-        protocol: the protocol, whose invariants are included.
-        endless: whether the workload is endless.
-    """
+    """Return the names of the default properties of a check, with the invariants of `protocol`."""
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
     return default if protocol is None else (*default, *declared_names(protocol, "invariant"))

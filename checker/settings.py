@@ -26,7 +26,6 @@ class Setting:
     """The description of a setting.
 
     Attributes:
-        name: the field of the record.
         kind: str, int, float, bool, Path (a folder) or tuple (of names).
         says: one or two sentences for the help.
         default: the default value; None means that the engine decides.

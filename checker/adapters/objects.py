@@ -72,7 +72,6 @@ class Kept:
 
     Attributes:
         adapter: the number of its keeper.
-        actor, actors: the constructor's arguments.
         key: states of an actor with equal keys are equal.
     """
 
@@ -104,7 +103,6 @@ class _Keeper:
     """Keeps the objects of one adapter between calls.
 
     Attributes:
-        name: the objects' name in errors.
         make: (actor, actors) -> an object.
         copies: one of COPIES.
         key: object -> a value that identifies the actor's state; None: the object's whole source.

@@ -49,7 +49,6 @@ class Parcel:
 
     Attributes:
         holds: its content as values, for reports and for finding its messages.
-        pickled: the packet.
     """
 
     holds: Any

@@ -42,7 +42,6 @@ class Actor:
 
     Attributes:
         link: the number of the program's link.
-        actor: the number of the actor.
         tells: the key in TOLD that the program's answers have, or None.
         told: its latest value, as JSON.
     """

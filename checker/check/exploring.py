@@ -40,12 +40,8 @@ class Task:
     """A question with everything that exploring it needs.
 
     Attributes:
-        spec: the question.
         system: the system that the spec describes.
-        options: how to explore.
-        bounds: when to give up.
         selfcheck: which calls of handlers to check for determinism and purity.
-        watch: called now and then with the progress.
         statistics: what to add to the result's statistics.
     """
 
@@ -72,9 +68,7 @@ class Task:
 def searched(task: Task, self_checking: System) -> Result:
     """Explore the system of a task, and look for fair cycles if its applications never stop.
 
-    Args:
-        task: the task; paths are replayed by its system.
-        self_checking: the system whose handlers check themselves as they are called.
+    The handlers of `self_checking` check themselves; paths are replayed by the system of the task.
     """
     if isinstance(task.system, EndlessSystem):
         return _endless(task, self_checking)
@@ -87,11 +81,7 @@ def _search(
 ) -> Result:
     """Explore within some bounds, which also end an explorer that is slow to start.
 
-    Args:
-        task: the task.
-        make: makes the explorer, which may take long.
-        bounds: when to give up.
-        goes_on: the explorer is needed afterwards.
+    `make` makes the explorer, which may take long. `goes_on` says that it is needed afterwards.
     """
     with interrupts.watched(_limits(task.options, bounds), nearly_gone):
         try:

@@ -24,10 +24,6 @@ class CheckReport:
     """The outcome of a check.
 
     Attributes:
-        spec: the question.
-        options: how the system was explored.
-        system: the system that was explored.
-        result: the result of the search.
         differences: from the spec's expectation, in sentences. Empty if the search decided nothing.
         measures: the protocol's costs, if they were asked for.
         unmeasured: why the costs could not be measured, in a sentence, or None.
@@ -76,7 +72,6 @@ class Refused:
 
     Attributes:
         label: the spec's file, or its protocol.
-        error: the reason.
     """
 
     label: str

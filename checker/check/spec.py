@@ -102,11 +102,7 @@ class Spec(Question):
 
 
 def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
-    """Build the system that `spec` describes.
-
-    Args:
-        spec: the spec.
-        protocol: overrides the protocol of `spec`.
+    """Build the system that `spec` describes; `protocol` replaces its protocol.
 
     Raises:
         InputError: a name or number in it is unusable.

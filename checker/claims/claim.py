@@ -129,7 +129,6 @@ class Claim:
     Attributes:
         key: a unique key, which is also the name of its files.
         place: the section or page of the paper.
-        text: the claim in our words.
         evidence: the evidence, which must agree; a claim about time has exactly one `Runs`.
         note: an explanation of the claim or of its ruling.
         cell: its cell in the paper's table, or None.
@@ -148,8 +147,6 @@ class Source:
     """A paper.
 
     Attributes:
-        name: its name on the command line.
-        citation: authors, title, year.
         claims: the claims that checks and measurements decide, in the order of the paper.
         times: the claims that simulated runs decide.
         remark: the omitted parts of the paper, with the reasons.

@@ -49,10 +49,8 @@ class Finding:
     Attributes:
         ruling: the ruling by this evidence alone.
         command: the command that repeats it; empty if nothing was run.
-        text: the result in words.
         path: a counterexample or a run to a bound, or None.
         report: the report of the check that found the path, or None.
-        seconds: its duration.
     """
 
     ruling: Ruling
@@ -97,10 +95,7 @@ class Judge:
     """Runs evidence, and each check or measurement only once.
 
     Attributes:
-        options: the options of all searches.
-        bounds: the bounds of one check.
         quick: whether to use the smaller bounds.
-        watch: called now and then.
         named: returns the protocol of a name.
     """
 

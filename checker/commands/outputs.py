@@ -27,8 +27,7 @@ def check_traces(files: Sequence[str], trace_format: str | None) -> None:
 def check_outputs(*files: tuple[str, str | None]) -> None:
     """Refuse files that cannot be written, or are named twice, before the search starts.
 
-    Args:
-        files: pairs of an option and its file, or None.
+    `files` are pairs of an option and its file, or None.
     """
     options: dict[str, str] = {}
     for option, file in files:

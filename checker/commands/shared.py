@@ -55,9 +55,7 @@ ENGINE_OF_MANY = click.option(
 def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the options that say where something runs: here, or on a Spark cluster.
 
-    Args:
-        said: of --on in --help.
-        between: options that come after --on.
+    `said` is the help of --on, and the options `between` come after it.
     """
     place = click.option(
         "--on",

@@ -37,10 +37,8 @@ class Place:
     """A place in the tree, with everything that the page shows about it.
 
     Attributes:
-        numbers: the path that leads here.
         path: the path as transitions, with the property that it violates.
         choices: the transitions that are enabled here.
-        judgements: a verdict per property.
     """
 
     numbers: Numbers

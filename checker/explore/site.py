@@ -66,12 +66,7 @@ class Refused(Exception):
 
 @frozen(eq=False)
 class Site:
-    """The answers to all requests, given as paths, queries and bodies.
-
-    Attributes:
-        tree: all runs of the explored system.
-        bounds: the bounds of a search.
-    """
+    """The answers to all requests, given as paths, queries and bodies."""
 
     tree: Tree
     bounds: Bounds = BOUNDS

@@ -14,12 +14,7 @@ from antecede.checker.render.terminal import wrapped
 
 @define(eq=False)
 class Stepper:
-    """A run and a place on it.
-
-    Attributes:
-        path: the run.
-        at: the number of steps taken.
-    """
+    """A run and a place on it."""
 
     path: Path
     at: int = 0

@@ -39,7 +39,6 @@ class Opaque(Message):
     """A message that differs from all others and raises when its number is read.
 
     Attributes:
-        stands_for: the original message.
         mark: a serial number that makes it different from all other opaque messages.
     """
 
@@ -123,9 +122,7 @@ class _Check:
     """A handler that is repeated with opaque messages on the first call with some arguments.
 
     Attributes:
-        handler: the handler.
         bare: the handler without its self-checks.
-        title: its name in errors.
         repeats: whether a packet may arrive twice, so that a set may hold two copies as one.
     """
 

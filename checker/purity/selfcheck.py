@@ -112,7 +112,6 @@ class _Memory:
     """The shared state of the watches of one protocol.
 
     Attributes:
-        protocol: the original protocol.
         values: states and sends returned so far, by equality, with their canonical text.
         classes: attrs classes found to be usable.
     """
@@ -170,7 +169,6 @@ class _Call:
     """A distinct call and its outcome.
 
     Attributes:
-        args: the arguments.
         shown: their texts for people before the call.
         outcome: the outcome of the first trial.
         drew: whether the call drew numbers from the module `random`.

@@ -18,8 +18,6 @@ class About:
     """Texts about one path, plain and unescaped.
 
     Attributes:
-        headline: the violation in one sentence.
-        question: the protocol and the bounds.
         violates: the property that is violated, or None.
         length: the number of transitions, in words.
         explanation: the reason of the violation, in words.

@@ -24,7 +24,6 @@ class Explanation:
     """The reason why a path violates a property.
 
     Attributes:
-        text: the reason, in sentences.
         details: additional lines, such as the final states.
         remarks: short descriptions of wrong deliveries.
     """

@@ -130,7 +130,6 @@ class Table:
     """The actors' fields and clocks.
 
     Attributes:
-        actors: their names.
         acts: the actor that took the step, or None.
         rows: field -> a cell per actor.
     """

@@ -27,7 +27,6 @@ class Format:
     """A format of traces.
 
     Attributes:
-        summary: one line for people.
         endings: the endings of files in this format.
         text: (path, the check that found it or None) -> the text of the file.
     """

@@ -17,9 +17,7 @@ class Source:
     """The lines of a function in its file, with its decorators.
 
     Attributes:
-        file: the file's name, as Python knows it.
         first, last: the first and the last line, counted from 1.
-        name: the function's qualified name.
     """
 
     file: str

@@ -221,9 +221,6 @@ class _Item:
 
     Attributes:
         sign: mark, both, wrong, arrow, chain or span.
-        room: the width of the sign.
-        words: its meaning.
-        kind: the kind of a mark.
         part: the arrow or span to draw.
     """
 
