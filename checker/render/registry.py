@@ -11,7 +11,7 @@ from attrs import frozen
 from antecede.checker.check.report import CheckReport
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.paths.path import Path
-from antecede.checker.render import html, itf, json, mermaid, puml, shiviz, svg
+from antecede.checker.render import html, itf, json, sequence, shiviz, svg
 from antecede.checker.render.about import about, protocol_reference
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.files import write_whole
@@ -64,9 +64,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "log with vector clocks, for ShiViz", (".shiviz", ".shiviz.log"), shiviz.text
         ),
         "mermaid": Format(
-            "Mermaid sequence diagram, as GitHub draws it", (".mermaid", ".mmd"), mermaid.text
+            "Mermaid sequence diagram, as GitHub draws it", (".mermaid", ".mmd"), sequence.mermaid
         ),
-        "puml": Format("PlantUML sequence diagram", (".puml",), puml.text),
+        "puml": Format("PlantUML sequence diagram", (".puml",), sequence.plantuml),
         "svg": Format("space-time diagram as a picture", (".svg",), svg.text),
         "html": Format("page to step through, in one file", (".html",), html.text),
         "txt": Format("text, as on the terminal", (".txt",), plain_text),
