@@ -30,7 +30,6 @@ class NumbersError(InputError):
     """A property depends on message numbers, which an endless workload does not provide."""
 
     def __init__(self, prop: str) -> None:
-        """Set the text of the error."""
         super().__init__(
             f"{prop} looks at the numbers of messages, and where the application never stops all "
             "messages but one have none; leave it out, or check it with a workload that ends"

@@ -53,11 +53,9 @@ class Running:
     pickled: bytes
 
     def __shown__(self) -> Any:
-        """Return the object's attributes."""
         return view(self.object)
 
     def __repr__(self) -> str:
-        """Show the object's attributes."""
         return repr(view(self.object))
 
     @property
@@ -85,7 +83,6 @@ class Kept:
         return self.key
 
     def __repr__(self) -> str:
-        """Show the key."""
         return repr(self.key)
 
     @property

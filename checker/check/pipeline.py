@@ -84,8 +84,12 @@ def check(
         InputError: a name or number in the spec cannot be used.
         InternalError: an engine and the semantics in plain Python disagree.
     """
-    task = resolved(spec, options, bounds, protocol, selfcheck, watch)
-    task = with_engine(task)
+    if bounds.bound:
+        spec = evolve(spec, bound=bounds.bound)
+    system = spec.system if protocol is None else system_of(spec, protocol)
+    options = checked(evolve(options, search=spec.search))
+    bounds = checked(bounds.over(spec.bounds))
+    task = with_engine(Task(spec, system, options, bounds, selfcheck, watch))
     task, result = explored(task)
     result = confirmed(task, result)
     return explained(task, result, extras)
@@ -119,22 +123,6 @@ def check_all(
         yield report
         if report.interrupted:
             return
-
-
-def resolved(
-    spec: Spec,
-    options: Options,
-    bounds: Bounds,
-    protocol: Protocol | None,
-    selfcheck: str,
-    watch: Watch,
-) -> Task:
-    """Resolve the question: build its system, and combine the bounds."""
-    if bounds.bound:
-        spec = evolve(spec, bound=bounds.bound)
-    system = spec.system if protocol is None else system_of(spec, protocol)
-    options = checked(evolve(options, search=spec.search))
-    return Task(spec, system, options, checked(bounds.over(spec.bounds)), selfcheck, watch)
 
 
 def with_engine(task: Task) -> Task:

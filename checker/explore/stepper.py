@@ -21,7 +21,6 @@ class Stepper:
     words: Wording = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Set the wording of the run."""
         self.path = evolve(self.path, system=for_replay(self.path.system))
         self.words = Wording.of(self.path)
 

@@ -29,15 +29,10 @@ def minimise(path: Path) -> Path:
     search finds one. Each attempt replays a path. In practice there are about n * log n attempts
     for n transitions.
     """
-    prop = violated_property(path)
+    prop = path.violated
+    assert prop is not None, "only a counterexample has a violated property"
     shortest = _Deletion(path, prop).minimal()
     return _cut(evolve(arranged(shortest, prop), violates=prop.name), prop)
-
-
-def violated_property(path: Path) -> Property:
-    """Return the property that a counterexample violates."""
-    assert path.violated is not None, "only a counterexample has a violated property"
-    return path.violated
 
 
 # Deleting

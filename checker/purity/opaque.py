@@ -48,7 +48,6 @@ class Opaque(Message):
     mark: int
 
     def __init__(self, stands_for: Message, mark: int) -> None:
-        """Replace a message."""
         set_in = object.__setattr__
         set_in(self, "sender", stands_for.sender)
         set_in(self, "destinations", stands_for.destinations)
@@ -65,11 +64,9 @@ class Opaque(Message):
         return isinstance(other, Opaque) and self._all == other._all
 
     def __hash__(self) -> int:
-        """Return a hash that agrees with equality."""
         return hash(self._all)
 
     def __repr__(self) -> str:
-        """Return a text without the number."""
         return f"Message(sender={self.sender}, destinations={self.destinations})"
 
     @property

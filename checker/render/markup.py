@@ -11,7 +11,6 @@ class Markup(str):
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return the text, for templates."""
         return str(self)
 
 

@@ -15,7 +15,7 @@ from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
-from antecede.checker.render.about import model_variant, network_text
+from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
 from antecede.checker.render.explanation import Explanation, explain
@@ -241,7 +241,7 @@ def _messages(system: System) -> str:
     """Return how many messages an actor causal-sends."""
     if isinstance(system, EndlessSystem):
         return f"any number, {system.workload.buffer} undelivered per actor"
-    return f"{_at_most(system.workload.kind)}{system.messages} per actor"
+    return f"{most(system)}{system.messages} per actor"
 
 
 def _history(system: System) -> str:
@@ -255,10 +255,6 @@ def _seen(report: CheckReport) -> str:
     if report.spec.search == "random":
         return "distinct states seen"
     return "unique states"
-
-
-def _at_most(workload: str) -> str:
-    return "at most " if workload in ("script", "reaction", "program") else ""
 
 
 def _search(report: CheckReport) -> str:

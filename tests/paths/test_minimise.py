@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.paths.minimise import minimise, violated_property
+from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.counterexample_kinds import collect, shape
@@ -44,7 +44,8 @@ def test_a_minimised_path_replays_and_violates_the_same_and_is_no_longer(
 ) -> None:
     path = long_counterexample(name, actors, messages, **options)
     found = minimise(path)
-    prop = violated_property(path)
+    prop = path.violated
+    assert prop is not None
     assert path.violates == found.violates
     assert path.length >= found.length
     again = replay(found.system, [step.transition for step in found.steps])
