@@ -15,6 +15,7 @@ from antecede.checker.claims.sources import NAMES, source_named, sources
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.render.files import make_folder
 from antecede.checker.render.json import versions
+from antecede.checker.render.pages import asset
 from antecede.checker.render.registry import write_trace
 from antecede.checker.render.terminal import elapsed
 
@@ -170,45 +171,13 @@ def _finding_object(finding: Finding, saved: Saved | None) -> dict[str, Any]:
 
 # Markdown
 
-HEAD = """# The claims of the papers, and the verdicts of checks
-
-This page lists what the papers claim about causal delivery, and how checks decide each claim. Use
-it to look up a claim, or to see which parts of a paper were checked. The claims are in our words.
-To decide the claims of one paper within smaller bounds, in about a minute:
-
-```sh
-antecede claims --source mf --quick
-```
-
-This page is the output of `{command}`, {date}, {versions}.
-
-* CONFIRMED: every check agrees with the claim, within the bounds of its command. This does not
-  prove a claim about every run or about every number of processes.
-* CONSISTENT: for a few sizes, the measured quantity grows no faster than claimed, up to a constant
-  factor that we chose.
-* REFUTED: a run or a state contradicts the claim.
-* UNDECIDED: no check decides the claim, for the reason given. A claim that something can go wrong
-  is undecided if nothing goes wrong within the bounds.
-
-A run that refutes a claim is saved beside this page, as a trace for `antecede replay` and as a
-picture. So is a run that confirms a claim that something can go wrong. The column *checked* gives
-commands of `antecede`; a command with `--measures` measures all reachable states.
-
-{summary}.
-"""
-
 
 def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
     """Return the report as a page."""
     used = ", ".join(f"{name} {version}" for name, version in versions().items())
-    parts = [
-        HEAD.format(
-            command=command,
-            date=time.strftime("%Y-%m-%d"),
-            versions=used,
-            summary=summary(found),
-        )
-    ]
+    head = asset(__package__, "head.md")
+    date = time.strftime("%Y-%m-%d")
+    parts = [head.format(command=command, date=date, versions=used, summary=summary(found))]
     for source in sources():
         of_source = [judged for judged in found if judged.source == source.name]
         if of_source:

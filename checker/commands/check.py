@@ -170,9 +170,7 @@ def command(
         asked: dict[str, Any] = {"trace": trace_files, "graph": graph_file, "sample": sample_of}
         asked |= {"checkpoint": method.checkpoint, "resume": method.resume, "measures": measures}
         _refuse_for_many({**asked, "max-counterexamples": wanted > 1})
-    else:
-        _refuse_alone(found.specs[0], junit_file, sarif_file, say_marks)
-    if graph_file is not None:
+    if graph_file is not None and found.readable:
         _draw(graph_file, found.readable[0], quiet=quiet)
     if found.others and not quiet:
         console.complain(reports.left_out_text(found.others))
@@ -199,10 +197,13 @@ def command(
     if wanted == 1:
         interrupts.conclude()
     _write_for_ci(junit_file, sarif_file, done)
+    only = done[0]
     if many:
         say(reports.checks_text(done, len(found.specs)))
+    elif isinstance(only, Refused):
+        say_marks(done)
+        raise only.error
     else:
-        only = _only(done)
         say(reports.single_text(only, trace_files, quiet=quiet, statistics=statistics))
         if wanted > 1:
             _show_others(only, wanted, bounds, trace_files, trace_format, say)
@@ -228,33 +229,12 @@ def _marks(
     return mark
 
 
-def _refuse_alone(
-    spec: Spec | Refused,
-    junit_file: str | None,
-    sarif_file: str | None,
-    mark: Callable[[Sequence[Checked]], None],
-) -> None:
-    """Refuse the only spec if it cannot be checked; files and marks for CI say so, too."""
-    if isinstance(spec, Refused):
-        _write_for_ci(junit_file, sarif_file, [spec])
-        mark([spec])
-        raise spec.error
-
-
 def _write_for_ci(junit_file: str | None, sarif_file: str | None, done: Sequence[Checked]) -> None:
     """Write the results for CI servers, if that was asked for."""
     if junit_file is not None:
         write_whole(junit_file, junit.text(done))
     if sarif_file is not None:
         write_whole(sarif_file, sarif.text(done))
-
-
-def _only(done: Sequence[Checked]) -> CheckReport:
-    """Return the report on the only check; one that could not be made is wrong input."""
-    (only,) = done
-    if isinstance(only, Refused):
-        raise only.error
-    return only
 
 
 def _draw(file: str, spec: Spec, *, quiet: bool) -> None:

@@ -8,6 +8,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.model import Property, State, Where
 from antecede.checker.paths.path import Path, for_replay, holds_along
+from antecede.checker.render.html import envelopes
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.terminal import wrapped
 
@@ -81,12 +82,7 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def _in_flight(stepper: Stepper) -> Iterator[str]:
-    actors, words = stepper.path.system.actors, stepper.words
-    packets = [
-        f"  {words.actor(place // actors)} → {words.actor(place % actors)}: {words.value(packet)}"
-        for place, channel in enumerate(stepper.state.channels)
-        for packet in channel
-    ]
+    packets = [f"  {text}" for text in envelopes(stepper.path, stepper.words, stepper.state)]
     yield "In flight:" if packets else "Nothing is in flight."
     yield from packets
 

@@ -172,7 +172,7 @@ def _fields(words: Wording, state: State) -> list[dict[str, str]]:
 
 def _network(path: Path, words: Wording, before: State, after: State) -> list[Carried]:
     """Return the packets in flight in `after`, compared with `before`."""
-    was, now = Counter(_envelopes(path, words, before)), Counter(_envelopes(path, words, after))
+    was, now = Counter(envelopes(path, words, before)), Counter(envelopes(path, words, after))
     packets = []
     for text in {**was, **now}:
         kept = min(was[text], now[text])
@@ -182,7 +182,8 @@ def _network(path: Path, words: Wording, before: State, after: State) -> list[Ca
     return packets
 
 
-def _envelopes(path: Path, words: Wording, state: State) -> Iterator[str]:
+def envelopes(path: Path, words: Wording, state: State) -> Iterator[str]:
+    """Yield the packets in flight in a state, in words."""
     for (src, dst), channel in zip(path.system.pairs, state.channels, strict=True):
         for packet in channel:
             yield f"{words.actor(src)} → {words.actor(dst)}: {words.value(packet)}"
