@@ -44,7 +44,6 @@ class ReplayError(InputError):
 MOST_NAMES = 12
 """The greatest number of choices that an error lists. If there are more, it names the nearest."""
 
-
 MOST_SHOWN = 400
 """The greatest length of an unknown name in an error, in characters."""
 

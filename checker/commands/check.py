@@ -42,7 +42,6 @@ from antecede.checker.tables.cache import lacking
 
 WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
 
-
 OUTPUT = options(
     JSON_FILE,
     click.option(

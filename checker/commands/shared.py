@@ -17,7 +17,6 @@ from antecede.checker.settings import Setting
 
 WORKERS = Setting("workers", int, "", None, least=1, most=1024)
 
-
 QUESTION = options(
     record(Question),
     click.option(
@@ -27,7 +26,6 @@ QUESTION = options(
         "verdict.  [default: holds]",
     ),
 )
-
 
 METHOD = options(
     record(Options),
@@ -41,9 +39,7 @@ METHOD = options(
     ),
 )
 
-
 BOUNDS = record(Bounds)
-
 
 ENGINE_OF_MANY = click.option(
     "--engine",
@@ -91,7 +87,6 @@ def spec_values(values: dict[str, Any]) -> dict[str, Any]:
 JSON_FILE = click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
 )
-
 
 JUNIT_FILE = click.option(
     "--junit",

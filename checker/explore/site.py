@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -25,9 +26,8 @@ from antecede.checker.explore.page import (
 )
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.model import Property
-from antecede.checker.paths.path import Path
-from antecede.checker.render import html, svg
 from antecede.checker.render.json import misfit, trace_in, trace_text
+from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
@@ -98,17 +98,15 @@ class Site:
 
     def _saved(self, query: Mapping[str, str]) -> Answer:
         name, path = query.get("format", "json"), self._place(query).path
-        writers: dict[str, tuple[str, Callable[[Path], str]]] = {
-            "json": ("application/json", lambda p: trace_text(p, self.tree.spec.protocol)),
-            "svg": ("image/svg+xml", svg.text),
-            "html": ("text/html", html.text),
-        }
-        if name not in writers:
+        if name not in SAVED_AS:
             choices = ", ".join(SAVED_AS)
             raise Refused(HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}")
-        kind, write = writers[name]
+        kind = mimetypes.types_map[f".{name}"]
         file = f'attachment; filename="trace.{name}"'
-        return Answer(write(path), kind, headers={"Content-Disposition": file})
+        content = FORMATS[name].text(path, None)
+        if name == "json":
+            content = trace_text(path, self.tree.spec.protocol)  # the protocol as the user named it
+        return Answer(content, kind, headers={"Content-Disposition": file})
 
     def _searched(self, query: Mapping[str, str]) -> Answer:
         place = self._place(query)

@@ -46,21 +46,16 @@ MODES = {
     "off": "check nothing",
 }
 
-
 LIMIT = 1000
 """The number of distinct calls of each handler that mode `on` checks."""
-
 
 _REMEMBERED = 10_000
 """The greatest number of calls kept for repetitions. It bounds the memory of mode `all`."""
 
-
 _DRAWS = 64
 """Repetitions of a call that drew from `random`. A fair coin is missed with probability 2^-64."""
 
-
 Args: TypeAlias = tuple[Any, ...]
-
 
 _PARAMETERS = {
     "initial": ("actor", "actors"),

@@ -26,7 +26,6 @@ from antecede.checker.sources import codes_in, names_in
 
 Order: TypeAlias = Callable[[list[Any]], list[Any]]
 
-
 ORDERS: tuple[Order, ...] = (
     list,
     lambda elements: elements[::-1],
@@ -37,7 +36,6 @@ ORDERS: tuple[Order, ...] = (
 The first two are opposite, so each pair of elements occurs in both orders. The third also moves the
 middle element.
 """
-
 
 TWISTS = {
     "order": (
@@ -232,10 +230,8 @@ _CLONERS: dict[type, Callable[[World, Any], Any]] = {
 }
 """Exact type of a value -> the function that clones it. Other values are not cloned."""
 
-
 _AHEAD = 1_000_001
 """The difference of the clocks in seconds: an odd number, and more than a day."""
-
 
 _CLOCKS: dict[Any, int] = {
     **dict.fromkeys([time.time, time.monotonic, time.perf_counter, time.process_time], _AHEAD),
@@ -288,7 +284,6 @@ class _Scrambled(type):
 
 
 _OPERATORS = ("or", "and", "sub", "xor")
-
 
 _MAKING_SETS = (
     *("copy", "union", "intersection", "difference", "symmetric_difference"),

@@ -129,16 +129,6 @@ def own_version() -> str:
         return str(table["project"]["version"])
 
 
-def own_address() -> str | None:
-    """Return the address of antecede from its package metadata, or None."""
-    try:
-        about = importlib.metadata.metadata("antecede")
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    urls = (line.partition(",")[2].strip() for line in about.get_all("Project-URL") or ())
-    return next((url for url in (about["Home-page"], *urls) if url), None)
-
-
 def counterexample_object(path: Path) -> dict[str, Any]:
     """Return a path, with an explanation if it violates a property."""
     words, explanation = Wording.of(path), explanation_of(path)

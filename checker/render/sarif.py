@@ -57,7 +57,6 @@ def text(done: Sequence[Checked]) -> str:
             "driver": {
                 "name": "antecede",
                 **({"version": version} if version[0].isdigit() else {}),
-                **({"informationUri": address} if (address := formats.own_address()) else {}),
                 "rules": [_rule(name, summary) for name, summary in rules.items()],
             }
         },
