@@ -258,37 +258,28 @@ def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
     return listed(places) if places else ""
 
 
-def _joint_invariant(path: Path, prop: Property) -> Explanation | None:
-    """Explain the first global state that violates a joint invariant."""
-    words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
-    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
-    for number, state in states:
-        if not prop.predicate(state.actors):
-            if isinstance(prop.predicate, PredicatesReturn):
-                return Explanation(f"There {prop.predicate.error(state.actors)}.")
-            when = f"After step {number}" if number else "From the start"
-            details = (
-                f"{words.actor(i)} is {words.value(local)}" for i, local in enumerate(state.actors)
-            )
-            text = f"{when}, the states of the actors do not together respect {name}."
-            return Explanation(text, tuple(details))
-    return None
-
-
 def _invariant(path: Path, prop: Property) -> Explanation | None:
-    """Explain the first actor's state that violates an invariant, or the failure of a handler."""
-    words = Wording.of(path)
-    name = prop.name.partition(":")[2] or prop.name
-    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
-    for number, state in states:
-        for actor, local in enumerate(state.actors):
-            if prop.predicate(local):
+    """Explain the first state that violates an invariant, or the failure of a handler.
+
+    An invariant judges one actor's state, or all actors' states together.
+    """
+    words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
+    for number, state in [(0, path.initial), *((s.number, s.state) for s in path.steps)]:
+        joint = prop.what is What.STATES
+        for actor, judged in enumerate([state.actors] if joint else state.actors):
+            if prop.predicate(judged):
                 continue
-            if isinstance(local, Raised):
-                return Explanation(f"There {local.error}.")
+            if isinstance(judged, Raised):
+                return Explanation(f"There {judged.error}.")
+            if joint and isinstance(prop.predicate, PredicatesReturn):
+                return Explanation(f"There {prop.predicate.error(judged)}.")
             when = f"After step {number}" if number else "From the start"
-            text = f"{when}, {words.actor(actor)}'s state does not respect {name}."
-            return Explanation(text, (f"{words.actor(actor)} is {words.value(local)}",))
+            said = f"{words.actor(actor)}'s state does not"
+            if joint:
+                said = "the states of the actors do not together"
+            shown_actors = range(path.system.actors) if joint else (actor,)
+            details = (f"{words.actor(i)} is {words.value(state.actors[i])}" for i in shown_actors)
+            return Explanation(f"{when}, {said} respect {name}.", tuple(details))
     return None
 
 
@@ -324,7 +315,7 @@ def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]
 _EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation | None]] = {
     (What.DELIVERY, Where.EVERYWHERE): _delivery,
     (What.STATE, Where.EVERYWHERE): _invariant,
-    (What.STATES, Where.EVERYWHERE): _joint_invariant,
+    (What.STATES, Where.EVERYWHERE): _invariant,
     (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
     (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
     (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,
