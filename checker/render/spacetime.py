@@ -192,15 +192,12 @@ class _Planner:
         """Place the actors' lines; return the room to the right of the last one."""
         last = self.path.system.actors - 1
         left = right = 40.0
-        for actor, text in self._never():
+        beside = [*self._never()]
+        beside += [(s.actor, text) for s in self.path.steps for text in self._labels_beside(s)]
+        for actor, text in beside:
             wide = text_width(text) + 34
             left = max(left, wide) if actor == 0 else left
             right = max(right, wide) if actor == last else right
-        for step in self.path.steps:
-            for text in self._labels_beside(step):
-                wide = text_width(text) + 34
-                left = max(left, wide) if step.actor == 0 else left
-                right = max(right, wide) if step.actor == last else right
         texts = [cut(self.words.label(f.packet)) for f in self.flights.every if f.drawn]
         widest = max(map(text_width, texts), default=0.0) + 70
         heads = [text_width(cut(self.words.actor(i)), NAME, bold=True) for i in range(last + 1)]
@@ -266,12 +263,8 @@ class _Planner:
             assert step.message is not None
             wrong = self._is_stuck(step.message)
             yield Mark("causal-send", x, y, step.number, wrong=wrong)
-        elif isinstance(step.transition, Arm):
-            yield Mark("arm", x, y, step.number)
-        elif isinstance(step.transition, Timeout):
-            yield Mark("timeout", x, y, step.number)
-        elif isinstance(step.transition, Internal):
-            yield Mark("internal", x, y, step.number)
+        elif isinstance(step.transition, Arm | Timeout | Internal):
+            yield Mark(step.transition.kind, x, y, step.number)
         elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):
             control = self.flights.met[step.number].control
             yield Mark("receive", x, y, step.number, control=control)
