@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from antecede.checker.check.spec import expected_verdict
-from antecede.checker.commands.parameters import A_FILE, Named, given, options, record, taken_from
+from antecede.checker.commands.parameters import (
+    A_FILE,
+    Given,
+    Named,
+    given,
+    options,
+    record,
+    taken_from,
+)
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds, Options
@@ -27,17 +35,16 @@ QUESTION = options(
     ),
 )
 
-METHOD = options(
-    record(Options),
-    click.option(
-        "--selfcheck",
-        type=click.Choice(list(MODES)),
-        default="on",
-        show_default=True,
-        help="Check that handlers are pure (the same arguments give the same result): at the "
-        "first calls (on), at all calls (all), or never (off).",
-    ),
+SELFCHECK = click.option(
+    "--selfcheck",
+    type=click.Choice(list(MODES)),
+    default="on",
+    show_default=True,
+    help="Check that handlers are pure (the same arguments give the same result): at the first "
+    "calls (on), at all calls (all), or never (off).",
 )
+
+METHOD = options(record(Options), SELFCHECK)
 
 BOUNDS = record(Bounds)
 
@@ -48,10 +55,10 @@ ENGINE_OF_MANY = click.option(
 )
 
 
-def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def where(said: str) -> Callable[[Any], Any]:
     """Return the options that say where something runs: here, or on a Spark cluster.
 
-    `said` is the help of --on, and the options `between` come after it.
+    `said` is the help of --on.
     """
     place = click.option(
         "--on",
@@ -66,7 +73,33 @@ def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
         metavar="URL",
         help="Spark cluster: local[N], spark://HOST:PORT, yarn or k8s://…",
     )
-    return options(place, *between, master, record(Options, "spark_log"))
+    return options(place, master, record(Options, "spark_log"))
+
+
+def kept_rows(thing: str, file: str) -> Callable[[Any], Any]:
+    """Return the options of a command that makes many rows, each of one `thing`, in a `file`."""
+    workers = click.option(
+        "--workers",
+        type=Given(WORKERS),
+        help=f"Number of {thing}s at the same time on this machine.  [default: one per core]",
+    )
+    output = click.option(
+        "--output",
+        type=A_FILE,
+        metavar="FILE.jsonl",
+        default=file,
+        show_default=True,
+        help=f"Append each finished {thing} to this file, as a line of JSON. A {thing} that is "
+        "already in the file is skipped.",
+    )
+    parquet = click.option(
+        "--parquet",
+        "parquet_file",
+        type=A_FILE,
+        metavar="FILE",
+        help=f"At the end, also write all finished {thing}s as a Parquet file.",
+    )
+    return options(workers, output, parquet)
 
 
 TRACE_FORMAT = click.option(
