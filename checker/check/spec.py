@@ -339,11 +339,7 @@ def _workload_text(table: Mapping[str, Any]) -> str:
 
 def expected_verdict(text: str) -> Verdict:
     """Return the verdict for `holds`, `violated` or `vacuous`."""
-    choices = {
-        "holds": Verdict.HOLDS,
-        "violated": Verdict.VIOLATED,
-        "vacuous": Verdict.VACUOUS,
-    }
+    choices = {v.lower(): v for v in (Verdict.HOLDS, Verdict.VIOLATED, Verdict.VACUOUS)}
     if text.lower() not in choices:
         raise unknown("expected verdict", text, choices)
     return choices[text.lower()]

@@ -125,14 +125,10 @@ def _notifications(done: Checked) -> list[Object]:
     """Return the reasons why a check has no verdict; empty if it has one."""
     if isinstance(done, Refused):
         return [{"level": "error", "message": _message(done.text)}]
-    if not _undecided(done):
+    if decides(done.spec, done.result):
         return []
     level = "error" if done.result.verdict is Verdict.ERROR else "warning"
     return [{"level": level, "message": _message(f"{done.spec.label}: {_undecided_text(done)}")}]
-
-
-def _undecided(report: CheckReport) -> bool:
-    return not decides(report.spec, report.result)
 
 
 def _undecided_text(report: CheckReport) -> str:
@@ -154,7 +150,7 @@ def _undecided_text(report: CheckReport) -> str:
 def _results(report: CheckReport) -> list[Object]:
     """Return the unexpected results of one check."""
     result, path = report.result, report.result.counterexample
-    if _undecided(report):
+    if not decides(report.spec, report.result):
         kind = "fail" if result.verdict is Verdict.ERROR else "open"
         return [_result(report, EXPECTATION, _undecided_text(report), None, kind)]
     if not report.differences:

@@ -208,7 +208,8 @@ def _about(result: Result, prop: Property) -> str:
 def _figures(report: CheckReport) -> str:
     """Return what was explored, and beside it what was asked for."""
     result, system = report.result, report.system
-    counts, seen = result.counts, _seen(report)
+    counts = result.counts
+    seen = "distinct states seen" if report.spec.search == "random" else "unique states"
     left = [
         (seen, f"{counts.unique_states:,}"),
         ("total states", f"{counts.total_states:,}"),
@@ -248,13 +249,6 @@ def _history(system: System) -> str:
     """Return the name of the history; newcomers need not know the default one."""
     name = system.oracle.name
     return f"{name} (default)" if name == DEFAULT_HISTORY else name
-
-
-def _seen(report: CheckReport) -> str:
-    """Return the label of the number of unique states."""
-    if report.spec.search == "random":
-        return "distinct states seen"
-    return "unique states"
 
 
 def _search(report: CheckReport) -> str:
