@@ -29,6 +29,8 @@ def minimise(path: Path) -> Path:
     search finds one. Each attempt replays a path. In practice there are about n * log n attempts
     for n transitions.
     """
+    if path.loop is not None:
+        return path  # a breadth-first search found it, and without a step its cycle does not close
     prop = path.violated
     assert prop is not None, "only a counterexample has a violated property"
     shortest = _Deletion(path, prop).minimal()

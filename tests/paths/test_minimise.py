@@ -145,6 +145,14 @@ def test_the_command_minimises(antecede: Command) -> None:
     assert "is violated after 4 transitions" not in antecede(*asked).out
 
 
+def test_a_run_that_repeats_for_ever_stays_as_it_is(antecede: Command) -> None:
+    workload = ("--workload", "endless:1:[[1,2],[2],[0]]", "--property", "no-starvation")
+    asked = ("check", "cykas", "--actors", "3", *workload, "--engine", "plain")
+    shown = antecede(*asked, "--minimise")
+    assert 1 == shown.code
+    assert "Steps 6 to 12 repeat for ever" in shown.out
+
+
 def test_several_counterexamples_are_shown_and_saved(antecede: Command, tmp_path: FilePath) -> None:
     file = tmp_path / "t.txt"
     ran = antecede(
