@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
 from antecede.checker.claims.claim import Cell, Ruling, Source
 from antecede.checker.claims.judge import Finding, Judged
@@ -147,9 +147,7 @@ def _claim_object(judged: Judged, files: Files) -> dict[str, Any]:
         "key": claim.key,
         "source": judged.source,
         "place": claim.place,
-        "cell": None
-        if cell is None
-        else {"row": cell.row, "column": cell.column, "printed": cell.printed},
+        "cell": None if cell is None else asdict(cell),
         "claim": claim.text,
         "verdict": str(judged.ruling),
         "reason": judged.reason,

@@ -158,7 +158,7 @@ def command(
     found = targets_of(names, shared.spec_values(values))
     many = found.many
     say = console.discard if json_file == "-" else console.say
-    say_marks = _marks(github, say=console.complain if json_file == "-" else console.say)
+    say_marks = console.complain if json_file == "-" else console.say
     outputs.check_traces(trace_files, trace_format)
     traces = [("trace", file) for file in trace_files]
     outputs.check_outputs(
@@ -200,7 +200,7 @@ def command(
     if many:
         say(reports.checks_text(done, len(found.specs)))
     elif isinstance(only, Refused):
-        say_marks(done)
+        _mark(github, done, say_marks)
         raise only.error
     else:
         say(reports.single_text(only, trace_files, quiet=quiet, statistics=statistics))
@@ -210,22 +210,16 @@ def command(
         for file in trace_files:
             outputs.write_run(file, trace_format, only, say)
     outputs.write_result(json_file, done, many=many)
-    say_marks(done)
+    _mark(github, done, say_marks)
     return exit_code_of(done)
 
 
-def _marks(
-    wanted: bool | None, *, say: Callable[[str], None]
-) -> Callable[[Sequence[Checked]], None]:
-    """Return what prints annotations, if they are wanted, or this is a job of GitHub's."""
-
-    def mark(done: Sequence[Checked]) -> None:
-        if streams.in_github_job(os.environ) if wanted is None else wanted:
-            if text := github_marks.text(done):
-                with streams.commands():
-                    say(text)
-
-    return mark
+def _mark(wanted: bool | None, done: Sequence[Checked], say: Callable[[str], None]) -> None:
+    """Print annotations, if they are wanted, or this is a job of GitHub's."""
+    wanted = streams.in_github_job(os.environ) if wanted is None else wanted
+    if wanted and (text := github_marks.text(done)):
+        with streams.commands():
+            say(text)
 
 
 def _write_for_ci(junit_file: str | None, sarif_file: str | None, done: Sequence[Checked]) -> None:
