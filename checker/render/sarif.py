@@ -77,8 +77,10 @@ def results(done: Sequence[Checked]) -> list[Object]:
     for each in done:
         if isinstance(each, CheckReport):
             objects += _results(each)
-        elif each.label.endswith(".toml"):
-            objects.append(_refused_result(each))
+        elif each.label.endswith(".toml"):  # only a spec has a file
+            said, place = f"It could not be checked: {each.text}", _spec_source(each.label)
+            spec = _portable(each.label)
+            objects.append(_object(EXPECTATION, "fail", said, _location(place), spec))
     return objects
 
 
@@ -162,19 +164,6 @@ def _results(report: CheckReport) -> list[Object]:
     return [_result(report, EXPECTATION, f"{'; '.join(report.differences)}.", path)]
 
 
-def _refused_result(refused: Refused) -> Object:
-    """Return the result of a spec or protocol that could not be checked; only a spec has a file."""
-    digest = hashlib.sha256(json.dumps([EXPECTATION, _portable(refused.label)]).encode())
-    return {
-        "ruleId": EXPECTATION,
-        "kind": "fail",
-        "level": "error",
-        "message": _message(f"It could not be checked: {refused.text}"),
-        "locations": [_location(_spec_source(refused.label))],
-        "partialFingerprints": {FINGERPRINT: digest.hexdigest()[:32]},
-    }
-
-
 def _violation(report: CheckReport, name: str, path: Path | None) -> Object:
     if path is None:
         sought = any(p.sought for p in report.system.properties if p.name == name)
@@ -189,24 +178,24 @@ def _result(
     report: CheckReport, rule: str, said: str, path: Path | None, kind: str = "fail"
 ) -> Object:
     asked = question(report.system, report.spec.protocol)
-    result = {
-        "ruleId": plain(rule),
-        "kind": kind,
-        "level": "error" if kind == "fail" else "none",
-        "message": _message(f"{said} ({asked})"),
-        "locations": [_place(report, rule, path)],
-        "partialFingerprints": {FINGERPRINT: _fingerprint(report, rule)},
-    }
+    model = model_of(report.system.question, _portable(report.spec.protocol))
+    result = _object(rule, kind, f"{said} ({asked})", _place(report, rule, path), *model.values())
     if path is not None and path.steps:
         result["codeFlows"] = [_code_flow(path)]
     return result
 
 
-def _fingerprint(report: CheckReport, rule: str) -> str:
-    """Return a digest of the question and the rule. It does not depend on lines or counts."""
-    model = model_of(report.system.question, _portable(report.spec.protocol))
-    asked = [rule, *model.values()]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+def _object(rule: str, kind: str, said: str, location: Object, *asked: Any) -> Object:
+    """Return a result. Its fingerprint depends on the question, and not on lines or counts."""
+    digest = hashlib.sha256(json.dumps([rule, *asked]).encode()).hexdigest()[:32]
+    return {
+        "ruleId": plain(rule),
+        "kind": kind,
+        "level": "error" if kind == "fail" else "none",
+        "message": _message(said),
+        "locations": [location],
+        "partialFingerprints": {FINGERPRINT: digest},
+    }
 
 
 def _portable(reference: str) -> str:
