@@ -95,7 +95,7 @@ def run(
         options,
         evolve(bounds, max_states=None, max_depth=None, max_seconds=seconds_left),
         selfcheck=selfcheck,
-        extras=Extras(minimised=True),
+        extras=Extras(minimise=True),
         watch=watch,
     )
     return _told(first, f"half of {limit}"), _told(second, limit)

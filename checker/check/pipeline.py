@@ -31,10 +31,10 @@ from antecede.checker.search.loop import Explorer, Progress, memory_bytes
 from antecede.checker.search.measures import measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.search.sample import sample
+from antecede.checker.search.sample import SAMPLES, sample
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.transition import EndlessSystem, System
-from antecede.checker.settings import checked
+from antecede.checker.settings import checked, setting
 
 TRIAL = Bounds(max_states=2_000)
 """Bounds of the trial that finds out which properties an endless system can judge."""
@@ -46,17 +46,26 @@ class InternalError(Exception):
 
 @frozen
 class Extras:
-    """What a check does besides its search.
+    """What a check does besides its search."""
 
-    Attributes:
-        minimised: shorten the counterexample, and bring its steps into a clear order.
-        measured: measure what the protocol costs.
-        sampled: the run to show if no property is violated, one of `checker.search.sample`.
-    """
-
-    minimised: bool = False
-    measured: bool = False
-    sampled: str | None = None
+    minimise: bool = setting(
+        False,
+        bool,
+        "Shorten a counterexample from a depth-first or random search, and group related steps.",
+    )
+    sample: str | None = setting(
+        None,
+        str,
+        "If no property is violated, show a run anyway: a random one, or a longest one. --trace "
+        "saves it.",
+        choices=SAMPLES,
+    )
+    measures: bool = setting(
+        False,
+        bool,
+        "Also report the costs of the protocol: packets in transit, control data, buffered "
+        "messages. Explores at most 300,000 states in plain Python.",
+    )
 
 
 def check(
@@ -209,12 +218,12 @@ def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
         statistics={**result.statistics, **_repeat(task.options), **task.statistics},
         never=never_seen(system, result),
     )
-    if extras.minimised and result.counterexample is not None:
+    if extras.minimise and result.counterexample is not None:
         result = evolve(result, counterexample=minimise(result.counterexample))
     report = CheckReport(task.spec, task.options, system, result, differences(task.spec, result))
-    if extras.sampled is not None and result.counterexample is None and result.error is None:
-        report = evolve(report, sample=sample(system, extras.sampled, task.options.seed))
-    return _measured(report, task) if extras.measured else report
+    if extras.sample is not None and result.counterexample is None and result.error is None:
+        report = evolve(report, sample=sample(system, extras.sample, task.options.seed))
+    return _measured(report, task) if extras.measures else report
 
 
 def _repeat(options: Options) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named, options
+from antecede.checker.commands.parameters import A_FILE, Given, Named, options, record
 from antecede.checker.commands.shared import (
     BOUNDS,
     JSON_FILE,
@@ -35,9 +35,8 @@ from antecede.checker.render.progress import watching
 from antecede.checker.render.registry import FORMATS, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
-from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds
-from antecede.checker.settings import Setting
+from antecede.checker.settings import Setting, taken
 from antecede.checker.tables.cache import lacking
 
 WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
@@ -56,13 +55,6 @@ OUTPUT = options(
     ),
     TRACE_FORMAT,
     click.option(
-        "--sample",
-        "sample_of",
-        type=click.Choice(list(samples.SAMPLES)),
-        help="If no property is violated, show a run anyway: a random one, or a longest one. "
-        "--trace saves it.",
-    ),
-    click.option(
         "--graph",
         "graph_file",
         type=A_FILE,
@@ -70,12 +62,7 @@ OUTPUT = options(
         help="Draw all states and transitions of a small system. The ending of FILE selects the "
         "format: .dot or .graphml; if Graphviz is installed, also .svg or .html.",
     ),
-    click.option(
-        "--minimise",
-        is_flag=True,
-        help="Shorten a counterexample from a depth-first or random search, and group related "
-        "steps.",
-    ),
+    record(Extras),
     click.option(
         "--max-counterexamples",
         "wanted",
@@ -99,12 +86,6 @@ OUTPUT = options(
         default=None,
         help="Mark unexpected results in the pull request on GitHub.  [default: on if the variable "
         "GITHUB_ACTIONS is set]",
-    ),
-    click.option(
-        "--measures",
-        is_flag=True,
-        help="Also report the costs of the protocol: packets in transit, control data, buffered "
-        "messages. Explores at most 300,000 states in plain Python.",
     ),
     click.option(
         "--statistics",
@@ -137,10 +118,7 @@ def command(
     sarif_file: str | None,
     graph_file: str | None,
     github: bool | None,
-    minimise: bool,
     wanted: int,
-    measures: bool,
-    sample_of: str | None,
     statistics: bool,
     quiet: bool,
     selfcheck: str,
@@ -155,6 +133,7 @@ def command(
     spec. If one of several specs cannot be checked, the others still are.
     """
     bounds, method = shared.search_from(values)
+    extras = Extras(**taken(values, Extras))
     found = targets_of(names, shared.spec_values(values))
     many = found.many
     say = console.discard if json_file == "-" else console.say
@@ -166,9 +145,10 @@ def command(
         *{"json": json_file, "junit": junit_file, "sarif": sarif_file, "graph": graph_file}.items(),
     )
     if many:
-        asked: dict[str, Any] = {"trace": trace_files, "graph": graph_file, "sample": sample_of}
-        asked |= {"checkpoint": method.checkpoint, "resume": method.resume, "measures": measures}
-        _refuse_for_many({**asked, "max-counterexamples": wanted > 1})
+        asked: dict[str, Any] = {"trace": trace_files, "graph": graph_file, "sample": extras.sample}
+        asked |= {"checkpoint": method.checkpoint, "resume": method.resume}
+        asked |= {"measures": extras.measures, "max-counterexamples": wanted > 1}
+        _refuse_for_many(asked)
     if graph_file is not None and found.readable:
         _draw(graph_file, found.readable[0], quiet=quiet)
     if found.others and not quiet:
@@ -186,7 +166,7 @@ def command(
         method,
         bounds,
         selfcheck=selfcheck,
-        extras=Extras(minimise, measures, sample_of),
+        extras=extras,
         watch=watching(ticker, many=many),
     ):
         ticker.clear()
