@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from attrs import frozen
 
 from antecede.checker import interrupts, streams
 from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
@@ -35,11 +36,12 @@ from antecede.checker.render.progress import watching
 from antecede.checker.render.registry import FORMATS, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
-from antecede.checker.search.options import Bounds
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.settings import Setting, taken
 from antecede.checker.tables.cache import lacking
 
 WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
+
 
 OUTPUT = options(
     JSON_FILE,
@@ -97,6 +99,53 @@ OUTPUT = options(
 )
 
 
+@frozen
+class Output:
+    """The values of the options in `OUTPUT`: what to report, and which files to write."""
+
+    json_file: str | None
+    trace_files: tuple[str, ...]
+    trace_format: str | None
+    graph_file: str | None
+    wanted: int
+    junit_file: str | None
+    sarif_file: str | None
+    github: bool | None
+    statistics: bool
+    quiet: bool
+
+    def check_files(self) -> None:
+        """Refuse files that cannot be written, before the search starts."""
+        outputs.check_traces(self.trace_files, self.trace_format)
+        outputs.check_outputs(
+            *(("trace", file) for file in self.trace_files),
+            ("json", self.json_file),
+            ("junit", self.junit_file),
+            ("sarif", self.sarif_file),
+            ("graph", self.graph_file),
+        )
+
+    def say(self, text: str) -> None:
+        """Print a report on standard output, unless the JSON is printed there."""
+        if self.json_file != "-":
+            console.say(text)
+
+    def mark(self, done: Sequence[Checked]) -> None:
+        """Print annotations, if they are wanted, or this is a job of GitHub's."""
+        wanted = streams.in_github_job(os.environ) if self.github is None else self.github
+        if wanted and (text := github_marks.text(done)):
+            say = console.complain if self.json_file == "-" else console.say
+            with streams.commands():
+                say(text)
+
+    def write_for_ci(self, done: Sequence[Checked]) -> None:
+        """Write the results for CI servers, if that was asked for."""
+        if self.junit_file is not None:
+            write_whole(self.junit_file, junit.text(done))
+        if self.sarif_file is not None:
+            write_whole(self.sarif_file, sarif.text(done))
+
+
 @click.command("check", cls=CommandWithExamples)
 @click.argument(
     "names",
@@ -109,21 +158,7 @@ OUTPUT = options(
 @METHOD
 @BOUNDS
 @OUTPUT
-def command(
-    names: tuple[str, ...],
-    json_file: str | None,
-    trace_files: tuple[str, ...],
-    trace_format: str | None,
-    junit_file: str | None,
-    sarif_file: str | None,
-    graph_file: str | None,
-    github: bool | None,
-    wanted: int,
-    statistics: bool,
-    quiet: bool,
-    selfcheck: str,
-    **values: Any,
-) -> int:
+def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     """Check protocols, specs, or every spec in a folder.
 
     antecede explores every order in which the actors can send and deliver the given number of
@@ -132,34 +167,20 @@ def command(
     A spec is a TOML file with a question and its expected answer. Options replace the settings of a
     spec. If one of several specs cannot be checked, the others still are.
     """
+    output, extras = Output(**taken(values, Output)), Extras(**taken(values, Extras))
     bounds, method = shared.search_from(values)
-    extras = Extras(**taken(values, Extras))
     found = targets_of(names, shared.spec_values(values))
     many = found.many
-    say = console.discard if json_file == "-" else console.say
-    say_marks = console.complain if json_file == "-" else console.say
-    outputs.check_traces(trace_files, trace_format)
-    traces = [("trace", file) for file in trace_files]
-    outputs.check_outputs(
-        *traces,
-        *{"json": json_file, "junit": junit_file, "sarif": sarif_file, "graph": graph_file}.items(),
-    )
+    output.check_files()
     if many:
-        asked: dict[str, Any] = {"trace": trace_files, "graph": graph_file, "sample": extras.sample}
-        asked |= {"checkpoint": method.checkpoint, "resume": method.resume}
-        asked |= {"measures": extras.measures, "max-counterexamples": wanted > 1}
-        _refuse_for_many(asked)
-    if graph_file is not None and found.readable:
-        _draw(graph_file, found.readable[0], quiet=quiet)
-    if found.others and not quiet:
+        _refuse_for_many(output, extras, method)
+    if output.graph_file is not None and found.readable:
+        _draw(output.graph_file, found.readable[0], quiet=output.quiet)
+    if found.others and not output.quiet:
         console.complain(reports.left_out_text(found.others))
-    ticker = Ticker(quiet=quiet)
-    if not quiet and method.engine != "plain" and not kernels_are_compiled() and not lacking():
-        console.complain(
-            "Compiling the kernels, which is done once; until then plain Python begins."
-            if begins_plainly(method)
-            else "Compiling the kernels, which takes half a minute and is done once."
-        )
+    ticker = Ticker(quiet=output.quiet)
+    if not output.quiet:
+        _announce_compiling(method)
     done = []
     for result in check_all(
         found.specs,
@@ -171,43 +192,32 @@ def command(
     ):
         ticker.clear()
         done.append(result)
-        if many and not quiet:
-            say(reports.spec_line(result))
-    if wanted == 1:
+        if many and not output.quiet:
+            output.say(reports.spec_line(result))
+    if output.wanted == 1:
         interrupts.conclude()
-    _write_for_ci(junit_file, sarif_file, done)
+    output.write_for_ci(done)
     only = done[0]
     if many:
-        say(reports.checks_text(done, len(found.specs)))
+        output.say(reports.checks_text(done, len(found.specs)))
     elif isinstance(only, Refused):
-        _mark(github, done, say_marks)
+        output.mark(done)
         raise only.error
     else:
-        say(reports.single_text(only, trace_files, quiet=quiet, statistics=statistics))
-        if wanted > 1:
-            _show_others(only, wanted, bounds, trace_files, trace_format, say)
-            interrupts.conclude()
-        for file in trace_files:
-            outputs.write_run(file, trace_format, only, say)
-    outputs.write_result(json_file, done, many=many)
-    _mark(github, done, say_marks)
+        _show(only, output, bounds)
+    outputs.write_result(output.json_file, done, many=many)
+    output.mark(done)
     return exit_code_of(done)
 
 
-def _mark(wanted: bool | None, done: Sequence[Checked], say: Callable[[str], None]) -> None:
-    """Print annotations, if they are wanted, or this is a job of GitHub's."""
-    wanted = streams.in_github_job(os.environ) if wanted is None else wanted
-    if wanted and (text := github_marks.text(done)):
-        with streams.commands():
-            say(text)
-
-
-def _write_for_ci(junit_file: str | None, sarif_file: str | None, done: Sequence[Checked]) -> None:
-    """Write the results for CI servers, if that was asked for."""
-    if junit_file is not None:
-        write_whole(junit_file, junit.text(done))
-    if sarif_file is not None:
-        write_whole(sarif_file, sarif.text(done))
+def _announce_compiling(method: Options) -> None:
+    """Say on standard error that the kernels are compiled, if the search needs them."""
+    if method.engine != "plain" and not kernels_are_compiled() and not lacking():
+        console.complain(
+            "Compiling the kernels, which is done once; until then plain Python begins."
+            if begins_plainly(method)
+            else "Compiling the kernels, which takes half a minute and is done once."
+        )
 
 
 def _draw(file: str, spec: Spec, *, quiet: bool) -> None:
@@ -221,31 +231,44 @@ def _draw(file: str, spec: Spec, *, quiet: bool) -> None:
         console.complain(note)
 
 
-def _refuse_for_many(asked: dict[str, Any]) -> None:
+def _refuse_for_many(output: Output, extras: Extras, method: Options) -> None:
     """Refuse options of one check where there are many."""
+    asked = {
+        "trace": output.trace_files,
+        "graph": output.graph_file,
+        "sample": extras.sample,
+        "checkpoint": method.checkpoint,
+        "resume": method.resume,
+        "measures": extras.measures,
+        "max-counterexamples": output.wanted > 1,
+    }
     for name, value in asked.items():
         if value:
             raise InputError(f"--{name} is for one check; give one spec, not several")
 
 
-def _show_others(
-    report: CheckReport,
-    wanted: int,
-    bounds: Bounds,
-    trace_files: Sequence[str],
-    trace_format: str | None,
-    say: Callable[[str], None],
-) -> None:
+def _show(report: CheckReport, output: Output, bounds: Bounds) -> None:
+    """Show the report on the only check, and save its traces."""
+    traces, quiet, statistics = output.trace_files, output.quiet, output.statistics
+    output.say(reports.single_text(report, traces, quiet=quiet, statistics=statistics))
+    if output.wanted > 1:
+        _show_others(report, output, bounds)
+        interrupts.conclude()
+    for file in traces:
+        outputs.write_run(file, output.trace_format, report, output.say)
+
+
+def _show_others(report: CheckReport, output: Output, bounds: Bounds) -> None:
     """Look for counterexamples of other kinds than the one that was found, and show them."""
-    if report.result.counterexample is None:
+    known = report.result.counterexample
+    if known is None:
         return
-    found = kinds.others(
-        report.system, report.result.counterexample, wanted - 1, bounds.over(report.spec.bounds)
-    )
-    say("\n" + reports.others_text(found, wanted))
+    bounds = bounds.over(report.spec.bounds)
+    found = kinds.others(report.system, known, output.wanted - 1, bounds)
+    output.say("\n" + reports.others_text(found, output.wanted))
     for number, path in enumerate(found.paths, 2):
-        for file in trace_files:
-            write_trace(path, _numbered(file, number), trace_format, report=report)
+        for file in output.trace_files:
+            write_trace(path, _numbered(file, number), output.trace_format, report=report)
 
 
 def _numbered(file: str, number: int) -> str:
