@@ -53,7 +53,6 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
 
     Args:
         thing: the kind of thing, such as "protocol".
-        value: the unknown name.
         choices: the known names. The error lists them all if they are few or if none is near.
     """
     value = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"

@@ -75,9 +75,7 @@ def resolved(
     """Return the entry of a registry, or the object of FILE.py or FILE.py:OBJECT.
 
     Args:
-        reference: the name or file.
         registry: name -> module:OBJECT.
-        kind: the kind of object.
         refused: returns the error for a reference that is neither.
 
     Raises:

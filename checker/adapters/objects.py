@@ -239,7 +239,6 @@ def protocol(
         make: (actor, actors) -> an object with the methods `causal_send(out, message)` and
             `receive(out, src, packet)`, and perhaps `timeout(out)`.
         name: the protocol's name; None: the name of `make`.
-        summary: a one-line description.
         copies: one of COPIES; None: the attribute `copies` of `make`, or pickle.
         key: object -> a value; objects with equal values are one state, represented by the first
             of them. None: the method `key` of `make`; without it, the whole object, or with

@@ -159,7 +159,6 @@ def program(command: Sequence[str] | str, **more: Any) -> Protocol:
     """Return a protocol whose actors are in a program at the other end of a pipe.
 
     Args:
-        command: the program and its arguments.
         more: further arguments of `checker.adapters.objects.protocol`.
 
     Raises:

@@ -86,8 +86,6 @@ def check(
         bounds: when to give up; they replace the spec's own bounds.
         protocol: replaces the protocol that `spec` names.
         selfcheck: which calls of handlers to check for determinism and purity.
-        extras: what to do besides the search.
-        watch: called now and then with the progress.
 
     Raises:
         InputError: a name or number in the spec cannot be used.

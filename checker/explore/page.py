@@ -139,8 +139,6 @@ def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
     """Return the page for a request that cannot be answered.
 
     Args:
-        sentence: the reason.
-        name: the name of the protocol.
         before: the valid part of the path, if the path is the reason.
     """
     return page(

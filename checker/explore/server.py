@@ -45,7 +45,6 @@ class Server(ThreadingHTTPServer):
     """Serves one site on the loopback address.
 
     Args:
-        site: the answers.
         port: the port; 0 selects a free one.
 
     Raises:

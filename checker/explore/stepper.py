@@ -50,7 +50,6 @@ def view(stepper: Stepper, width: int = 80, *, changed_only: bool = False) -> st
     """Return the current view: the step, the actors' states, clocks, and packets in flight.
 
     Args:
-        stepper: the run and the position.
         width: the greatest length of a line, in characters.
         changed_only: leave out the actors that the last step did not change.
     """
@@ -98,9 +97,7 @@ def interact(
     """Step through a run interactively.
 
     Args:
-        stepper: the run and the first position.
         read: returns the next line, None at the end of the input.
-        say: prints a text.
         width: the greatest length of a line, in characters.
     """
     changed_only = False

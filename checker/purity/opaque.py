@@ -78,7 +78,6 @@ def opaque(value: Any, *, repeats: bool = False) -> Any:
     """Return a value with opaque messages, all different except for the marked one.
 
     Args:
-        value: an argument of a handler.
         repeats: whether a packet may arrive twice. Then equal packets with more fields than the
             message have the same opaque message.
     """
@@ -168,7 +167,6 @@ def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) ->
     """Return a protocol whose handlers raise if they depend on the numbers of messages.
 
     Args:
-        watched: the protocol with its self-checks.
         bare: the protocol without them; it answers the repeated calls.
         repeats: whether the network may hand over a packet twice.
     """

@@ -70,7 +70,6 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
     """Return `protocol` with handlers and predicates that check themselves as they are called.
 
     Args:
-        protocol: the protocol.
         mode: one of MODES.
         limit: the number of distinct calls per handler that `on` checks; later calls cost one test.
 

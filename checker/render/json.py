@@ -226,7 +226,6 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
     """Replay a saved trace through plain Python.
 
     Args:
-        file: the trace.
         protocol: the protocol for the replay; required if the protocol of the trace is a file (see
             `trace_in_file`).
 
@@ -277,7 +276,6 @@ def trace_in_file(file: str, protocol: str | None = None) -> Trace:
     never run. The caller must name it.
 
     Args:
-        file: the trace.
         protocol: the protocol for the replay, or None for the registered one in the trace.
 
     Raises:

@@ -107,9 +107,7 @@ def write_trace(
     """Write `path` to `file`, whole or not at all.
 
     Args:
-        path: the path.
         file: the file; its ending selects the format if `format` is None.
-        format: the name of a format.
         report: the check that found the path; its statistics are written, too.
 
     Raises:
