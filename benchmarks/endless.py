@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 
 from attrs import evolve
+from page import part, put
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
@@ -80,10 +81,6 @@ LIMITS = 3, 2
 """The bounds on every measure that a protocol declares, until one decides a cell."""
 
 
-MARKS = "<!-- begin: benchmarks/endless.py -->\n", "<!-- end: benchmarks/endless.py -->\n"
-"""The lines around the table in a page."""
-
-
 def main() -> None:
     """Print the table, or insert it into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -100,20 +97,9 @@ def main() -> None:
         print(line, flush=True)
         lines.append(line)
     if asked.page is not None:
-        put(asked.page, "\n".join(lines).splitlines())
-
-
-def put(page: pathlib.Path, lines: list[str]) -> None:
-    """Insert a table between the marks of a page; other rows of the old table are kept."""
-    begin, end = MARKS
-    old = page.read_text(encoding="utf-8")
-    found = re.search(f"{re.escape(begin)}(.*?){re.escape(end)}", old, re.DOTALL)
-    if found is None:
-        sys.exit(f"{page} has no lines {begin.strip()} and {end.strip()}; nothing was changed")
-    text = "\n".join(merged(found[1].splitlines(), lines))
-    new = page.with_suffix(".new")
-    new.write_text(f"{old[: found.start(1)]}\n{text}\n\n{old[found.end(1) :]}", encoding="utf-8")
-    new.replace(page)
+        old = part(asked.page.read_text(encoding="utf-8"), "endless").splitlines()
+        new = merged(old, "\n".join(lines).splitlines())
+        put(asked.page, {"endless": "\n".join(["", *new, "", ""])})
 
 
 def merged(old: list[str], new: list[str]) -> list[str]:

@@ -50,30 +50,17 @@ def measured(max_seconds: float) -> dict[str, list[dict[str, Any]]]:
 
 def drawn(found: dict[str, list[dict[str, Any]]], about: str) -> None:
     """Write both figures."""
-    speed = {
-        name: [
-            Point(
-                p["unique_states"] / 1e6,
-                p["total_states"] / p["seconds"] / 1e6,
-                label=p["bounds"],
-            )
-            for p in points
-            if p["seconds"] >= LEAST
-        ]
-        for name, points in found.items()
-    }
-    memory = {
-        name: [
-            Point(
-                p["unique_states"] / 1e6,
-                max(p["peak_memory_bytes"] - FIXED_BYTES, 0) / p["unique_states"],
-                label=p["bounds"],
-            )
-            for p in points
-            if p["peak_memory_bytes"] > 2 * FIXED_BYTES
-        ]
-        for name, points in found.items()
-    }
+    speed, memory = dict[str, list[Point]](), dict[str, list[Point]]()
+    for name, points in found.items():
+        speed[name], memory[name] = [], []
+        for p in points:
+            unique, peak = p["unique_states"], p["peak_memory_bytes"]
+            rate = p["total_states"] / p["seconds"] / 1e6
+            if p["seconds"] >= LEAST:
+                speed[name].append(Point(unique / 1e6, rate, label=p["bounds"]))
+            if peak > 2 * FIXED_BYTES:
+                each = (peak - FIXED_BYTES) / unique
+                memory[name].append(Point(unique / 1e6, each, label=p["bounds"]))
     figure(speed, "million total states per second", "speed", about)
     figure(memory, "bytes per unique state, beyond 300 MB", "memory", about)
 
@@ -108,8 +95,7 @@ def main() -> None:
     else:
         run(QUICK[0])  # compiles the kernels if necessary
         saved = {"machine": machine(), "series": measured(arguments.max_seconds)}
-        data.with_suffix(".new").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
-        data.with_suffix(".new").rename(data)
+        write_whole(str(data), json.dumps(saved, indent=1) + "\n")
     drawn(saved["series"], saved["machine"])
 
 

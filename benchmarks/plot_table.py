@@ -99,8 +99,7 @@ def main() -> None:
     else:
         rows = measured(arguments.history, arguments.max_seconds)
         saved = {"machine": machine(), "history": arguments.history, "rows": rows}
-        data.with_suffix(".new").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
-        data.with_suffix(".new").rename(data)
+        write_whole(str(data), json.dumps(saved, indent=1) + "\n")
     about = f"{saved['history']}; {saved['machine']}"
     rows = saved["rows"]
     by_engine = {each: [row for row in rows if row["engine"] == each] for each in ENGINES}

@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from page import rendered
+
 from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
@@ -49,39 +51,6 @@ TYPICAL = (
 """A workload: Alice writes to Carol and to Bob, and Bob then writes to Carol."""
 WALKS = 300
 MOST_STATES = 3_000_000
-
-HEAD = """# The protocols
-
-This page shows what each protocol of antecede guarantees on each network, and its costs. Use
-it to choose a protocol, or to see how one fails. To repeat a check of a cell:
-
-```sh
-antecede check mfss --actors 3 --messages 2 --network duplicating
-```
-
-**Cells.** A cell has the verdict on causal delivery, on integrity (no message is delivered twice,
-and none that was not sent), and on delivery of all messages at final states. Each cell is up to
-three checks of all interleavings: three actors with one message each, two with two, and three with
-two if that takes at most 3 million states. `HOLDS to 3×2 (7,156)` means that every check up to
-three actors with two messages each holds, and that they have 7,156 states together. A violation
-names the property and the length of a shortest counterexample. The specs in
-[specs/protocols](../specs/protocols) go further.
-
-**Networks.** `duplicating` delivers every packet any number of times. `lossy:1` loses one packet
-at most, and `lossy` loses any number. A protocol with a timeout repeats its packets, so it may
-never reach a final state on these networks. Its property is `can-deliver`.
-
-**Costs.** A cost is the maximum over all states of three actors with two messages each. If these
-are too many, it is the maximum over three actors with one message each and two actors with two.
-"-" means that it cannot be measured. `check --measures` measures the same quantities.
-
-**Pictures.** If a protocol holds on some network, the first picture shows a typical run: Alice
-sends m1 to Carol and m2 to Bob, who then sends m3 to Carol. It is chosen from many random runs, so
-that packets overtake each other and messages have to wait. If a protocol fails on some network,
-the last picture shows a shortest counterexample.
-
-`python benchmarks/protocols.py` wrote this page on {date}.
-"""
 
 
 def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
@@ -194,7 +163,7 @@ def main() -> None:
     """Check everything, then write the page."""
     pictures = ROOT / "docs" / "images" / "protocols"
     pictures.mkdir(parents=True, exist_ok=True)
-    parts = [HEAD.format(date=time.strftime("%Y-%m-%d"))]
+    parts = [rendered("protocols.md", date=time.strftime("%Y-%m-%d"))]
     parts += [section(protocol_named(name), pictures) for name in protocol_names()]
     write_whole(str(ROOT / "docs" / "protocols.md"), "\n".join(parts))
 

@@ -23,9 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import peers
+from page import put
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+README = HERE / "README.md"
 FIXED_BYTES = 300e6
 """The memory of the process itself (Python, kernels, tables), excluded from bytes per state."""
 
@@ -153,16 +155,6 @@ def table(rows: list[list[str]], columns: list[str] = COLUMNS) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def write_readme(text: str, part: str = "generated") -> None:
-    """Replace a generated part of benchmarks/README.md."""
-    readme = HERE / "README.md"
-    head, begin, rest = readme.read_text(encoding="utf-8").partition(f"<!-- {part} -->\n")
-    _, end, tail = rest.partition("<!-- end -->")
-    temporary = readme.with_suffix(".new")
-    temporary.write_text(head + begin + text + "\n" + end + tail, encoding="utf-8")
-    temporary.rename(readme)
-
-
 def engine(rows: list[str], runs: int) -> str:
     """Return the table of the local engine; slow rows are run once."""
     cells = []
@@ -223,8 +215,7 @@ def main() -> None:
         texts["spin"] = beside_spin(peer, arguments.runs)
     print("\n\n".join(texts.values()))
     if arguments.write_readme:
-        for part, text in texts.items():
-            write_readme(text, part)
+        put(README, {part: f"{text}\n" for part, text in texts.items()})
 
 
 if __name__ == "__main__":

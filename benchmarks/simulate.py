@@ -17,15 +17,13 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
-from antecede.checker.render.files import write_whole
+from page import put
+from run import README, table
+
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
-
-README = Path(__file__).with_name("README.md")
-START, END = "<!-- simulate -->", "<!-- end simulate -->"
 
 LARGE = [
     (name, n, twins) for n in (100, 500) for name, twins in (("mfss", "own"), ("cykas", "twin"))
@@ -42,6 +40,9 @@ ROWS = [
 """Protocol, number of processes, and whether its twin runs in place of its own handlers."""
 
 
+COLUMNS = ["protocol", "processes", "handlers", "events", "s", "events/s", "peak MB"]
+
+
 def measured(name: str, actors: int, twin: bool) -> dict[str, float]:
     """Run a protocol, 100 messages a process every 10 ms, uplinks of 1 MB/s."""
     messages = 100 if actors >= 100 else 40
@@ -54,24 +55,19 @@ def measured(name: str, actors: int, twin: bool) -> dict[str, float]:
     return {"events": outcome.events, "seconds": seconds, "megabytes": peak / 1024}
 
 
-def table() -> str:
+def measured_table() -> str:
     """Measure every row, each in a process of its own."""
-    lines = [
-        "| protocol | processes | handlers | events | s | events/s | peak MB |",
-        "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
-    ]
+    rows = []
     for name, actors, handlers in ROWS:
         arguments = [sys.executable, __file__, "--one", name, str(actors), handlers]
         done = subprocess.run(arguments, check=True, capture_output=True, text=True)
         found = json.loads(done.stdout)
-        rate = found["events"] / found["seconds"]
-        lines.append(
-            f"| {name} | {actors} | {handlers} | {found['events']:,} | {found['seconds']:.2f} | "
-            f"{rate:,.0f} | {found['megabytes']:.0f} |"
-        )
-        print(lines[-1], file=sys.stderr, flush=True)
+        events, seconds = found["events"], found["seconds"]
+        figures = [f"{events:,}", f"{seconds:.2f}", f"{events / seconds:,.0f}"]
+        rows.append([name, str(actors), handlers, *figures, f"{found['megabytes']:.0f}"])
+        print(*rows[-1], file=sys.stderr, flush=True)
     version, date = platform.python_version(), datetime.now(UTC).date()
-    return f"Python {version}, one core, {date}.\n\n" + "\n".join(lines) + "\n"
+    return f"Python {version}, one core, {date}.\n\n{table(rows, COLUMNS)}\n"
 
 
 def main() -> None:
@@ -83,12 +79,10 @@ def main() -> None:
         name, actors, handlers = given.one
         print(json.dumps(measured(name, int(actors), handlers == "twin")))
         return
-    text = table()
+    text = measured_table()
     print(text)
     if not given.only_print:
-        before, _, rest = README.read_text(encoding="utf-8").partition(START)
-        _, _, after = rest.partition(END)
-        write_whole(str(README), f"{before}{START}\n{text}{END}{after}")
+        put(README, {"simulate": text})
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import evolve
+from page import put
 
 from antecede.checker.render.files import write_whole
 from antecede.checker.simulate.claims import decide, markdown, timed_claims
@@ -116,15 +117,6 @@ def assumptions() -> str:
     return "\n".join(lines) + "\n"
 
 
-def put(page: str, name: str, text: str) -> str:
-    """Replace the text between the marks of a name."""
-    before, start, rest = page.partition(f"<!-- {name} -->\n")
-    _, end, after = rest.partition(f"<!-- end {name} -->")
-    if not start or not end:
-        raise SystemExit(f"the page has no marks for {name}")
-    return f"{before}{start}{text}{end}{after}"
-
-
 def main() -> None:
     found: dict[tuple[object, ...], Row] = {}
     for file in sys.argv[1:]:
@@ -145,15 +137,13 @@ def main() -> None:
                 write_whole(str(IMAGES / f"{picture}.svg"), text)
     chosen = list(used.values())
     codes = sorted({f"{row['protocol']} {row['sources']}" for row in chosen})
-    page = PAGE.read_text(encoding="utf-8")
-    page = put(page, "claims", markdown([decide(claim, chosen) for claim in timed_claims()]))
-    page = put(page, "which", which_when(chosen))
-    page = put(page, "assumptions", assumptions())
     about = (
         f"Programs (seeds) per point: {', '.join(counts)}; {len(chosen):,} runs in all. Digests of "
         f"the code that ran: {', '.join(codes)}.\n"
     )
-    write_whole(str(PAGE), put(page, "runs", about))
+    rulings = markdown([decide(claim, chosen) for claim in timed_claims()])
+    parts = {"claims": rulings, "which": which_when(chosen), "assumptions": assumptions()}
+    put(PAGE, {**parts, "runs": about})
 
 
 if __name__ == "__main__":

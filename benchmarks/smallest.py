@@ -41,6 +41,7 @@ from antecede.checker.tables.fingerprint import fingerprint
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.page import rendered  # noqa: E402 -- this folder is no package
 from tests.mutants.mutant import (  # noqa: E402 -- the tests are beside this folder
     FILES,
     Mutants,
@@ -333,54 +334,55 @@ def _cost(spec: Spec) -> Found:
 
 # The page
 
-HEAD = """# How large must a bound be?
-
-A bounded check says nothing about larger bounds. This page measures how much a bound reveals. For
-each bug that we know, it shows the fewest messages and actors with which the bug violates a
-property.
-
-To search for the smallest bound that reveals a bug in your own protocol:
-
-```sh
-antecede sweep chat.py:CHAT --smallest
-antecede sweep chat.py:CHAT --smallest --actors 3 --max-messages 5 --max-seconds 600
-```
-
-## The search
-
-A *bound* is a number of messages of all actors together, and a number of actors. The search goes
-through the bounds in this order: fewer messages first, and among equal numbers of messages, fewer
-actors first. It stops at the first bound with a violation. If several scripts of this bound lead
-to a
-violation, it reports the one with the shortest counterexample.
-
-For each bound, the search explores all *scripts*. A script lists, for each actor, the receivers of
-its messages. For example, `[[2,1],[2],[]]` says that actor 0 sends to actor 2 and then to actor 1,
-and that actor 1 sends to actor 2. Every run with at most k messages follows a script with at most k
-messages. So if no script leads to a violation, free choice with as many messages in total does not
-either. A script is much smaller than free choice, because the receivers are fixed.
-
-Two scripts that differ only in the names of actors have the same result if the protocol treats all
-actors alike. In this case, the search explores only one of them. To find out, antecede compares the
-handlers of different actors in a small check. `--no-symmetry` explores all scripts.
-
-With `--workload broadcast`, `multicast` or `self`, the search varies the number of messages that
-each actor sends. The other workloads have no bounds to vary.
-
-The search ends with exit code 0 if it found the smallest bound, or if it explored all scripts
-within `--max-messages` and `--actors` and none is violated. If `--max-seconds` or another limit
-ended it earlier, the exit code is 3. All checks are [rows of the
-sweep](files.md#rows-of-a-sweep---output-filejsonl---parquet-file), so the same command continues
-where it stopped.
-"""
-
 
 def page(data: Found, left: Mapping[str, str]) -> str:
-    """Return the page."""
-    bugs = counted_bugs(data["bugs"])
-    parts = [HEAD, *_result(bugs), *_escape(data["escape"]), *_conclusion(bugs)]
-    parts += [*_long_tail(bugs), *_protocols(bugs), *_method(data, bugs, left)]
-    return "\n".join(parts) + "\n"
+    """Return the page; its template is pages/bounds.md."""
+    every: list[Found] = data["bugs"]
+    bugs = counted_bugs(every)
+    broadcast = [bug for bug in every if bug["workload"] == "broadcast"]
+    sizes = Counter(
+        f"{least['actors']} x {least['messages'] // least['actors']}"
+        for bug in broadcast
+        if (least := _least(bug, "deliveries"))
+    )
+
+    def percent(judged: str, actors: int, messages: int) -> str:
+        return f"{share(bugs, judged, actors, messages):.0f} %"
+
+    return rendered(
+        "bounds.md",
+        every=every,
+        bugs=bugs,
+        totals=range(1, MESSAGES + 1),
+        heads=_heads(),
+        percent=percent,
+        escape=data["escape"],
+        free=data["escape"]["free"][-1],
+        script=data["escape"]["violated"][0],
+        four=[bug for bug in bugs if _needs(bug, ACTORS[2])],
+        tail=[
+            (bug, least)
+            for bug in bugs
+            if (least := _least(bug, "deliveries")) and least["messages"] > 3
+        ],
+        protocols=_protocols(bugs),
+        reasons=Counter(left.values()),
+        broadcast=broadcast,
+        several=len(every) - len(broadcast) - len(bugs),
+        missing=data["searched_of"] - len(every),
+        sizes=", ".join(f"{number} at {bound}" for bound, number in sorted(sizes.items())),
+        stopped=_stopped(bugs),
+        ACTORS=ACTORS,
+        ESCAPES=ESCAPES,
+        JUDGED=JUDGED,
+        MESSAGES=MESSAGES,
+        MOST_STATES=MOST_STATES,
+        NO_END=NO_END,
+        SECONDS=SECONDS,
+        counted=counted,
+        name=name,
+        need=need,
+    )
 
 
 def counted_bugs(bugs: Sequence[Found]) -> list[Found]:
@@ -440,35 +442,6 @@ def _among(actors: int) -> str:
     return f"{actors} actors" if actors == ACTORS[0] else f"up to {actors} actors"
 
 
-def _result(bugs: Sequence[Found]) -> list[str]:
-    best = share(bugs, "deliveries", ACTORS[-1], MESSAGES)
-    rows = []
-    for messages in range(1, MESSAGES + 1):
-        cells = [share(bugs, judged, actors, messages) for judged in JUDGED for actors in ACTORS]
-        rows.append(f"| {messages} | {' | '.join(f'{cell:.0f} %' for cell in cells)} |")
-    return [
-        f"""## Results
-
-The table and the picture show {counted(len(bugs), "bug")} that appear with messages to
-one receiver. A cell is the share of the bugs that the scripts within this bound reveal. The first
-columns count violations
-of the properties of deliveries (causal or FIFO delivery, integrity, delivery of all messages), and
-handlers that fail. The last columns also count violations of the protocol's own invariants.
-""",
-        f"| messages | {' | '.join(_heads())} |",
-        f"| ---: |{' ---: |' * len(_heads())}",
-        *rows,
-        f"""
-![The share of bugs that a bound reveals](images/bounds.svg)
-
-Within the largest of these bounds, {best:.0f} % of the bugs violate a property of
-deliveries. Each of the other bugs violates only an invariant, or the search ran out of time before
-it reached a bound that
-is large enough.
-""",
-    ]
-
-
 def _heads() -> list[str]:
     return [
         f"{_among(actors)}{'' if judged == 'deliveries' else ', with invariants'}"
@@ -477,64 +450,7 @@ def _heads() -> list[str]:
     ]
 
 
-def _escape(found: Found) -> list[str]:
-    *_, free = found["free"]
-    (script,) = found["violated"]
-    command = (
-        f"antecede check {ESCAPES} --actors 3 --workload '{script['workload']}' "
-        "--property causal-delivery --expect violated"
-    )
-    return [
-        f"""## A bug that 3 x 3 does not reveal
-
-The Cykas paper says that a process acknowledges every message, but its algorithms do not
-acknowledge a YCT. We added this ACK. The bound of the paper is 3 actors with 3 messages each and
-free choice of the receivers. Within this bound, the new protocol {free["verdict"]}: none of its
-{counted(free["states"], "state")} violates a property. But the protocol is wrong. It violates
-causal delivery if one actor sends 4 messages, one more than the bound allows:
-
-```sh
-{command}
-```
-
-The counterexample has {counted(script["length"], "transition")}. Up to this bound, the search with
-3 actors explores {counted(found["scripts"], "script")} with {counted(found["states"], "state")} in
-total, and only this script is violated. So the search finds a bug that a check with a thousand
-times as many states does not find. The reason is that a script lets one actor send many messages
-while the other actors send none. Free choice with 4 messages for each actor finds the bug, too, but
-it is much larger.
-"""
-    ]
-
-
-def _conclusion(bugs: Sequence[Found]) -> list[str]:
-    """Return what the numbers say about bounded verification."""
-    two, three = (share(bugs, "deliveries", actors, MESSAGES) for actors in ACTORS[:2])
-    few, invariants = (share(bugs, judged, 3, 3) for judged in JUDGED)
-    four = [bug for bug in bugs if _needs(bug, ACTORS[2])]
-    tail = [bug for bug in bugs if (least := _least(bug, "deliveries")) and least["messages"] > 3]
-    return [
-        f"""## What this says about bounded checks
-
-* **Two actors are not enough.** Two actors reveal {two:.0f} % of the bugs, and three actors reveal
-  {three:.0f} %. Causal order is a relation among three actors.
-* **More messages reveal more than more actors.** {_need(len(tail))} a fourth message, and
-  {_need(len(four)).lower()} a fourth actor. So add a message before you add an actor.
-* **Most bugs are small.** Three messages among three actors reveal {few:.0f} % of the bugs.
-* **Some bugs are not.** A check that holds excludes most bugs, but it is no proof.
-  [`antecede prove`](proofs.md) proves some protocols for all bounds.
-* **Invariants reveal bugs earlier.** If the invariants are checked, three messages among three
-  actors reveal {invariants:.0f} % of the bugs.
-* **Uneven scripts matter.** Free choice gives every actor the same number of messages, so it grows
-  fast. A script lets one actor send many messages at a small cost.
-
-The bugs are not a random sample. Most of them are mutants, and we wrote the mutants such that our
-checks can detect them. So the share of all bugs that a bound reveals may be smaller.
-"""
-    ]
-
-
-def _need(bugs: int) -> str:
+def need(bugs: int) -> str:
     return f"{counted(bugs, 'bug')} {'needs' if bugs == 1 else 'need'}" if bugs else "No bug needs"
 
 
@@ -551,36 +467,14 @@ def _least(bug: Found, judged: str) -> Found | None:
     return min(bounds, key=lambda found: [found[name] for name in order], default=None)
 
 
-def _long_tail(bugs: Sequence[Found]) -> list[str]:
-    lines = ["## The bugs that need the largest bounds", ""]
-    lines.append("These bugs need at least four messages to violate a property of deliveries:")
-    lines += ["", "| protocol | mutant | network | smallest script | violates | transitions |"]
-    lines.append("| --- | --- | --- | --- | --- | ---: |")
-    for bug in bugs:
-        least = _least(bug, "deliveries")
-        if least is not None and least["messages"] > 3:
-            cells = [_name(bug), bug["mutant"] or "-", bug["network"]]
-            cells += [f"`{least['workload'].removeprefix('script:')}`", least["violates"]]
-            lines.append(f"| {' | '.join(cells)} | {least['length']} |")
-    return [*lines, ""]
-
-
-def _name(bug: Found) -> str:
+def name(bug: Found) -> str:
     """Return the name of a protocol; of a file, the name in it."""
     path, _, name = bug["protocol"].partition(":")
     return f"{Path(path).stem}:{name}" if name else str(path)
 
 
-def _protocols(bugs: Sequence[Found]) -> list[str]:
-    lines = ["## The smallest bounds of each protocol", ""]
-    lines.append(
-        "The column *n* counts the bugs for which *n* is the fewest messages in total with which a "
-        "property of deliveries is violated. *invariant* counts the bugs that only an invariant "
-        "reveals. *open* counts the bugs that no completed check reveals."
-    )
-    many = [str(messages) for messages in range(1, MESSAGES + 1)]
-    lines += ["", f"| protocol | bugs | {' | '.join(many)} | invariant | open |"]
-    lines.append(f"| --- |{' ---: |' * (len(many) + 3)}")
+def _protocols(bugs: Sequence[Found]) -> Iterator[list[object]]:
+    """Yield a row per protocol: the number of its bugs, and of bugs for each smallest bound."""
     groups: dict[str, list[Found]] = {}
     for bug in bugs:
         groups.setdefault(bug["protocol"] if bug["mutant"] else "broken protocols", []).append(bug)
@@ -592,62 +486,15 @@ def _protocols(bugs: Sequence[Found]) -> list[str]:
         ]
         unseen = [bug for bug in group if not bug["deliveries"]["bounds"]]
         only = sum(revealed(bug) for bug in unseen)
-        cells = [name, len(group), *numbers, only, len(unseen) - only]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return [*lines, ""]
+        yield [name, len(group), *numbers, only, len(unseen) - only]
 
 
-def _method(data: Found, bugs: Sequence[Found], left: Mapping[str, str]) -> list[str]:
-    every: list[Found] = data["bugs"]
-    reasons = Counter(left.values())
-    broadcast = [bug for bug in every if bug["workload"] == "broadcast"]
-    sizes = Counter(
-        f"{least['actors']} x {least['messages'] // least['actors']}"
-        for bug in broadcast
-        if (least := _least(bug, "deliveries"))
-    )
-    several = len(every) - len(broadcast) - len(bugs)
-    missing = data["searched_of"] - len(every)
-    late = f"* {counted(missing, 'bug')} were not searched, because the time was over.\n"
-    lost = late if missing else ""
-    told = ", ".join(f"{number} at {bound}" for bound, number in sorted(sizes.items()))
-    return [
-        f"""## How these numbers were measured
-
-`python benchmarks/smallest.py` wrote this page from {counted(len(every), "bug")}. The bugs are the
-[mutants](mutants.md) that violate a property, and the protocols that fail in a spec in
-[specs](../specs). Each bug is checked on the network on which it is known to fail. The search tries
-{", ".join(map(str, ACTORS))} actors and up to {MESSAGES} messages. It takes at most {SECONDS:g}
-seconds for each bug and each list of properties.
-
-* {counted(len(broadcast), "bug")} are bugs in broadcasts, and not in the table. Their smallest
-  bounds, in actors x messages per actor, are: {told}.
-* {counted(several, "mutant")} are left out because the checks detect them only with messages to
-  several receivers, or to the sender itself, and no script revealed them.
-* {counted(reasons["equivalent"], "mutant")} are left out because they are equivalent to the real
-  protocol, {reasons["liveness"]} because they only prevent the delivery of messages
-  (`can-deliver`), and {reasons[NO_END]} because their runs never end. They violate no safety
-  property.
-{lost}
-The search for these bugs stopped at the bound in the last column, because its time was over or a
-check had more than {counted(MOST_STATES, "state")}. The table of results counts only bounds that
-were completed, and bounds with a violation:
-""",
-        "| protocol | mutant | network | properties | stopped at |",
-        "| --- | --- | --- | --- | --- |",
-        *_stopped(bugs),
-    ]
-
-
-def _stopped(bugs: Sequence[Found]) -> list[str]:
-    """Return a row for each search that ended early."""
-    rows = []
+def _stopped(bugs: Sequence[Found]) -> Iterator[list[str]]:
+    """Yield a row for each search that ended early."""
     for bug in bugs:
         for judged, words in JUDGED.items():
             if (end := bug[judged]["stopped"]) is not None:
-                cells = [_name(bug), bug["mutant"] or "-", bug["network"], words, size(*end[:2])]
-                rows.append(f"| {' | '.join(cells)} |")
-    return rows
+                yield [name(bug), bug["mutant"] or "-", bug["network"], words, size(*end[:2])]
 
 
 def write(data: Found, left: Mapping[str, str]) -> None:

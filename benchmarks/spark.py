@@ -17,7 +17,8 @@ from functools import partial
 from typing import Any
 
 from attrs import evolve, frozen
-from run import machine, run, write_readme
+from page import put
+from run import README, machine, run, table
 from standalone import standalone
 
 from antecede.checker.check.spec import Spec, system_of
@@ -160,11 +161,9 @@ def ratio(value: float) -> str:
 
 def text_of(rows: list[Measured]) -> str:
     """Return the table and its description as Markdown."""
-    lines = [COLUMNS, ["---"] * 2 + ["---:"] * (len(COLUMNS) - 2)]
-    lines += [cells(row, rows[0], rows[-1]) for row in rows]
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = table([cells(row, rows[0], rows[-1]) for row in rows], COLUMNS)
     one, two = rows[2], rows[3]
-    return f"{machine()}.\n\n{table}\n\nTwo workers are {two.rate / one.rate:.2f} times one."
+    return f"{machine()}.\n\n{lines}\n\nTwo workers are {two.rate / one.rate:.2f} times one."
 
 
 def arguments() -> Any:
@@ -215,7 +214,7 @@ def main() -> None:
     text = text_of(rows)
     print(text)
     if given.write_readme:
-        write_readme(text, "spark")
+        put(README, {"spark": f"{text}\n"})
 
 
 if __name__ == "__main__":

@@ -4,11 +4,5 @@ from __future__ import annotations
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
-    """Return a number with its noun: 1 state, 2,000 states.
-
-    Args:
-        number: the number.
-        thing: the singular noun.
-        things: the plural noun; by default `thing` with an s.
-    """
+    """Return a number with its noun: 1 state, 2,000 states. `things` is an irregular plural."""
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"

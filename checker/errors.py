@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 
@@ -26,14 +27,9 @@ class AdapterError(ProtocolError):
 
 
 class NumbersError(InputError):
-    """A property depends on message numbers, which an endless workload does not provide.
-
-    Attributes:
-        prop: the name of the property.
-    """
+    """A property depends on message numbers, which an endless workload does not provide."""
 
     def __init__(self, prop: str) -> None:
-        """Set the text of the error."""
         super().__init__(
             f"{prop} looks at the numbers of messages, and where the application never stops all "
             "messages but one have none; leave it out, or check it with a workload that ends"
@@ -48,7 +44,6 @@ class ReplayError(InputError):
 MOST_NAMES = 12
 """The greatest number of choices that an error lists. If there are more, it names the nearest."""
 
-
 MOST_SHOWN = 400
 """The greatest length of an unknown name in an error, in characters."""
 
@@ -58,34 +53,17 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
 
     Args:
         thing: the kind of thing, such as "protocol".
-        value: the unknown name.
         choices: the known names. The error lists them all if they are few or if none is near.
     """
     value = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     names = sorted(choices)
-    distances = {name: edit_distance(value, name) for name in names}
-    near = {name: d for name, d in distances.items() if d <= min(3, len(name) // 2)}
-    nearest = [name for name, d in near.items() if d == min(near.values())]
     starts = [name for name in names if len(value) > 2 and name.startswith(value)]
-    nearest = (nearest or starts)[:3]
+    very_near, near = (difflib.get_close_matches(value, names, 1, least) for least in (0.8, 0.6))
+    nearest = very_near or starts[:3] or near
     hint = f"; did you mean {' or '.join(map(repr, nearest))}?" if nearest else ";"
     if nearest and len(names) > MOST_NAMES:
         return InputError(f"unknown {thing} {value!r}{hint}")
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
-
-
-def edit_distance(first: str, second: str) -> int:
-    """Return the edit distance: insertions, deletions, replacements and swaps of neighbours."""
-    rows = [list(range(len(second) + 1))]
-    for i, letter in enumerate(first, 1):
-        row = [i]
-        for j, other in enumerate(second, 1):
-            replaced = rows[-1][j - 1] + (letter != other)
-            row.append(min(rows[-1][j] + 1, row[-1] + 1, replaced))
-            if i > 1 and j > 1 and first[i - 2 : i] == second[j - 1] + second[j - 2]:
-                row[-1] = min(row[-1], rows[-2][j - 2] + 1)
-        rows.append(row)
-    return rows[-1][-1]
 
 
 class UnsoundError(AntecedeError):

@@ -15,11 +15,9 @@ PACKAGES = {
 
 
 def check_installed(extra: str, what: str) -> None:
-    """Check that an optional package is installed, without importing it.
+    """Check, without importing it, that the package of an extra is installed.
 
-    Args:
-        extra: a key of `PACKAGES`.
-        what: the option or file that needs the package, as the subject of a sentence.
+    `what` needs the package: an option or a file, as the subject of a sentence.
 
     Raises:
         InputError: the package is missing; the error says how to install it.

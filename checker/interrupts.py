@@ -56,14 +56,12 @@ class _State:
 
     Attributes:
         wanted: the reason for the request to end, or None.
-        since: the time of the request.
         signalled: whether the request came from a signal, not from a bound.
         looking: the number of active `looking` blocks.
         shields: the number of active `shielded` blocks.
         noticed: whether some code polled `wanted` since the request, and so will end.
         overdue: whether no code polled in time.
         caught: the exception to raise at the end of the last shield.
-        concluded: whether the verdict is known.
         aborts: the functions to call before the process ends at once.
     """
 

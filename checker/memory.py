@@ -161,9 +161,10 @@ def _number_in(file: Path) -> int | None:
 
 def _left_in_group(group: Path, limit: str, used: str, *caches: str) -> list[int]:
     """Return the memory left in one control group; empty if it is unknown or unlimited."""
+    most, now = _number_in(group / limit), _number_in(group / used)
+    if most is None or now is None:
+        return []
     try:
-        most = int((group / limit).read_text(encoding="ascii"))
-        now = int((group / used).read_text(encoding="ascii"))
         lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):
         return []

@@ -134,7 +134,6 @@ class Request:
 
 Measure: TypeAlias = Callable[[LocalState], int]
 
-
 Action: TypeAlias = Callable[[LocalState], Step | None]
 
 

@@ -47,7 +47,6 @@ def content_of(file: Path | str, what: str, most: int, *, follow: bool = True) -
     """Return the content of a regular file. Pipes and devices are refused without waiting.
 
     Args:
-        file: the file.
         what: its name in errors, such as `the spec`.
         most: the greatest size in bytes.
         follow: whether symbolic links are followed; otherwise they are refused.

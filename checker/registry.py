@@ -60,7 +60,6 @@ class Kind:
     """A kind of object that a reference can name.
 
     Attributes:
-        name: the noun for this kind.
         wanted: the object that a file must define, for errors.
         offered: a file's module -> the objects of this kind in it, by name.
     """
@@ -76,9 +75,7 @@ def resolved(
     """Return the entry of a registry, or the object of FILE.py or FILE.py:OBJECT.
 
     Args:
-        reference: the name or file.
         registry: name -> module:OBJECT.
-        kind: the kind of object.
         refused: returns the error for a reference that is neither.
 
     Raises:
@@ -232,12 +229,7 @@ def property_names() -> tuple[str, ...]:
 def default_properties(
     protocol: Protocol | None = None, *, endless: bool = False
 ) -> tuple[str, ...]:
-    """Return the names of the default properties of a check.
-
-    Args:
-        protocol: the protocol, whose invariants are included.
-        endless: whether the workload is endless.
-    """
+    """Return the names of the default properties of a check, with the invariants of `protocol`."""
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
     return default if protocol is None else (*default, *declared_names(protocol, "invariant"))

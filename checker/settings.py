@@ -26,7 +26,6 @@ class Setting:
     """The description of a setting.
 
     Attributes:
-        name: the field of the record.
         kind: str, int, float, bool, Path (a folder) or tuple (of names).
         says: one or two sentences for the help.
         default: the default value; None means that the engine decides.
@@ -157,16 +156,14 @@ def whole_number(text: str, what: str, *, least: int = 1, most: int = MOST) -> i
     Raises:
         InputError: the text is not a number, or out of range; `what` begins the sentence.
     """
-    stripped = text.strip()
-    sign, digits = ("-", stripped[1:]) if stripped[:1] in ("-", "+") else ("", stripped)
-    negative = stripped[:1] == "-"
-    if not (digits.isascii() and digits.isdigit()):
+    found = re.fullmatch(r"([-+]?)0*([0-9]+)", text.strip())
+    if found is None:
         raise InputError(f"{what} is {shown(text)}; it must be a whole number, at least {least}")
-    digits = digits.lstrip("0") or "0"
+    sign, digits = found.groups()
     if len(digits) > len(str(most)) + 1:
-        end = f"at least {least}" if negative else f"at most {most:,}"
+        end = f"at least {least}" if sign == "-" else f"at most {most:,}"
         raise InputError(f"{what} is a number of {len(digits)} digits; give {end}")
-    number = int(digits) * (-1 if negative and sign else 1)
+    number = int(sign + digits)
     if number < least:
         raise InputError(f"{what} is {number}; give at least {least}")
     if number > most:

@@ -58,11 +58,7 @@ class Sources:
     values: Mapping[str, str]
 
     def digests(self, read: Callable[[Path], bytes] = Path.read_bytes) -> dict[str, str]:
-        """Return the digests of everything, by name.
-
-        Args:
-            read: file -> the relevant part of its content.
-        """
+        """Return the digests of everything, by name; `read` returns the relevant part of a file."""
         return {name: digest_of(read(file)) for name, file in self.files.items()} | {**self.values}
 
 

@@ -43,7 +43,6 @@ class Escaping:
     """Whether commands are not escaped now, on any stream."""
 
     def __init__(self) -> None:
-        """Begin at the start of a line."""
         self._line = ""
 
     def __call__(self, text: str) -> str:
@@ -144,7 +143,6 @@ class Relay:
     """
 
     def __init__(self) -> None:
-        """Open a pipe if one is needed."""
         self.descriptor: int | None = None
         raw = getattr(sys.stderr, "buffer", None)
         if isinstance(raw, _Raw) and raw.escape is not None:

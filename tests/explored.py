@@ -12,9 +12,8 @@ from typing import Any
 from attrs import Factory, define, frozen
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.explore.ahead import BOUNDS
 from antecede.checker.explore.server import HOST, Server
-from antecede.checker.explore.site import Site
+from antecede.checker.explore.site import BOUNDS, Site
 from antecede.checker.explore.tree import Tree
 from antecede.checker.model import Protocol
 from antecede.checker.search.options import Bounds

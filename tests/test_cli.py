@@ -204,7 +204,7 @@ WRONG = [
     (("check", "mfss", "--trace", "no/t.json"), "cannot write to 'no/t.json': there is no folder"),
     (("check", "mfss", "--json", "."), "cannot write to '.': it is a folder"),
     (("check",), "Missing argument"),
-    (("czech",), "unknown command 'czech'; did you mean 'check'?"),
+    (("chek",), "unknown command 'chek'; did you mean 'check'?"),
     (("replay", "none.json"), "cannot read the trace 'none.json': No such file"),
 ]
 

@@ -206,10 +206,7 @@ _under_way: list[_Watch] = []
 
 @contextmanager
 def watched(call: str) -> Iterator[None]:
-    """Refuse a call that uses a closed `out`, or leaves work behind.
-
-    Args:
-        call: the call's name for errors.
+    """Refuse a call, named `call` in errors, that uses a closed `out` or leaves work behind.
 
     Raises:
         HandlerError: the call did so.

@@ -52,12 +52,7 @@ class Fault(Exception):
 
 @define(eq=False)
 class Link:
-    """A program that answers questions.
-
-    Attributes:
-        command: the program and its arguments.
-        program: the running program, or None.
-    """
+    """A program that answers questions."""
 
     command: tuple[str, ...]
     program: Program | None = None
@@ -127,15 +122,10 @@ class Program:
     """A running program; it ends when its last reference is gone.
 
     Attributes:
-        guard: the process that runs it.
-        control: the socket to the guard.
         relay: the relay of the program's standard error.
         read: the program's output after its last answer.
-        told: the guard's output.
-        asked: a question was asked.
         silent_since: the time when the program closed its standard output, or None.
         ended: a description of its end, or None.
-        end: ends it.
     """
 
     guard: subprocess.Popen[bytes]

@@ -53,11 +53,9 @@ class Running:
     pickled: bytes
 
     def __shown__(self) -> Any:
-        """Return the object's attributes."""
         return view(self.object)
 
     def __repr__(self) -> str:
-        """Show the object's attributes."""
         return repr(view(self.object))
 
     @property
@@ -72,7 +70,6 @@ class Kept:
 
     Attributes:
         adapter: the number of its keeper.
-        actor, actors: the constructor's arguments.
         key: states of an actor with equal keys are equal.
     """
 
@@ -86,7 +83,6 @@ class Kept:
         return self.key
 
     def __repr__(self) -> str:
-        """Show the key."""
         return repr(self.key)
 
     @property
@@ -104,7 +100,6 @@ class _Keeper:
     """Keeps the objects of one adapter between calls.
 
     Attributes:
-        name: the objects' name in errors.
         make: (actor, actors) -> an object.
         copies: one of COPIES.
         key: object -> a value that identifies the actor's state; None: the object's whole source.
@@ -244,7 +239,6 @@ def protocol(
         make: (actor, actors) -> an object with the methods `causal_send(out, message)` and
             `receive(out, src, packet)`, and perhaps `timeout(out)`.
         name: the protocol's name; None: the name of `make`.
-        summary: a one-line description.
         copies: one of COPIES; None: the attribute `copies` of `make`, or pickle.
         key: object -> a value; objects with equal values are one state, represented by the first
             of them. None: the method `key` of `make`; without it, the whole object, or with

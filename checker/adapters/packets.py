@@ -19,27 +19,21 @@ class Fields(Mapping[Any, Any]):
     """A dictionary that cannot change."""
 
     def __init__(self, items: Mapping[Any, Any]) -> None:
-        """Copy the items of a dictionary."""
         self._items = dict(items)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the value of a key."""
         return self._items[key]
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the keys."""
         return iter(self._items)
 
     def __len__(self) -> int:
-        """Return the number of items."""
         return len(self._items)
 
     def __hash__(self) -> int:
-        """Return a hash of all items."""
         return hash(frozenset(self._items.items()))
 
     def __repr__(self) -> str:
-        """Return the text of an equal dictionary."""
         return repr(self._items)
 
 
@@ -49,18 +43,15 @@ class Parcel:
 
     Attributes:
         holds: its content as values, for reports and for finding its messages.
-        pickled: the packet.
     """
 
     holds: Any
     pickled: bytes
 
     def __shown__(self) -> Any:
-        """Return what is in the packet."""
         return self.holds
 
     def __repr__(self) -> str:
-        """Show what is in the packet."""
         return repr(self.holds)
 
 

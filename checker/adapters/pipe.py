@@ -42,7 +42,6 @@ class Actor:
 
     Attributes:
         link: the number of the program's link.
-        actor: the number of the actor.
         tells: the key in TOLD that the program's answers have, or None.
         told: its latest value, as JSON.
     """
@@ -160,7 +159,6 @@ def program(command: Sequence[str] | str, **more: Any) -> Protocol:
     """Return a protocol whose actors are in a program at the other end of a pipe.
 
     Args:
-        command: the program and its arguments.
         more: further arguments of `checker.adapters.objects.protocol`.
 
     Raises:

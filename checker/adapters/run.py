@@ -60,12 +60,9 @@ def run(
     """Check an adapter breadth-first and, if a bound ends this search, by random walks.
 
     Args:
-        spec: the check.
         options: options of the search, and the number of walks.
         bounds: bounds of both; if walks follow, the breadth-first search gets half of the time.
         selfcheck: the calls to check for determinism.
-        walks: whether to walk at all.
-        watch: called now and then with the progress.
 
     Returns:
         One report or two; the counterexample of a walk is shortened.
@@ -95,7 +92,7 @@ def run(
         options,
         evolve(bounds, max_states=None, max_depth=None, max_seconds=seconds_left),
         selfcheck=selfcheck,
-        extras=Extras(minimised=True),
+        extras=Extras(minimise=True),
         watch=watch,
     )
     return _told(first, f"half of {limit}"), _told(second, limit)

@@ -6,11 +6,13 @@ import math
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from attrs import evolve, field, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.check.engine import explorer_at_once, kernels_are_compiled, pausing_explorer
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.liveness import starvation
 from antecede.checker.memory import nearly_gone, shortage
@@ -34,79 +36,94 @@ Watch = Callable[[Progress], None]
 
 
 @frozen(eq=False)
-class Exploration:
-    """How to explore a system.
+class Task:
+    """A question with everything that exploring it needs.
 
     Attributes:
-        system: the system, by which paths are replayed.
-        self_checking: the system whose handlers check themselves as they are called.
-        options: how to explore.
-        bounds: when to give up.
-        watch: called now and then with the progress.
+        system: the system that the spec describes.
+        selfcheck: which calls of handlers to check for determinism and purity.
+        statistics: what to add to the result's statistics.
     """
 
+    spec: Spec
     system: System
-    self_checking: System
     options: Options
     bounds: Bounds
-    watch: Watch = field(default=lambda _progress: None)
+    selfcheck: str
+    watch: Watch
+    statistics: dict[str, Any] = field(factory=dict)
 
-    def run(self) -> Result:
-        """Explore the system, and look for fair cycles if its applications never stop."""
-        if isinstance(self.system, EndlessSystem):
-            return self._endless()
-        make = partial(explorer_at_once, self.self_checking, self.options, self.bounds.max_depth)
-        return self._search(make, self.bounds)
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The properties and bounds that the spec names."""
+        limits = (f"--bound {limit.text}" for limit in self.system.limits)
+        return (*self.spec.properties, *limits)
 
-    def _search(
-        self, make: Callable[[], Explorer], bounds: Bounds, *, goes_on: bool = False
-    ) -> Result:
-        """Explore within some bounds, which also end an explorer that is slow to start.
+    def without(self, name: str) -> Task:
+        """Return the task without one of the system's properties."""
+        left = tuple(prop for prop in self.system.properties if prop.name != name)
+        return evolve(self, system=evolve(self.system, properties=left))
 
-        Args:
-            make: makes the explorer, which may take long.
-            bounds: when to give up.
-            goes_on: the explorer is needed afterwards.
-        """
-        with interrupts.watched(_limits(self.options, bounds), nearly_gone):
-            try:
-                explorer = make()
-            except KeyboardInterrupt as end:
-                reason = f"{interrupts.reason_of(end)}, before the search began"
-                return unstarted(self.system, reason)
-            return explore(self.system, explorer, bounds, self.watch, goes_on=goes_on)
 
-    def _endless(self) -> Result:
-        """Explore an endless system: one search pauses, and goes on within wider bounds."""
-        bounds, began, made = self.bounds, time.monotonic(), list[Pausing]()
+def searched(task: Task, self_checking: System) -> Result:
+    """Explore the system of a task, and look for fair cycles if its applications never stop.
 
-        def explorer() -> Pausing:
-            if not made:
-                made.append(pausing_explorer(self.self_checking, self.options, bounds.max_depth))
-            return made[0]
+    The handlers of `self_checking` check themselves; paths are replayed by the system of the task.
+    """
+    if isinstance(task.system, EndlessSystem):
+        return _endless(task, self_checking)
+    make = partial(explorer_at_once, self_checking, task.options, task.bounds.max_depth)
+    return _search(task, make, task.bounds)
 
-        def part(within: Bounds) -> Result:
-            left = bounds.max_seconds and bounds.max_seconds - (time.monotonic() - began)
-            within = evolve(within, max_seconds=left and max(left, 0.001))
-            result = self._search(explorer, within, goes_on=True)
-            if (result.stopped_by or "").startswith("--max-seconds"):
-                return evolve(result, stopped_by=bounds.hit(0, math.inf, 0))
-            return result
 
-        def tick() -> None:
-            # --max-states bounds the part of the graph that is explored, not this pass over it.
-            hit = bounds.hit(0, time.monotonic() - began, memory_bytes())
-            if (reason := interrupts.wanted() or hit) is not None:
-                raise CapacityError(reason)
+def _search(
+    task: Task, make: Callable[[], Explorer], bounds: Bounds, *, goes_on: bool = False
+) -> Result:
+    """Explore within some bounds, which also end an explorer that is slow to start.
 
+    `make` makes the explorer, which may take long. `goes_on` says that it is needed afterwards.
+    """
+    with interrupts.watched(_limits(task.options, bounds), nearly_gone):
         try:
-            first = starvation.FIRST[self.options.engine]
-            return starvation.explored(
-                self.system, bounds, part, lambda told: explorer().so_far(told), tick, first
-            )
-        finally:
-            for search in made:
-                search.close()
+            explorer = make()
+        except KeyboardInterrupt as end:
+            reason = f"{interrupts.reason_of(end)}, before the search began"
+            return unstarted(task.system, reason)
+        return explore(task.system, explorer, bounds, task.watch, goes_on=goes_on)
+
+
+def _endless(task: Task, self_checking: System) -> Result:
+    """Explore an endless system: one search pauses, and goes on within wider bounds."""
+    assert isinstance(task.system, EndlessSystem)
+    bounds, began, made = task.bounds, time.monotonic(), list[Pausing]()
+
+    def explorer() -> Pausing:
+        if not made:
+            made.append(pausing_explorer(self_checking, task.options, bounds.max_depth))
+        return made[0]
+
+    def part(within: Bounds) -> Result:
+        left = bounds.max_seconds and bounds.max_seconds - (time.monotonic() - began)
+        within = evolve(within, max_seconds=left and max(left, 0.001))
+        result = _search(task, explorer, within, goes_on=True)
+        if (result.stopped_by or "").startswith("--max-seconds"):
+            return evolve(result, stopped_by=bounds.hit(0, math.inf, 0))
+        return result
+
+    def tick() -> None:
+        # --max-states bounds the part of the graph that is explored, not this pass over it.
+        hit = bounds.hit(0, time.monotonic() - began, memory_bytes())
+        if (reason := interrupts.wanted() or hit) is not None:
+            raise CapacityError(reason)
+
+    try:
+        first = starvation.FIRST[task.options.engine]
+        return starvation.explored(
+            task.system, bounds, part, lambda told: explorer().so_far(told), tick, first
+        )
+    finally:
+        for search in made:
+            search.close()
 
 
 def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from antecede.checker.check.engine import explorer_at_once, plain_instead
-from antecede.checker.check.expectation import differences
-from antecede.checker.check.exploring import Exploration, Watch, failed
-from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.check.exploring import Task, Watch, failed, searched
+from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.errors import (
     CapacityError,
@@ -32,10 +31,10 @@ from antecede.checker.search.loop import Explorer, Progress, memory_bytes
 from antecede.checker.search.measures import measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.search.sample import sample
+from antecede.checker.search.sample import SAMPLES, sample
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.transition import EndlessSystem, System
-from antecede.checker.settings import checked
+from antecede.checker.settings import checked, setting
 
 TRIAL = Bounds(max_states=2_000)
 """Bounds of the trial that finds out which properties an endless system can judge."""
@@ -47,51 +46,26 @@ class InternalError(Exception):
 
 @frozen
 class Extras:
-    """What a check does besides its search.
+    """What a check does besides its search."""
 
-    Attributes:
-        minimised: shorten the counterexample, and bring its steps into a clear order.
-        measured: measure what the protocol costs.
-        sampled: the run to show if no property is violated, one of `checker.search.sample`.
-    """
-
-    minimised: bool = False
-    measured: bool = False
-    sampled: str | None = None
-
-
-@frozen(eq=False)
-class Task:
-    """A question with everything that exploring it needs.
-
-    Attributes:
-        spec: the question.
-        system: the system that the spec describes.
-        options: how to explore.
-        bounds: when to give up.
-        selfcheck: which calls of handlers to check for determinism and purity.
-        watch: called now and then with the progress.
-        statistics: what to add to the result's statistics.
-    """
-
-    spec: Spec
-    system: System
-    options: Options
-    bounds: Bounds
-    selfcheck: str
-    watch: Watch
-    statistics: dict[str, Any] = field(factory=dict)
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The properties and bounds that the spec names."""
-        limits = (f"--bound {limit.text}" for limit in self.system.limits)
-        return (*self.spec.properties, *limits)
-
-    def without(self, name: str) -> Task:
-        """Return the task without one of the system's properties."""
-        left = tuple(prop for prop in self.system.properties if prop.name != name)
-        return evolve(self, system=evolve(self.system, properties=left))
+    minimise: bool = setting(
+        False,
+        bool,
+        "Shorten a counterexample from a depth-first or random search, and group related steps.",
+    )
+    sample: str | None = setting(
+        None,
+        str,
+        "If no property is violated, show a run anyway: a random one, or a longest one. --trace "
+        "saves it.",
+        choices=SAMPLES,
+    )
+    measures: bool = setting(
+        False,
+        bool,
+        "Also report the costs of the protocol: packets in transit, control data, buffered "
+        "messages. Explores at most 300,000 states in plain Python.",
+    )
 
 
 def check(
@@ -112,15 +86,17 @@ def check(
         bounds: when to give up; they replace the spec's own bounds.
         protocol: replaces the protocol that `spec` names.
         selfcheck: which calls of handlers to check for determinism and purity.
-        extras: what to do besides the search.
-        watch: called now and then with the progress.
 
     Raises:
         InputError: a name or number in the spec cannot be used.
         InternalError: an engine and the semantics in plain Python disagree.
     """
-    task = resolved(spec, options, bounds, protocol, selfcheck, watch)
-    task = with_engine(task)
+    if bounds.bound:
+        spec = evolve(spec, bound=bounds.bound)
+    system = spec.system if protocol is None else system_of(spec, protocol)
+    options = checked(evolve(options, search=spec.search))
+    bounds = checked(bounds.over(spec.bounds))
+    task = with_engine(Task(spec, system, options, bounds, selfcheck, watch))
     task, result = explored(task)
     result = confirmed(task, result)
     return explained(task, result, extras)
@@ -156,22 +132,6 @@ def check_all(
             return
 
 
-def resolved(
-    spec: Spec,
-    options: Options,
-    bounds: Bounds,
-    protocol: Protocol | None,
-    selfcheck: str,
-    watch: Watch,
-) -> Task:
-    """Resolve the question: build its system, and combine the bounds."""
-    if bounds.bound:
-        spec = evolve(spec, bound=bounds.bound)
-    system = spec.system if protocol is None else system_of(spec, protocol)
-    options = checked(evolve(options, search=spec.search))
-    return Task(spec, system, options, checked(bounds.over(spec.bounds)), selfcheck, watch)
-
-
 def with_engine(task: Task) -> Task:
     """Choose the engine: plain Python if the tables cannot judge the question."""
     options, statistics = task.options, {}
@@ -200,10 +160,7 @@ def explored(task: Task) -> tuple[Task, Result]:
 def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
     while True:
         try:
-            checking = self_checking(task.system, task.selfcheck)
-            return task, Exploration(
-                task.system, checking, task.options, task.bounds, task.watch
-            ).run()
+            return task, searched(task, self_checking(task.system, task.selfcheck))
         except NumbersError as error:
             if error.prop in task.asked:
                 raise
@@ -259,12 +216,12 @@ def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
         statistics={**result.statistics, **_repeat(task.options), **task.statistics},
         never=never_seen(system, result),
     )
-    if extras.minimised and result.counterexample is not None:
+    if extras.minimise and result.counterexample is not None:
         result = evolve(result, counterexample=minimise(result.counterexample))
     report = CheckReport(task.spec, task.options, system, result, differences(task.spec, result))
-    if extras.sampled is not None and result.counterexample is None and result.error is None:
-        report = evolve(report, sample=sample(system, extras.sampled, task.options.seed))
-    return _measured(report, task) if extras.measured else report
+    if extras.sample is not None and result.counterexample is None and result.error is None:
+        report = evolve(report, sample=sample(system, extras.sample, task.options.seed))
+    return _measured(report, task) if extras.measures else report
 
 
 def _repeat(options: Options) -> dict[str, Any]:

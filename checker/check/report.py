@@ -8,8 +8,8 @@ from typing import TypeAlias
 from attrs import frozen
 
 from antecede.checker import interrupts
-from antecede.checker.check.expectation import decides
-from antecede.checker.check.spec import Spec
+from antecede.checker.amounts import counted
+from antecede.checker.check.spec import COUNT_KEYS, Spec
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR, NOT_AS_EXPECTED
 from antecede.checker.paths.path import Path
@@ -24,10 +24,6 @@ class CheckReport:
     """The outcome of a check.
 
     Attributes:
-        spec: the question.
-        options: how the system was explored.
-        system: the system that was explored.
-        result: the result of the search.
         differences: from the spec's expectation, in sentences. Empty if the search decided nothing.
         measures: the protocol's costs, if they were asked for.
         unmeasured: why the costs could not be measured, in a sentence, or None.
@@ -76,7 +72,6 @@ class Refused:
 
     Attributes:
         label: the spec's file, or its protocol.
-        error: the reason.
     """
 
     label: str
@@ -103,3 +98,57 @@ def exit_code_of(reports: Sequence[Checked]) -> int:
     codes = {report.exit_code for report in reports}
     ranked = (INPUT_ERROR, NOT_AS_EXPECTED, INCOMPLETE)
     return next((code for code in ranked if code in codes), AS_EXPECTED)
+
+
+def decides(spec: Spec, result: Result) -> bool:
+    """Return whether a result answers the spec's question; VACUOUS does only if it is expected."""
+    if result.verdict is Verdict.VACUOUS:
+        return spec.expect.verdict is not Verdict.HOLDS
+    return result.verdict in (Verdict.HOLDS, Verdict.VIOLATED)
+
+
+def differences(spec: Spec, result: Result) -> tuple[str, ...]:
+    """Return how `result` differs from what `spec` expects, in sentences.
+
+    A search without a verdict differs in nothing. Counts and lengths are compared only if the
+    search makes them exact.
+    """
+    expect, verdict = spec.expect, result.verdict
+    if not decides(spec, result):
+        return ()
+    if verdict is not expect.verdict:
+        return (f"expected {expect.verdict}, found {verdict}",)
+    return (*_violation_differences(spec, result), *_count_differences(spec, result))
+
+
+def _violation_differences(spec: Spec, result: Result) -> list[str]:
+    differing = []
+    violated = [name for name, verdict in result.properties.items() if verdict is Verdict.VIOLATED]
+    if spec.expect.violates is not None and spec.expect.violates not in violated:
+        differing.append(
+            f"expected {spec.expect.violates} to be violated, found {', '.join(violated)}"
+        )
+    length = spec.expect.counterexample_length
+    if length is not None and spec.search == "breadth":
+        path = result.counterexample
+        actual = "none" if path is None else f"{path.length}"
+        if actual != str(length):
+            expected = counted(length, "transition")
+            differing.append(f"expected a counterexample of {expected}, found {actual}")
+    return differing
+
+
+def _count_differences(spec: Spec, result: Result) -> list[str]:
+    exact: tuple[str, ...] = {
+        "breadth": COUNT_KEYS,
+        "depth": ("unique_states", "total_states", "final_states"),
+    }.get(spec.search, ())
+    if spec.search == "depth" and result.verdict is Verdict.VIOLATED:
+        exact = ()
+    counts = result.unreduced or result.counts
+    return [
+        f"expected {key.replace('_', ' ')} {number:,}, found {getattr(counts, key):,} "
+        f"(history {spec.history})"
+        for key, number in spec.expect.counts.get(spec.history, {}).items()
+        if key in exact and number != getattr(counts, key)
+    ]

@@ -102,11 +102,7 @@ class Spec(Question):
 
 
 def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
-    """Build the system that `spec` describes.
-
-    Args:
-        spec: the spec.
-        protocol: overrides the protocol of `spec`.
+    """Build the system that `spec` describes; `protocol` replaces its protocol.
 
     Raises:
         InputError: a name or number in it is unusable.
@@ -343,11 +339,7 @@ def _workload_text(table: Mapping[str, Any]) -> str:
 
 def expected_verdict(text: str) -> Verdict:
     """Return the verdict for `holds`, `violated` or `vacuous`."""
-    choices = {
-        "holds": Verdict.HOLDS,
-        "violated": Verdict.VIOLATED,
-        "vacuous": Verdict.VACUOUS,
-    }
+    choices = {v.lower(): v for v in (Verdict.HOLDS, Verdict.VIOLATED, Verdict.VACUOUS)}
     if text.lower() not in choices:
         raise unknown("expected verdict", text, choices)
     return choices[text.lower()]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from antecede.checker.check.spec import Spec
 from antecede.checker.search.measures import Measures
@@ -34,112 +34,42 @@ class Ruling(StrEnum):
 class Relation(StrEnum):
     """The relation between a measured maximum and the value in the claim.
 
-    `at most` is about every run, so one state refutes it. `reaches` is about some run, so bounds
+    `at most` is about every run, so one state refutes it. `at least` is about some run, so bounds
     that are too small leave it open. `exactly` is both.
     """
 
     AT_MOST = "at most"
-    REACHES = "at least"
+    AT_LEAST = "at least"
     EXACTLY = "exactly"
+
+
+RELATIONS = {relation.name.lower(): relation for relation in Relation}
+"""Key of a TOML file -> relation."""
 
 
 @frozen
 class Check:
-    """A check: the claim implies the verdict that the spec expects.
+    """A check or a measurement that decides a claim.
 
     If the spec expects HOLDS, a violation refutes the claim. If it expects VIOLATED and the
-    property holds within the bounds, the claim stays undecided.
+    property holds within the bounds, the claim stays undecided. A few sizes cannot refute a law,
+    because a greater constant may satisfy it, and they cannot prove it.
 
     Attributes:
-        spec: the check and the verdict that the claim implies.
+        spec: the check and the verdict that the claim implies, or the system to measure.
         quick: smaller bounds, for `--quick`.
+        table: the keys of the TOML file that are not keys of a spec; `sources` describes them.
     """
 
     spec: Spec
     quick: Size | None = None
+    table: Mapping[str, Any] = field(factory=dict)
 
-
-@frozen
-class Measured:
-    """A measurement: an attribute of `Measures`, with its expected relation to a number."""
-
-    spec: Spec
-    name: str
-    relation: Relation
-    value: int
-    quick: Size | None = None
-
-
-@frozen
-class ControlPackets:
-    """A measurement: the classes of packets without a message that are sent, and no others."""
-
-    spec: Spec
-    kinds: tuple[str, ...]
-    quick: Size | None = None
-
-
-@frozen
-class AtRest:
-    """A measurement: every run ends, and then every actor is as the protocol's `at_rest` says."""
-
-    spec: Spec
-    names: tuple[str, ...]
-    quick: Size | None = None
-
-
-@frozen
-class Growth:
-    """A measurement for several sizes, which must not exceed `factor` times the value of a law.
-
-    A few sizes cannot refute a law, because a greater constant may satisfy it, and cannot prove it.
-
-    Attributes:
-        spec: the system to measure; its number of actors is ignored.
-        name: an attribute of `Measures`.
-        law: one of LAWS.
-        factor: the constant.
-        sizes: numbers of actors; `--quick` leaves out the last one.
-    """
-
-    spec: Spec
-    name: str
-    law: str
-    factor: int = 1
-    sizes: tuple[int, ...] = (2, 3, 4)
-
-
-@frozen
-class Kept:
-    """Evidence on the maximum of a declared measure in runs of any length.
-
-    Attributes:
-        spec: the search; its last bound is on this measure.
-        relation: AT_MOST: no actor's measure exceeds the value; REACHES: some actor's measure
-            reaches it.
-        quick: smaller bounds, for `--quick`.
-    """
-
-    spec: Spec
-    relation: Relation
-    quick: Size | None = None
-
-
-@frozen
-class Stated:
-    """A statement of the tree paper about its own configurations (`protocols.tree_lemmas`).
-
-    Attributes:
-        spec: the tree, and the messages that are sent, as a script.
-        name: the name of the statement.
-        fails: whether the claim is that the statement is false.
-        placed: queues for the messages before the first step; by default nothing is sent.
-    """
-
-    spec: Spec
-    name: str
-    fails: bool = False
-    placed: tuple[tuple[str, int, int, int], ...] = ()
+    @property
+    def relation(self) -> tuple[Relation, int]:
+        """The relation between a measured maximum and the number in the claim."""
+        (key,) = RELATIONS.keys() & self.table.keys()
+        return RELATIONS[key], self.table[key]
 
 
 @frozen
@@ -164,9 +94,7 @@ class Unchecked:
     reason: str
 
 
-Evidence: TypeAlias = (
-    Check | Measured | ControlPackets | AtRest | Growth | Kept | Stated | Runs | Unchecked
-)
+Evidence: TypeAlias = Check | Runs | Unchecked
 
 LAWS: Mapping[str, Callable[[int, Measures], int]] = MappingProxyType(
     {
@@ -201,7 +129,6 @@ class Claim:
     Attributes:
         key: a unique key, which is also the name of its files.
         place: the section or page of the paper.
-        text: the claim in our words.
         evidence: the evidence, which must agree; a claim about time has exactly one `Runs`.
         note: an explanation of the claim or of its ruling.
         cell: its cell in the paper's table, or None.
@@ -220,8 +147,6 @@ class Source:
     """A paper.
 
     Attributes:
-        name: its name on the command line.
-        citation: authors, title, year.
         claims: the claims that checks and measurements decide, in the order of the paper.
         times: the claims that simulated runs decide.
         remark: the omitted parts of the paper, with the reasons.

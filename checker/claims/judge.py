@@ -12,26 +12,18 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.amounts import counted
-from antecede.checker.check.expectation import differences
 from antecede.checker.check.pipeline import check
-from antecede.checker.check.report import CheckReport
+from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.claims.claim import (
     LAWS,
-    AtRest,
     Check,
     Claim,
-    ControlPackets,
     Evidence,
-    Growth,
-    Kept,
-    Measured,
     Relation,
     Ruling,
     Runs,
-    Size,
     Source,
-    Stated,
     Unchecked,
 )
 from antecede.checker.errors import CapacityError, InputError
@@ -46,6 +38,9 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
 
+SIZES = (2, 3, 4)
+"""The numbers of actors for which a law is measured; `--quick` leaves out the last one."""
+
 
 @frozen(eq=False)
 class Finding:
@@ -54,10 +49,8 @@ class Finding:
     Attributes:
         ruling: the ruling by this evidence alone.
         command: the command that repeats it; empty if nothing was run.
-        text: the result in words.
         path: a counterexample or a run to a bound, or None.
         report: the report of the check that found the path, or None.
-        seconds: its duration.
     """
 
     ruling: Ruling
@@ -102,10 +95,7 @@ class Judge:
     """Runs evidence, and each check or measurement only once.
 
     Attributes:
-        options: the options of all searches.
-        bounds: the bounds of one check.
         quick: whether to use the smaller bounds.
-        watch: called now and then.
         named: returns the protocol of a name.
     """
 
@@ -142,18 +132,18 @@ class Judge:
             outcome = Finding(Ruling.UNDECIDED, "", str(error))
         return evolve(outcome, seconds=time.monotonic() - started)
 
-    def _run(self, evidence: Evidence, key: str) -> Finding:
-        if isinstance(evidence, Stated):
+    def _run(self, evidence: Check, key: str) -> Finding:
+        table, spec = evidence.table, evidence.spec
+        if "statement" in table:
             return self._stated(evidence, f"antecede claims --claim {key}")
-        if isinstance(evidence, Check):
-            return _judged_check(self._report(self._sized(evidence.spec, evidence.quick)))
-        if isinstance(evidence, Kept):
-            report = self._report(self._sized(evidence.spec, evidence.quick))
-            return _judged_kept(report, evidence.relation)
-        if isinstance(evidence, Growth):
+        if "law" in table:
             return self._growth(evidence)
-        assert not isinstance(evidence, Runs | Unchecked)
-        spec = self._sized(evidence.spec, evidence.quick)
+        if self.quick and evidence.quick is not None:
+            spec = evolve(spec, actors=evidence.quick[0], messages=evidence.quick[1])
+        if "kept" in table:
+            return _judged_kept(self._report(spec), evidence.relation[0])
+        if not table.keys() & {"measure", "control_packets", "at_rest"}:
+            return _judged_check(self._report(spec))
         found = self._measured(spec)
         command = command_of(spec, measures=True)
         if isinstance(found, str):
@@ -161,26 +151,22 @@ class Judge:
         ruling, text = _compared(evidence, found)
         return Finding(ruling, command, f"{text} ({counted(found.states, 'state')})")
 
-    def _stated(self, evidence: Stated, command: str) -> Finding:
+    def _stated(self, evidence: Check, command: str) -> Finding:
         """Explore the paper's configurations. A run from the empty one is also one of `tree`."""
+        name, fails = evidence.table["statement"], evidence.table.get("fails", False)
+        placed = tuple(map(tuple, evidence.table.get("placed", ())))
         system = system_of(evidence.spec, self.named(evidence.spec.protocol))
         nodes = [system.protocol.initial(actor, system.actors) for actor in range(system.actors)]
         program = json.loads(evidence.spec.workload.removeprefix("script:"))
         explored_from = load("antecede.protocols.tree_lemmas:explored_from")
-        found = explored_from(nodes, program, evidence.name, evidence.placed)
-        text = f"{evidence.name} "
+        found = explored_from(nodes, program, name, placed)
         if found.run is None:
-            text += f"holds ({counted(found.configurations, 'configuration')})"
-            return Finding(Ruling.UNDECIDED if evidence.fails else Ruling.CONFIRMED, command, text)
-        text += f"fails: {found.contradiction}"
+            text = f"{name} holds ({counted(found.configurations, 'configuration')})"
+            return Finding(Ruling.UNDECIDED if fails else Ruling.CONFIRMED, command, text)
+        text = f"{name} fails: {found.contradiction}"
         taken = [step.transition for step in found.run if step.transition is not None]
-        path = None if evidence.placed else replay(system, taken)
-        return Finding(Ruling.CONFIRMED if evidence.fails else Ruling.REFUTED, command, text, path)
-
-    def _sized(self, spec: Spec, quick: Size | None) -> Spec:
-        if not self.quick or quick is None:
-            return spec
-        return evolve(spec, actors=quick[0], messages=quick[1])
+        path = None if placed else replay(system, taken)
+        return Finding(Ruling.CONFIRMED if fails else Ruling.REFUTED, command, text, path)
 
     def _report(self, spec: Spec) -> CheckReport:
         key = (as_asked(spec), spec.bound)
@@ -198,22 +184,21 @@ class Judge:
         self.interrupted = self.interrupted or report.interrupted
         return report
 
-    def _growth(self, evidence: Growth) -> Finding:
+    def _growth(self, evidence: Check) -> Finding:
         """Measure every size. A value above the law leaves the claim undecided."""
-        values, agrees = [], True
-        sizes = (evidence.sizes[:-1] if self.quick else ()) or evidence.sizes
-        for actors in sizes:
-            found = self._measured(evolve(evidence.spec, actors=actors))
+        table, values, agrees = evidence.table, [], True
+        name, law, factor = table["measure"], table["law"], table.get("factor", 1)
+        sizes = tuple(table.get("sizes", SIZES))
+        for actors in (sizes[:-1] if self.quick else ()) or sizes:
+            spec = evolve(evidence.spec, actors=actors)
+            found, command = self._measured(spec), command_of(spec, measures=True)
             if isinstance(found, str):
-                command = command_of(evolve(evidence.spec, actors=actors), measures=True)
                 return Finding(Ruling.UNDECIDED, command, f"not measured: {found}")
-            value = getattr(found, evidence.name)
-            most = evidence.factor * LAWS[evidence.law](actors, found)
+            value, most = getattr(found, name), factor * LAWS[law](actors, found)
             agrees = agrees and value <= most
             values.append(f"{value} of {most} for {actors} actors")
-        law = evidence.law if evidence.factor == 1 else f"{evidence.factor}·({evidence.law})"
-        text = f"{evidence.name.replace('_', ' ')}, at most {law}: {', '.join(values)}"
-        command = command_of(evolve(evidence.spec, actors=max(sizes)), measures=True)
+        bound = law if factor == 1 else f"{factor}·({law})"
+        text = f"{name.replace('_', ' ')}, at most {bound}: {', '.join(values)}"
         return Finding(Ruling.CONSISTENT if agrees else Ruling.UNDECIDED, command, text)
 
     def _tick(self) -> Callable[[], None]:
@@ -283,26 +268,30 @@ def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
     return Finding(Ruling.UNDECIDED, command, f"{bound} was not seen: {reason}")
 
 
-def _compared(evidence: Measured | ControlPackets | AtRest, found: Measures) -> tuple[Ruling, str]:
+def _compared(evidence: Check, found: Measures) -> tuple[Ruling, str]:
     """Return the ruling by some measures, and a text about them."""
-    if isinstance(evidence, Measured):
-        return _compared_value(evidence, getattr(found, evidence.name))
-    if isinstance(evidence, ControlPackets):
-        return _compared_kinds(set(evidence.kinds), found)
-    broken = [name for name in evidence.names if not found.at_rest[name]]
+    table = evidence.table
+    if "measure" in table:
+        return _compared_value(table["measure"], *evidence.relation, found)
+    if "control_packets" in table:
+        return _compared_kinds(set(table["control_packets"]), found)
+    names = table["at_rest"]
+    broken = [name for name in names if not found.at_rest[name]]
     if broken:
         return Ruling.REFUTED, f"an actor at rest is not {', not '.join(broken)}"
     if not found.acyclic:
         return Ruling.UNDECIDED, "runs need not end"
-    return Ruling.CONFIRMED, f"every run ends, and every actor is then {', '.join(evidence.names)}"
+    return Ruling.CONFIRMED, f"every run ends, and every actor is then {', '.join(names)}"
 
 
-def _compared_value(evidence: Measured, value: int) -> tuple[Ruling, str]:
-    text = f"{evidence.name.replace('_', ' ')}: {value}, claimed {evidence.relation} "
-    text += f"{evidence.value}"
-    if value > evidence.value and evidence.relation is not Relation.REACHES:
+def _compared_value(
+    name: str, relation: Relation, claimed: int, found: Measures
+) -> tuple[Ruling, str]:
+    value = getattr(found, name)
+    text = f"{name.replace('_', ' ')}: {value}, claimed {relation} {claimed}"
+    if value > claimed and relation is not Relation.AT_LEAST:
         return Ruling.REFUTED, text
-    if value < evidence.value and evidence.relation is not Relation.AT_MOST:
+    if value < claimed and relation is not Relation.AT_MOST:
         return Ruling.UNDECIDED, text
     return Ruling.CONFIRMED, text
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
 from antecede.checker.claims.claim import Cell, Ruling, Source
 from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.claims.sources import NAMES, source_named, sources
 from antecede.checker.errors import InputError, unknown
+from antecede.checker.render.files import make_folder
 from antecede.checker.render.json import versions
+from antecede.checker.render.pages import asset
 from antecede.checker.render.registry import write_trace
 from antecede.checker.render.terminal import elapsed
 
@@ -88,10 +89,7 @@ def save(found: Iterable[Judged], folder: Path) -> dict[Finding, Saved]:
         shown = [f for f in judged.findings if f.path is not None]
         for number, finding in enumerate(shown, 1):
             assert finding.path is not None
-            try:
-                folder.mkdir(exist_ok=True)
-            except OSError as error:
-                raise InputError(f"cannot make {str(folder)!r}: {error.strerror}") from None
+            make_folder(folder)
             name = judged.claim.key if number == 1 else f"{judged.claim.key}-{number}"
             for ending in (".json", ".svg"):
                 write_trace(finding.path, str(folder / f"{name}{ending}"), report=finding.report)
@@ -149,9 +147,7 @@ def _claim_object(judged: Judged, files: Files) -> dict[str, Any]:
         "key": claim.key,
         "source": judged.source,
         "place": claim.place,
-        "cell": None
-        if cell is None
-        else {"row": cell.row, "column": cell.column, "printed": cell.printed},
+        "cell": None if cell is None else asdict(cell),
         "claim": claim.text,
         "verdict": str(judged.ruling),
         "reason": judged.reason,
@@ -173,45 +169,13 @@ def _finding_object(finding: Finding, saved: Saved | None) -> dict[str, Any]:
 
 # Markdown
 
-HEAD = """# The claims of the papers, and the verdicts of checks
-
-This page lists what the papers claim about causal delivery, and how checks decide each claim. Use
-it to look up a claim, or to see which parts of a paper were checked. The claims are in our words.
-To decide the claims of one paper within smaller bounds, in about a minute:
-
-```sh
-antecede claims --source mf --quick
-```
-
-This page is the output of `{command}`, {date}, {versions}.
-
-* CONFIRMED: every check agrees with the claim, within the bounds of its command. This does not
-  prove a claim about every run or about every number of processes.
-* CONSISTENT: for a few sizes, the measured quantity grows no faster than claimed, up to a constant
-  factor that we chose.
-* REFUTED: a run or a state contradicts the claim.
-* UNDECIDED: no check decides the claim, for the reason given. A claim that something can go wrong
-  is undecided if nothing goes wrong within the bounds.
-
-A run that refutes a claim is saved beside this page, as a trace for `antecede replay` and as a
-picture. So is a run that confirms a claim that something can go wrong. The column *checked* gives
-commands of `antecede`; a command with `--measures` measures all reachable states.
-
-{summary}.
-"""
-
 
 def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
     """Return the report as a page."""
     used = ", ".join(f"{name} {version}" for name, version in versions().items())
-    parts = [
-        HEAD.format(
-            command=command,
-            date=time.strftime("%Y-%m-%d"),
-            versions=used,
-            summary=summary(found),
-        )
-    ]
+    head = asset(__package__, "head.md")
+    date = time.strftime("%Y-%m-%d")
+    parts = [head.format(command=command, date=date, versions=used, summary=summary(found))]
     for source in sources():
         of_source = [judged for judged in found if judged.source == source.name]
         if of_source:
@@ -257,15 +221,3 @@ def _checked(finding: Finding, saved: Saved | None) -> str:
     if saved is not None:
         text += f" ([trace]({saved.trace}), [picture]({saved.picture}))"
     return text
-
-
-def checked_output(output: str | None, json_file: str | None) -> None:
-    """Check that both files differ.
-
-    Raises:
-        InputError: both files are the same.
-    """
-    if output is not None and json_file not in (None, "-"):
-        assert json_file is not None
-        if os.path.abspath(output) == os.path.abspath(json_file):
-            raise InputError(f"--json and --output both name {output!r}; give two files")

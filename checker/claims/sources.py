@@ -29,32 +29,21 @@ from attrs import evolve
 
 from antecede.checker.check.spec import Expectation, Spec, spec_from
 from antecede.checker.claims.claim import (
-    AtRest,
+    RELATIONS,
     Cell,
     Check,
     Claim,
-    ControlPackets,
     Evidence,
-    Growth,
-    Kept,
-    Measured,
     Relation,
     Runs,
     Size,
     Source,
-    Stated,
     Unchecked,
 )
 from antecede.checker.search.result import Verdict
 
 NAMES = ("hybrid", "cykas", "mf", "matrix", "tree")
 """The names of the sources, in the order in which they are reported."""
-
-RELATIONS = {
-    "at_most": Relation.AT_MOST,
-    "at_least": Relation.REACHES,
-    "exactly": Relation.EXACTLY,
-}
 
 OWN = {"quick", "violates", "measure", "law", "factor", "sizes", "control_packets", "at_rest"} | {
     "kept",
@@ -108,25 +97,14 @@ def evidence_of(table: Mapping[str, Any]) -> Evidence:
     if "rule" in table:
         return Runs(table["figure"], table["rule"], table.get("narrow", table["rule"]))
     spec = spec_from({key: value for key, value in table.items() if key not in OWN})
-    quick = _size(table["quick"]) if "quick" in table else None
-    if "statement" in table:
-        placed = tuple(tuple(place) for place in table.get("placed", ()))
-        return Stated(spec, table["statement"], table.get("fails", False), placed)
-    if "law" in table:
-        sizes = tuple(table.get("sizes", (2, 3, 4)))
-        return Growth(spec, table["measure"], table["law"], table.get("factor", 1), sizes)
-    if "control_packets" in table:
-        return ControlPackets(spec, tuple(table["control_packets"]), quick)
-    if "at_rest" in table:
-        return AtRest(spec, tuple(table["at_rest"]), quick)
-    if "measure" in table:
-        return Measured(spec, table["measure"], *_relation(table), quick)
+    own = {key: table[key] for key in OWN & table.keys()}
+    check = Check(spec, _size(table["quick"]) if "quick" in table else None, own)
     if "kept" in table:
-        return _kept(spec, table["kept"], *_relation(table), quick)
+        return evolve(check, spec=_kept(spec, table["kept"], *check.relation))
     if "violates" in table:
         expect = Expectation(Verdict.VIOLATED, violates=table["violates"])
-        return Check(evolve(spec, properties=(table["violates"],), expect=expect), quick)
-    return Check(spec, quick)
+        return evolve(check, spec=evolve(spec, properties=(table["violates"],), expect=expect))
+    return check
 
 
 def _size(text: str) -> Size:
@@ -134,13 +112,7 @@ def _size(text: str) -> Size:
     return actors, messages
 
 
-def _relation(table: Mapping[str, Any]) -> tuple[Relation, int]:
-    (word,) = RELATIONS.keys() & table.keys()
-    return RELATIONS[word], table[word]
-
-
-def _kept(spec: Spec, name: str, relation: Relation, value: int, quick: Size | None) -> Kept:
-    """Return evidence whose spec judges safety only; the bound matters, not the verdict."""
+def _kept(spec: Spec, name: str, relation: Relation, value: int) -> Spec:
+    """Return a spec that judges safety only; the bound matters, not the verdict."""
     bound = value + 1 if relation is Relation.AT_MOST else value
-    asked = evolve(spec, properties=("causal-delivery",), bound=(f"{name}={bound}",))
-    return Kept(asked, relation, quick)
+    return evolve(spec, properties=("causal-delivery",), bound=(f"{name}={bound}",))

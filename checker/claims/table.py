@@ -190,8 +190,11 @@ def cells(row: Row) -> list[str]:
 def text(found: list[Row], options: Options) -> str:
     """Return the table for a terminal."""
     table = aligned([titles(found), *map(cells, found)])
-    notes = [f"Here: {machine(options)}.", *_on_spark(found), *_other_bounds(found), NOTE]
-    return "\n".join([table, "", *notes])
+    return "\n".join([table, "", *_notes(found, options)])
+
+
+def _notes(found: list[Row], options: Options) -> list[str]:
+    return [f"Here: {machine(options)}.", *_on_spark(found), *_other_bounds(found), NOTE]
 
 
 def _on_spark(found: list[Row]) -> list[str]:
@@ -217,8 +220,7 @@ def markdown(found: list[Row], options: Options) -> str:
     heads = titles(found)
     lines = [list(heads), ["---"] * len(heads), *map(cells, found)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    notes = [f"Here: {machine(options)}.", *_on_spark(found), *_other_bounds(found), NOTE]
-    return "\n".join([table, "", *notes])
+    return "\n".join([table, "", *_notes(found, options)])
 
 
 def as_object(found: list[Row], options: Options) -> dict[str, Any]:

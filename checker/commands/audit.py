@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -13,13 +12,12 @@ from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
 from antecede.checker.audit.records import fields_from
-from antecede.checker.commands import console
+from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE
-from antecede.checker.commands.shared import where
+from antecede.checker.commands.shared import JSON_FILE, where
 from antecede.checker.errors import InputError
-from antecede.checker.render import json as formats
-from antecede.checker.render.files import check_writable, write_whole
+from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 
 
@@ -43,9 +41,7 @@ from antecede.checker.render.ticker import Ticker
     help="For a log that uses other names: its own names of the fields (actor=…, event=…, "
     "message=…, to=…) and of the two events (send=…, deliver=…).",
 )
-@click.option(
-    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the findings as JSON."
-)
+@JSON_FILE
 @click.option(
     "--trace",
     "trace_file",
@@ -85,11 +81,8 @@ def command(
     If you give several logs, all events of an actor must be in the same log. antecede reads
     the files of a folder, in the order of their names, as one log. Write - for standard input.
     """
-    if json_file not in (None, "-"):
-        check_writable(str(json_file))
     drawn = None if trace_file is None else pictures.check_format(trace_file)
-    if trace_file is not None:
-        check_writable(trace_file)
+    outputs.check_outputs(("json", json_file), ("trace", trace_file))
     known = fields_from(fields)
     if place == "spark":
         found = _audit_on_spark(
@@ -104,8 +97,7 @@ def command(
         ticker.clear()
     interrupts.conclude()
     if json_file is not None:
-        write = partial(write_whole, json_file) if json_file != "-" else console.emit
-        write(formats.text(audit_report.as_object(found, unfinished=unfinished)))
+        outputs.write_object(json_file, audit_report.as_object(found, unfinished=unfinished))
     if json_file != "-":
         console.say(audit_report.text(found, unfinished=unfinished))
     if trace_file is not None and drawn is not None:

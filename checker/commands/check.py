@@ -18,7 +18,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named, options
+from antecede.checker.commands.parameters import A_FILE, Given, Named, options, record
 from antecede.checker.commands.shared import (
     BOUNDS,
     JSON_FILE,
@@ -36,7 +36,6 @@ from antecede.checker.render.progress import watching
 from antecede.checker.render.registry import FORMATS, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
-from antecede.checker.search import sample as samples
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.settings import Setting, taken
 from antecede.checker.tables.cache import lacking
@@ -58,13 +57,6 @@ OUTPUT = options(
     ),
     TRACE_FORMAT,
     click.option(
-        "--sample",
-        "sample_of",
-        type=click.Choice(list(samples.SAMPLES)),
-        help="If no property is violated, show a run anyway: a random one, or a longest one. "
-        "--trace saves it.",
-    ),
-    click.option(
         "--graph",
         "graph_file",
         type=A_FILE,
@@ -72,12 +64,7 @@ OUTPUT = options(
         help="Draw all states and transitions of a small system. The ending of FILE selects the "
         "format: .dot or .graphml; if Graphviz is installed, also .svg or .html.",
     ),
-    click.option(
-        "--minimise",
-        is_flag=True,
-        help="Shorten a counterexample from a depth-first or random search, and group related "
-        "steps.",
-    ),
+    record(Extras),
     click.option(
         "--max-counterexamples",
         "wanted",
@@ -103,12 +90,6 @@ OUTPUT = options(
         "GITHUB_ACTIONS is set]",
     ),
     click.option(
-        "--measures",
-        is_flag=True,
-        help="Also report the costs of the protocol: packets in transit, control data, buffered "
-        "messages. Explores at most 300,000 states in plain Python.",
-    ),
-    click.option(
         "--statistics",
         is_flag=True,
         help="Also report the transitions of each kind, the use of memory, and the states per "
@@ -125,14 +106,11 @@ class Output:
     json_file: str | None
     trace_files: tuple[str, ...]
     trace_format: str | None
-    sample_of: str | None
     graph_file: str | None
-    minimise: bool
     wanted: int
     junit_file: str | None
     sarif_file: str | None
     github: bool | None
-    measures: bool
     statistics: bool
     quiet: bool
 
@@ -189,16 +167,14 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     A spec is a TOML file with a question and its expected answer. Options replace the settings of a
     spec. If one of several specs cannot be checked, the others still are.
     """
-    output = Output(**taken(values, Output))
+    output, extras = Output(**taken(values, Output)), Extras(**taken(values, Extras))
     bounds, method = shared.search_from(values)
     found = targets_of(names, shared.spec_values(values))
     many = found.many
     output.check_files()
     if many:
-        _refuse_for_many(output, method)
-    else:
-        _refuse_alone(found.specs[0], output)
-    if output.graph_file is not None:
+        _refuse_for_many(output, extras, method)
+    if output.graph_file is not None and found.readable:
         _draw(output.graph_file, found.readable[0], quiet=output.quiet)
     if found.others and not output.quiet:
         console.complain(reports.left_out_text(found.others))
@@ -211,7 +187,7 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
         method,
         bounds,
         selfcheck=selfcheck,
-        extras=Extras(output.minimise, output.measures, output.sample_of),
+        extras=extras,
         watch=watching(ticker, many=many),
     ):
         ticker.clear()
@@ -221,10 +197,14 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     if output.wanted == 1:
         interrupts.conclude()
     output.write_for_ci(done)
+    only = done[0]
     if many:
         output.say(reports.checks_text(done, len(found.specs)))
+    elif isinstance(only, Refused):
+        output.mark(done)
+        raise only.error
     else:
-        _show(_only(done), output, bounds)
+        _show(only, output, bounds)
     outputs.write_result(output.json_file, done, many=many)
     output.mark(done)
     return exit_code_of(done)
@@ -240,22 +220,6 @@ def _announce_compiling(method: Options) -> None:
         )
 
 
-def _refuse_alone(spec: Spec | Refused, output: Output) -> None:
-    """Refuse the only spec if it cannot be checked; files and marks for CI say so, too."""
-    if isinstance(spec, Refused):
-        output.write_for_ci([spec])
-        output.mark([spec])
-        raise spec.error
-
-
-def _only(done: Sequence[Checked]) -> CheckReport:
-    """Return the report on the only check; one that could not be made is wrong input."""
-    (only,) = done
-    if isinstance(only, Refused):
-        raise only.error
-    return only
-
-
 def _draw(file: str, spec: Spec, *, quiet: bool) -> None:
     """Draw the state space of a spec."""
     # networkx takes a while to import, and few ask for a picture.
@@ -267,15 +231,15 @@ def _draw(file: str, spec: Spec, *, quiet: bool) -> None:
         console.complain(note)
 
 
-def _refuse_for_many(output: Output, method: Options) -> None:
+def _refuse_for_many(output: Output, extras: Extras, method: Options) -> None:
     """Refuse options of one check where there are many."""
     asked = {
         "trace": output.trace_files,
         "graph": output.graph_file,
-        "sample": output.sample_of,
+        "sample": extras.sample,
         "checkpoint": method.checkpoint,
         "resume": method.resume,
-        "measures": output.measures,
+        "measures": extras.measures,
         "max-counterexamples": output.wanted > 1,
     }
     for name, value in asked.items():

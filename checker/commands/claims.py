@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
 
 from antecede.checker import interrupts
 from antecede.checker.claims import sources as papers
-from antecede.checker.commands import console, outputs, parameters
+from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
-from antecede.checker.commands.shared import ENGINE_OF_MANY
+from antecede.checker.commands.shared import ENGINE_OF_MANY, JSON_FILE
 from antecede.checker.exit_codes import INCOMPLETE
-from antecede.checker.render import json as formats
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
@@ -28,9 +26,7 @@ from antecede.checker.search.options import Bounds, Options
     help=f"Decide the claims of one source: {', '.join(papers.NAMES)}.  [default: all]",
 )
 @click.option("--claim", metavar="KEY", help="Decide only this claim, and print what was found.")
-@click.option(
-    "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the report as JSON."
-)
+@JSON_FILE
 @click.option(
     "--output",
     type=A_FILE,
@@ -74,14 +70,10 @@ def command(
 
     sources = claims_report.chosen(source, claim)
     timed = times.decided_by(rows) if rows else []
-    claims_report.checked_output(output, json_file)
     outputs.check_outputs(("json", json_file), ("output", output))
     folder = None if output is None else claims_report.folder_beside(output)
     ticker = Ticker(quiet=quiet)
-    bounds, method = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        Options(**parameters.taken_from(values, Options)),
-    )
+    bounds, method = shared.search_from(values)
     judge = Judge(method, bounds, quick, watching(ticker, many=True))
     say = console.discard if json_file == "-" else console.say
     found = []
@@ -101,8 +93,7 @@ def command(
         page = claims_report.markdown(found, files, command=command)
         write_whole(output, page + times.section(timed))
     if json_file is not None:
-        text = formats.text(claims_report.as_object(found, files, quick=quick))
-        (console.emit if json_file == "-" else partial(write_whole, json_file))(text)
+        outputs.write_object(json_file, claims_report.as_object(found, files, quick=quick))
     say(claims_report.summary(found))
     if timed:
         say(times.lines(timed))

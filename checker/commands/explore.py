@@ -54,11 +54,10 @@ def command(
     """
     # Only this command needs a web server.
     from antecede.checker.explore import start
-    from antecede.checker.explore.ahead import BOUNDS as BOUNDS_AHEAD
     from antecede.checker.explore.server import Server
-    from antecede.checker.explore.site import Site
+    from antecede.checker.explore.site import BOUNDS, Site
 
-    bounds = attrs.evolve(BOUNDS_AHEAD, **parameters.taken_from(values, Bounds))
+    bounds = attrs.evolve(BOUNDS, **parameters.taken_from(values, Bounds))
     tree, numbers = start.opened(target, parameters.given(**values))
     site = Site(tree, bounds)
     with Server(site, port) as server, contextlib.suppress(KeyboardInterrupt):

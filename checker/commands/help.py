@@ -51,7 +51,7 @@ class CommandWithExamples(click.Command):
                 )
             )
 
-    def _main(self) -> tuple[str, ...]:
+    def _main(self) -> list[str]:
         return PAGES[str(self.name)].main
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -60,7 +60,8 @@ class CommandWithExamples(click.Command):
         left = {name: line for name, line in lines.items() if line is not None}
         if not ctx.meta.get("all options"):
             with formatter.section("Examples"):
-                formatter.write_dl(PAGES[str(self.name)].examples, col_max=60)
+                examples = PAGES[str(self.name)].examples
+                formatter.write_dl([(line, purpose) for line, purpose in examples], col_max=60)
             helps = [line for line in left.values() if "--help" in line[0]]
             section(formatter, "Options", [*(left[name] for name in self._main()), *helps])
             self._format_exit_codes(formatter)
@@ -72,7 +73,7 @@ class CommandWithExamples(click.Command):
 
     def _format_exit_codes(self, formatter: click.HelpFormatter) -> None:
         codes = PAGES[str(self.name)].exit_codes
-        section(formatter, "Exit codes", [(str(code), text) for code, text in codes.items()])
+        section(formatter, "Exit codes", list(codes.items()))
 
 
 def section(formatter: click.HelpFormatter, heading: str, lines: Sequence[tuple[str, str]]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +27,16 @@ def check_traces(files: Sequence[str], trace_format: str | None) -> None:
 def check_outputs(*files: tuple[str, str | None]) -> None:
     """Refuse files that cannot be written, or are named twice, before the search starts.
 
-    Args:
-        files: pairs of an option and its file, or None.
+    `files` are pairs of an option and its file, or None.
     """
     options: dict[str, str] = {}
     for option, file in files:
         if file is None:
             continue
-        if file in options:
-            raise InputError(f"--{options[file]} and --{option} both name {file!r}; give two files")
-        options[file] = option
+        path = os.path.realpath(file)
+        if path in options:
+            raise InputError(f"--{options[path]} and --{option} both name {file!r}; give two files")
+        options[path] = option
         if file != "-":
             check_writable(file)
 
@@ -61,19 +61,17 @@ def write_run(
 
 def check_rows(output: str, parquet_file: str | None) -> None:
     """Refuse files for the rows of a sweep that cannot be written before it starts."""
-    check_writable(output)
+    check_outputs(("output", output), ("parquet", parquet_file))
     if is_stream(Path(output)):
         raise InputError(f"cannot keep rows in {output!r}: it is no file that can be read again")
-    if parquet_file is None:
-        return
-    check_installed("parquet", "--parquet")
-    check_writable(parquet_file)
-    if Path(parquet_file).resolve() == Path(output).resolve():
-        raise InputError(f"--output and --parquet both name {output!r}; give two files")
+    if parquet_file is not None:
+        check_installed("parquet", "--parquet")
 
 
-def write_object(json_file: str | None, found: dict[str, Any]) -> None:
-    """Write an object as JSON, if that was asked for."""
-    if json_file is not None:
-        write = partial(write_whole, json_file) if json_file != "-" else console.emit
-        write(formats.text(found))
+def write_object(json_file: str, found: dict[str, Any]) -> None:
+    """Write an object as JSON to a file, or to standard output (-)."""
+    text = formats.text(found)
+    if json_file == "-":
+        console.emit(text)
+    else:
+        write_whole(json_file, text)

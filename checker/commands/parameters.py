@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from antecede.checker.errors import InputError
 from antecede.checker.render import completion
-from antecede.checker.settings import Setting, check_text, names_in, read, settings_of, taken
+from antecede.checker.settings import Setting, names_in, read, settings_of, taken
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -65,7 +65,7 @@ def _type(known: Setting) -> click.ParamType[Any]:
     if known.choices is not None:
         return click.Choice(list(known.choices))
     if known.kind is Path:
-        return Folder(exists=known.present, file_okay=False, path_type=Path)
+        return click.Path(exists=known.present, file_okay=False, path_type=Path)
     return Given(known)
 
 
@@ -88,9 +88,7 @@ class Named(click.ParamType[str]):
         """Return what the shell offers."""
         if self.kind in ("file", "dir"):
             return [CompletionItem(incomplete, type=self.kind)]
-        given = [*(ctx.params.get("names") or ()), ctx.params.get("target"), *ctx.args]
-        found = completion.candidates(self.kind, incomplete, [name for name in given if name])
-        return [CompletionItem(each) for each in found]
+        return [CompletionItem(each) for each in completion.candidates(self.kind, incomplete)]
 
 
 A_FILE = Named("file")
@@ -128,27 +126,12 @@ class Given(click.ParamType[Any]):
         return [CompletionItem(c) for c in completion.candidates(self.known.name, incomplete)]
 
 
-class Folder(click.Path):
-    """A path of a folder, which no broken text can be."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path."""
-        try:
-            check_text("the folder", str(value))
-        except InputError as error:
-            self.fail(f"{error}.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
 def _flat(_context: click.Context, _option: click.Parameter, given: Any) -> tuple[str, ...]:
     """Return the names of several lists."""
     try:
-        names = tuple(name for text in given for name in names_in(text))
-        for name in names:
-            check_text("the name", name)
+        return tuple(name for text in given for name in names_in(text))
     except InputError as error:
         raise click.BadParameter(f"{error}.") from None
-    return names
 
 
 def several(kind: type, name: str, says: str) -> Callable[[Any], Any]:

@@ -145,7 +145,8 @@ def command(
         interrupts.conclude()
         if json_file != "-":
             console.say(front.whole_text(proof, found, tried, quiet=quiet))
-        outputs.write_object(json_file, front.whole_object(proof, found, tried))
+        if json_file is not None:
+            outputs.write_object(json_file, front.whole_object(proof, found, tried))
         if junit_file is not None:
             write_whole(junit_file, report.junit(proof))
         return front.exit_code(proof, found, tried)

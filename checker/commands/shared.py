@@ -7,10 +7,16 @@ from typing import Any
 
 import click
 
-from antecede.checker.check.spec import (
-    expected_verdict,
+from antecede.checker.check.spec import expected_verdict
+from antecede.checker.commands.parameters import (
+    A_FILE,
+    Given,
+    Named,
+    given,
+    options,
+    record,
+    taken_from,
 )
-from antecede.checker.commands.parameters import A_FILE, Named, given, options, record, taken_from
 from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds, Options
@@ -18,7 +24,6 @@ from antecede.checker.semantics.question import Question
 from antecede.checker.settings import Setting
 
 WORKERS = Setting("workers", int, "", None, least=1, most=1024)
-
 
 QUESTION = options(
     record(Question),
@@ -30,22 +35,18 @@ QUESTION = options(
     ),
 )
 
-
-METHOD = options(
-    record(Options),
-    click.option(
-        "--selfcheck",
-        type=click.Choice(list(MODES)),
-        default="on",
-        show_default=True,
-        help="Check that handlers are pure (the same arguments give the same result): at the "
-        "first calls (on), at all calls (all), or never (off).",
-    ),
+SELFCHECK = click.option(
+    "--selfcheck",
+    type=click.Choice(list(MODES)),
+    default="on",
+    show_default=True,
+    help="Check that handlers are pure (the same arguments give the same result): at the first "
+    "calls (on), at all calls (all), or never (off).",
 )
 
+METHOD = options(record(Options), SELFCHECK)
 
 BOUNDS = record(Bounds)
-
 
 ENGINE_OF_MANY = click.option(
     "--engine",
@@ -54,12 +55,10 @@ ENGINE_OF_MANY = click.option(
 )
 
 
-def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def where(said: str) -> Callable[[Any], Any]:
     """Return the options that say where something runs: here, or on a Spark cluster.
 
-    Args:
-        said: of --on in --help.
-        between: options that come after --on.
+    `said` is the help of --on.
     """
     place = click.option(
         "--on",
@@ -74,7 +73,33 @@ def where(said: str, *between: Callable[[Any], Any]) -> Callable[[Any], Any]:
         metavar="URL",
         help="Spark cluster: local[N], spark://HOST:PORT, yarn or k8s://…",
     )
-    return options(place, *between, master, record(Options, "spark_log"))
+    return options(place, master, record(Options, "spark_log"))
+
+
+def kept_rows(thing: str, file: str) -> Callable[[Any], Any]:
+    """Return the options of a command that makes many rows, each of one `thing`, in a `file`."""
+    workers = click.option(
+        "--workers",
+        type=Given(WORKERS),
+        help=f"Number of {thing}s at the same time on this machine.  [default: one per core]",
+    )
+    output = click.option(
+        "--output",
+        type=A_FILE,
+        metavar="FILE.jsonl",
+        default=file,
+        show_default=True,
+        help=f"Append each finished {thing} to this file, as a line of JSON. A {thing} that is "
+        "already in the file is skipped.",
+    )
+    parquet = click.option(
+        "--parquet",
+        "parquet_file",
+        type=A_FILE,
+        metavar="FILE",
+        help=f"At the end, also write all finished {thing}s as a Parquet file.",
+    )
+    return options(workers, output, parquet)
 
 
 TRACE_FORMAT = click.option(
@@ -95,7 +120,6 @@ def spec_values(values: dict[str, Any]) -> dict[str, Any]:
 JSON_FILE = click.option(
     "--json", "json_file", type=A_FILE, metavar="FILE|-", help="Write the result as JSON."
 )
-
 
 JUNIT_FILE = click.option(
     "--junit",

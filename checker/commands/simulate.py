@@ -11,8 +11,8 @@ import click
 from antecede.checker import interrupts
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named, options
-from antecede.checker.commands.shared import WORKERS, where
+from antecede.checker.commands.parameters import Named, options
+from antecede.checker.commands.shared import kept_rows, where
 from antecede.checker.settings import names_in
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, written
@@ -58,30 +58,8 @@ def assumption(name: str) -> Callable[[Any], Any]:
     help="Run the same handlers as antecede check. Without this option, some protocols run faster "
     "versions of their handlers.",
 )
-@where(
-    "Where to run: here (on this machine), or on a Spark cluster.",
-    click.option(
-        "--workers",
-        type=Given(WORKERS),
-        help="Number of runs at the same time on this machine.  [default: one per core]",
-    ),
-)
-@click.option(
-    "--output",
-    type=A_FILE,
-    metavar="FILE.jsonl",
-    default="simulate.jsonl",
-    show_default=True,
-    help="Append each finished run to this file, as a line of JSON. Runs that are already in the "
-    "file are skipped.",
-)
-@click.option(
-    "--parquet",
-    "parquet_file",
-    type=A_FILE,
-    metavar="FILE",
-    help="Also write the finished runs as a Parquet file.",
-)
+@where("Where to run: here (on this machine), or on a Spark cluster.")
+@kept_rows("run", "simulate.jsonl")
 @click.option(
     "--svg",
     "folder",

@@ -11,14 +11,12 @@ from typing import Any
 import click
 
 from antecede.checker import interrupts
-from antecede.checker.check.spec import (
-    Spec,
-)
+from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named, record, several
-from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, WORKERS, where
+from antecede.checker.commands.parameters import Given, Named, record, several
+from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, kept_rows, where
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR
 from antecede.checker.render.ticker import Ticker
@@ -65,28 +63,8 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 )
 @ENGINE_OF_MANY
 @where("Where to run the checks: here (on this machine), or on a Spark cluster.")
-@click.option(
-    "--workers",
-    type=Given(WORKERS),
-    help="Number of checks that run at the same time on this machine.  [default: one per core]",
-)
 @BOUNDS
-@click.option(
-    "--output",
-    type=A_FILE,
-    metavar="FILE.jsonl",
-    default="sweep.jsonl",
-    show_default=True,
-    help="Append each finished check to this file, as a line of JSON. Checks that are already in "
-    "the file are skipped.",
-)
-@click.option(
-    "--parquet",
-    "parquet_file",
-    type=A_FILE,
-    metavar="FILE",
-    help="At the end, also write all finished checks as a Parquet file.",
-)
+@kept_rows("check", "sweep.jsonl")
 @click.option("--quiet", is_flag=True, help="Print only the results at the end.")
 def command(
     targets: tuple[str, ...],
@@ -116,10 +94,8 @@ def command(
         raise InputError("--max-messages is for --smallest; give --messages")
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
     outputs.check_rows(output, parquet_file)
-    bounds, given = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        parameters.taken_from(values, Options),
-    )
+    bounds = Bounds(**parameters.taken_from(values, Bounds))
+    given = parameters.taken_from(values, Options)
     master, spark_log = given.pop("master", None), given.pop("spark_log", False)
     options = Options(**{"threads": 1, **given})
     count = workers or os.cpu_count() or 1

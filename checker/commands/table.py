@@ -11,13 +11,12 @@ from antecede.checker.claims import table as tables
 from antecede.checker.commands import console, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
-from antecede.checker.commands.shared import BOUNDS, METHOD
+from antecede.checker.commands.shared import BOUNDS, METHOD, search_from
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.render.files import check_writable, write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
-from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 
 
@@ -66,10 +65,7 @@ def command(
     The paper prints results for 3 actors with 3 messages each (3x3). For other sizes, antecede
     does not compare the verdicts.
     """
-    bounds, method = (
-        Bounds(**parameters.taken_from(values, Bounds)),
-        Options(**parameters.taken_from(values, Options)),
-    )
+    bounds, method = search_from(values)
     actors, messages = tables.parsed_bounds(size)
     histories = tables.parsed_histories(history)
     for name in ("checkpoint", "resume"):

@@ -15,9 +15,15 @@ from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Named
-from antecede.checker.commands.shared import BOUNDS, JSON_FILE, QUESTION, TRACE_FORMAT
+from antecede.checker.commands.shared import (
+    BOUNDS,
+    ENGINE_OF_MANY,
+    JSON_FILE,
+    QUESTION,
+    SELFCHECK,
+    TRACE_FORMAT,
+)
 from antecede.checker.errors import InputError
-from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Options
@@ -26,11 +32,7 @@ from antecede.checker.search.options import Options
 @click.command("test", cls=CommandWithExamples)
 @click.argument("adapter", type=Named("adapter"), metavar="FILE.py:CLASS|pipe:COMMAND")
 @QUESTION
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "plain"]),
-    help="Search engine: local (compiled code) or plain (plain Python).  [default: local]",
-)
+@ENGINE_OF_MANY
 @click.option(
     "--walks",
     type=click.IntRange(0, 10**9),
@@ -45,14 +47,7 @@ from antecede.checker.search.options import Options
     show_default=True,
     help="Seed of the random walks.",
 )
-@click.option(
-    "--selfcheck",
-    type=click.Choice(list(MODES)),
-    default="on",
-    show_default=True,
-    help="Check that the code is deterministic: at the first calls (on), at all calls (all), or "
-    "never (off).",
-)
+@SELFCHECK
 @BOUNDS
 @JSON_FILE
 @click.option(

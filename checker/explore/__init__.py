@@ -1,6 +1,6 @@
 """A local web page to step through the state space by hand.
 
-`tree` maps a path of numbers to a state, `judgement` evaluates the properties there, `ahead` runs a
-bounded search from there, `page` renders the page, `site` answers requests, and `server` speaks
-HTTP. The server has no session state except for caches. The address contains the position.
+`tree` maps a path of numbers to a state, `judgement` evaluates the properties there, `page` renders
+the page, `site` answers requests and searches from there, and `server` speaks HTTP. The server has
+no session state except for caches. The address contains the position.
 """

@@ -22,9 +22,7 @@ class Judgement:
     """The verdict of a property on a path.
 
     Attributes:
-        prop: the property.
         verdict: VIOLATED, SHOWN, FINE or OPEN.
-        text: the verdict in words.
         step: the number of the step that decides it, or None.
     """
 
@@ -35,13 +33,7 @@ class Judgement:
 
 
 def judged(path: Path, system: System, state: State) -> tuple[Judgement, ...]:
-    """Judge `path` by every property.
-
-    Args:
-        path: the path.
-        system: the system; it is explored if a property is about later states.
-        state: the end of `path` in the history of `system`.
-    """
+    """Judge `path` by every property. `state` is the end of `path` in the history of `system`."""
     return tuple(_judged(path, prop, system, state) for prop in path.system.properties)
 
 

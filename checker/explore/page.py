@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.explore.ahead import searchable
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
 from antecede.checker.model import Transition
@@ -38,10 +37,8 @@ class Place:
     """A place in the tree, with everything that the page shows about it.
 
     Attributes:
-        numbers: the path that leads here.
         path: the path as transitions, with the property that it violates.
         choices: the transitions that are enabled here.
-        judgements: a verdict per property.
     """
 
     numbers: Numbers
@@ -53,7 +50,7 @@ class Place:
     def searched(self) -> tuple[Judgement, ...]:
         """The undecided properties that a search from here can decide; empty in a final state."""
         decided = (VIOLATED, SHOWN)
-        left = (j for j in self.judgements if searchable(j.prop) and j.verdict not in decided)
+        left = (j for j in self.judgements if not j.prop.later and j.verdict not in decided)
         return tuple(left) if self.choices else ()
 
     @property
@@ -142,8 +139,6 @@ def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
     """Return the page for a request that cannot be answered.
 
     Args:
-        sentence: the reason.
-        name: the name of the protocol.
         before: the valid part of the path, if the path is the reason.
     """
     return page(

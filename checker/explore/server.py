@@ -45,7 +45,6 @@ class Server(ThreadingHTTPServer):
     """Serves one site on the loopback address.
 
     Args:
-        site: the answers.
         port: the port; 0 selects a free one.
 
     Raises:
@@ -88,25 +87,18 @@ class Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        """Answer a request without side effects."""
-        self._answer(self._get)
+        """Answer a request without side effects. The answer to HEAD has no content."""
+        self._answer(lambda: self.server.site.get(*self._target()))
 
-    def do_HEAD(self) -> None:
-        """Answer as to GET, without the content."""
-        self._answer(self._get)
+    do_HEAD = do_GET
 
     def do_POST(self) -> None:
         """Answer a request that searches or loads a trace."""
         self._answer(self._post)
 
-    def _get(self) -> Answer:
-        address, query = self._target()
-        return self.server.site.get(address, query)
-
     def _post(self) -> Answer:
         self._check_origin()
-        address, query = self._target()
-        return self.server.site.post(address, query, self._body())
+        return self.server.site.post(*self._target(), self._body())
 
     def _target(self) -> tuple[str, dict[str, str]]:
         if not self.path.startswith("/"):

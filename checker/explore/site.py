@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import mimetypes
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from antecede.checker.amounts import counted
+from antecede.checker.check.pipeline import self_checking
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ReplayError
-from antecede.checker.explore.ahead import BOUNDS, Ahead, look_ahead
+from antecede.checker.errors import InputError, ProtocolError, ReplayError
 from antecede.checker.explore.page import (
     SAVED_AS,
     Note,
@@ -23,14 +24,18 @@ from antecede.checker.explore.page import (
     text,
     transitions_to,
 )
-from antecede.checker.explore.renewal import Renewed
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.model import Property
-from antecede.checker.paths.path import Path
-from antecede.checker.render import html, svg
 from antecede.checker.render.json import misfit, trace_in, trace_text
+from antecede.checker.render.registry import FORMATS
+from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
+from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.search.result import Result
 from antecede.checker.semantics.question import model_of
+
+BOUNDS = Bounds(max_states=100_000, max_seconds=20.0)
+"""The bounds of a search: a tolerable waiting time and about 100 MB."""
 
 MOST_SAID = 600
 """The greatest length, in characters, of an error about a file or handler on the page."""
@@ -61,26 +66,16 @@ class Refused(Exception):
 
 @frozen(eq=False)
 class Site:
-    """The answers to all requests, given as paths, queries and bodies.
+    """The answers to all requests, given as paths, queries and bodies."""
 
-    Attributes:
-        renewed: the tree, which is rebuilt when the protocol's file changes.
-        bounds: the bounds of a search.
-    """
-
-    renewed: Renewed = field(converter=Renewed)
+    tree: Tree
     bounds: Bounds = BOUNDS
     _searching: threading.Lock = field(factory=threading.Lock, init=False)
-
-    @property
-    def tree(self) -> Tree:
-        """The current tree."""
-        return self.renewed.tree
 
     def get(self, address: str, query: Mapping[str, str]) -> Answer:
         """Answer a GET request, which has no side effects."""
         answers: dict[str, Callable[[], Answer]] = {
-            "/": lambda: self._shown(query),
+            "/": lambda: Answer(text(self.tree, self._place(query))),
             "/trace": lambda: self._saved(query),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),
@@ -98,27 +93,20 @@ class Site:
             return self._loaded(query, body)
         raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
 
-    def _shown(self, query: Mapping[str, str]) -> Answer:
-        said, wrong = self.renewed.look()
-        note = Note(said[:MOST_SAID], wrong=wrong) if said else None
-        return Answer(text(self.tree, self._place(query), note))
-
     def _place(self, query: Mapping[str, str]) -> Place:
         return place_at(self.tree, numbers_in(query.get("path", "")))
 
     def _saved(self, query: Mapping[str, str]) -> Answer:
         name, path = query.get("format", "json"), self._place(query).path
-        writers: dict[str, tuple[str, Callable[[Path], str]]] = {
-            "json": ("application/json", lambda p: trace_text(p, self.tree.spec.protocol)),
-            "svg": ("image/svg+xml", svg.text),
-            "html": ("text/html", html.text),
-        }
-        if name not in writers:
+        if name not in SAVED_AS:
             choices = ", ".join(SAVED_AS)
             raise Refused(HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}")
-        kind, write = writers[name]
+        kind = mimetypes.types_map[f".{name}"]
         file = f'attachment; filename="trace.{name}"'
-        return Answer(write(path), kind, headers={"Content-Disposition": file})
+        content = FORMATS[name].text(path, None)
+        if name == "json":
+            content = trace_text(path, self.tree.spec.protocol)  # the protocol as the user named it
+        return Answer(content, kind, headers={"Content-Disposition": file})
 
     def _searched(self, query: Mapping[str, str]) -> Answer:
         place = self._place(query)
@@ -126,16 +114,22 @@ class Site:
         if not asked:
             note = Note("There is nothing left to search for.", wrong=True)
             return Answer(text(self.tree, place, note))
+        system = evolve(self.tree.system, properties=asked)
         try:
+            explorer = BreadthFirst(self_checking(system, "on"), before=transitions_to(place.path))
             with self._searching:
-                ahead = look_ahead(self.tree.system, transitions_to(place.path), asked, self.bounds)
+                result = explore(system, explorer, self.bounds)
+            if result.error is not None:
+                raise ProtocolError(result.error)
         except InputError as error:
             return self._unchanged(place, error)
-        if ahead.prop is None:
-            return Answer(text(self.tree, place, _not_found(ahead)))
-        there = place_at(self.tree, self.tree.numbers_of(ahead.transitions))
+        paths = {p: explorer.found[p.name].transitions for p in asked if p.name in explorer.found}
+        if not paths:
+            return Answer(text(self.tree, place, _not_found(result)))
+        prop = min(paths, key=lambda p: len(paths[p]))
+        there = place_at(self.tree, self.tree.numbers_of(paths[prop]))
         more = there.path.length - place.path.length
-        return Answer(text(self.tree, there, _found(ahead, ahead.prop, more)))
+        return Answer(text(self.tree, there, _found(result, prop, more)))
 
     def _loaded(self, query: Mapping[str, str], body: str) -> Answer:
         try:
@@ -172,25 +166,24 @@ def _asked(place: Place, name: str) -> tuple[Property, ...]:
     return tuple(p for p in left if (p.name == name if name else not p.sought))
 
 
-def _found(ahead: Ahead, prop: Property, more: int) -> Note:
-    """Return a note on the result of a search, which is `more` steps away.
+def _found(result: Result, prop: Property, more: int) -> Note:
+    """Return a note on a search whose result is `more` steps away.
 
-    If a level was not finished, there may be a shorter path.
+    The first witness is a nearest one. A violation later in the same level may be nearer, so a
+    level of which a bound ended the search may have a shorter path.
     """
-    way = "A shortest way" if ahead.stopped_by is None else "A way"
+    way = "A shortest way" if prop.sought or result.stopped_by is None else "A way"
     what = f"{'show' if prop.sought else 'violate'} {prop.name}"
-    steps = counted(more, "step")
-    return Note(
-        f"{way} to {what}: {steps} on, found among {counted(ahead.unique_states, 'state')}."
-    )
+    states = counted(result.counts.unique_states, "state")
+    return Note(f"{way} to {what}: {counted(more, 'step')} on, found among {states}.")
 
 
-def _not_found(ahead: Ahead) -> Note:
-    states = counted(ahead.unique_states, "state")
-    if ahead.stopped_by is None:
+def _not_found(result: Result) -> Note:
+    states = counted(result.counts.unique_states, "state")
+    if result.stopped_by is None:
         return Note(f"There is none: all {states} that can be reached from here were explored.")
     return Note(
-        f"None was found among {states} ({ahead.stopped_by}); there may be one beyond them."
+        f"None was found among {states} ({result.stopped_by}); there may be one beyond them."
     )
 
 

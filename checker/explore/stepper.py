@@ -8,25 +8,20 @@ from attrs import define, evolve, field
 
 from antecede.checker.model import Property, State, Where
 from antecede.checker.paths.path import Path, for_replay, holds_along
+from antecede.checker.render.html import envelopes
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.terminal import wrapped
 
 
 @define(eq=False)
 class Stepper:
-    """A run and a place on it.
-
-    Attributes:
-        path: the run.
-        at: the number of steps taken.
-    """
+    """A run and a place on it."""
 
     path: Path
     at: int = 0
     words: Wording = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Set the wording of the run."""
         self.path = evolve(self.path, system=for_replay(self.path.system))
         self.words = Wording.of(self.path)
 
@@ -55,7 +50,6 @@ def view(stepper: Stepper, width: int = 80, *, changed_only: bool = False) -> st
     """Return the current view: the step, the actors' states, clocks, and packets in flight.
 
     Args:
-        stepper: the run and the position.
         width: the greatest length of a line, in characters.
         changed_only: leave out the actors that the last step did not change.
     """
@@ -87,12 +81,7 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def _in_flight(stepper: Stepper) -> Iterator[str]:
-    actors, words = stepper.path.system.actors, stepper.words
-    packets = [
-        f"  {words.actor(place // actors)} → {words.actor(place % actors)}: {words.value(packet)}"
-        for place, channel in enumerate(stepper.state.channels)
-        for packet in channel
-    ]
+    packets = [f"  {text}" for text in envelopes(stepper.path, stepper.words, stepper.state)]
     yield "In flight:" if packets else "Nothing is in flight."
     yield from packets
 
@@ -108,9 +97,7 @@ def interact(
     """Step through a run interactively.
 
     Args:
-        stepper: the run and the first position.
         read: returns the next line, None at the end of the input.
-        say: prints a text.
         width: the greatest length of a line, in characters.
     """
     changed_only = False

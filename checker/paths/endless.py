@@ -125,13 +125,9 @@ def _anonymous(
 def goes_round(
     system: System, transitions: Iterable[Transition], after: int, victim: Message
 ) -> bool:
-    """Return whether the end of a numbered run can repeat for ever and starve a message.
+    """Return whether the end of a run of a `system` that counts messages can repeat for ever.
 
-    Args:
-        system: the system that counts messages.
-        transitions: a run of `system`, from its initial state.
-        after: the number of transitions before the cycle.
-        victim: the message that starves.
+    The cycle begins after `after` transitions, and starves the message `victim`.
     """
     hidden = anonymous_system(system)
     try:
@@ -145,12 +141,7 @@ def goes_round(
 def anonymous(
     system: System, transitions: Iterable[Transition], victim: Message
 ) -> tuple[Transition, ...]:
-    """Return the run of the anonymous system for a numbered run, with `victim` marked.
-
-    Args:
-        system: the system that counts messages.
-        transitions: a run of `system`, from its initial state.
-        victim: the message to mark.
+    """Return the anonymous run for a run of a `system` that counts messages; `victim` is marked.
 
     Raises:
         ReplayError: a transition is not enabled there.
@@ -176,10 +167,7 @@ def anonymous(
 def check_cycle(system: System, stem: Iterable[Transition], cycle: Sequence[Transition]) -> None:
     """Check that a run can repeat its cycle for ever: run the stem, and the cycle twice.
 
-    Args:
-        system: a system with the history `marked`.
-        stem: the transitions before the cycle.
-        cycle: the transitions of the cycle.
+    The system has the history `marked`.
 
     Raises:
         ReplayError: the state does not return, the marked message does not wait, or the cycle is

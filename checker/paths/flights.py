@@ -17,12 +17,8 @@ class Flight:
     """A packet that was network-sent.
 
     Attributes:
-        src: the sender.
-        dst: the destination.
-        packet: the packet.
         sent: the step that sent it; None if it is in flight from the start.
         receptions: the steps that receive it; more than one where a network duplicates.
-        lost: the step that loses it.
         gone: whether it cannot be received any more.
         in_flight: whether it is in flight when the path ends, and was never received.
         place: its index among the packets that its step sent to its destination.

@@ -19,7 +19,6 @@ class Growth:
     """A run to a limit.
 
     Attributes:
-        limit: the limit.
         actor: the actor whose state reaches the limit.
         path: the run; its last step reaches the limit.
         steps: the numbers of the steps that raise the measure to a new maximum, in order.

@@ -1,20 +1,18 @@
 """Shorter and clearer counterexamples.
 
 A depth-first or random search finds long paths. Delta debugging (ddmin, Zeller and Hildebrandt
-2002) deletes transitions and replays the rest. Then independent steps are reordered, so that
-related steps are adjacent.
+2002) deletes transitions and replays the rest. Then `checker.paths.confirm` brings the remaining
+steps into the order in which it shows every counterexample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import ReplayError
 from antecede.checker.model import Lose, Property, Receive, State, Transition
+from antecede.checker.paths.confirm import arranged
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, first_shown, for_replay, holds_along, replay
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -31,14 +29,12 @@ def minimise(path: Path) -> Path:
     search finds one. Each attempt replays a path. In practice there are about n * log n attempts
     for n transitions.
     """
-    prop = violated_property(path)
-    return reordered(_Deletion(path, prop).minimal())
-
-
-def violated_property(path: Path) -> Property:
-    """Return the property that a counterexample violates."""
-    assert path.violated is not None, "only a counterexample has a violated property"
-    return path.violated
+    if path.loop is not None:
+        return path  # a breadth-first search found it, and without a step its cycle does not close
+    prop = path.violated
+    assert prop is not None, "only a counterexample has a violated property"
+    shortest = _Deletion(path, prop).minimal()
+    return _cut(evolve(arranged(shortest, prop), violates=prop.name), prop)
 
 
 # Deleting
@@ -153,91 +149,3 @@ def _offered(system: System, state: State, wanted: Transition) -> Transition | N
 def _cut(path: Path, prop: Property) -> Path:
     """Return `path` up to its first violation of `prop`."""
     return evolve(path, steps=path.steps[: first_shown(path, prop)])
-
-
-# Reordering
-
-
-def reordered(path: Path) -> Path:
-    """Return a path of the same steps with related steps next to each other.
-
-    Adjacent steps of different actors are swapped as long as that brings an actor's steps together
-    or a reception closer to its network-send. A swap counts only if a replay reaches the same state
-    with the same history. The last step of a safety violation stays last.
-    """
-    prop = violated_property(path)
-    movable = path.length if prop.final else path.length - 1
-    origins = [None if origin is None else origin.step for origin in _origins(path)]
-    order = list(range(path.length))
-    while (better := _better(path, prop, order, origins, movable)) is not None:
-        order = better
-    return _in_order(path, order)
-
-
-def _better(
-    path: Path, prop: Property, order: list[int], origins: list[int | None], movable: int
-) -> list[int] | None:
-    """Return the best order after a move of one step, or None if none is better than `order`."""
-    actors = [step.actor for step in path.steps]
-    cost = _cost(order, actors, origins)
-    moved = {tuple(new) for new in _moves(order, actors, origins, movable)}
-    ranked = sorted((_cost(new, actors, origins), new) for new in moved)
-    for new_cost, new in ranked:
-        if new_cost >= cost:
-            return None
-        if _same_outcome(path, prop, new):
-            return list(new)
-    return None
-
-
-def _moves(
-    order: list[int], actors: list[int], origins: list[int | None], movable: int
-) -> Iterator[list[int]]:
-    """Yield the orders after each swap while one step moves forwards.
-
-    A step moves past steps of other actors only. A reception does not move past its network-send.
-    Moves backwards are not needed, because other steps can move forwards instead.
-    """
-    for start in range(movable):
-        new = list(order)
-        for at in range(start, 0, -1):
-            step, before = new[at], new[at - 1]
-            if actors[step] == actors[before] or origins[step] == before:
-                break
-            new[at - 1], new[at] = step, before
-            yield list(new)
-    for start in range(movable):
-        new = list(order)
-        for at in range(start, movable - 1):
-            step, after = new[at], new[at + 1]
-            if actors[step] == actors[after] or origins[after] == step:
-                break
-            new[at], new[at + 1] = after, step
-            yield list(new)
-
-
-def _cost(
-    order: Sequence[int], actors: list[int], origins: list[int | None]
-) -> tuple[int, int, int]:
-    """Return the distance between related steps. Its later items break ties."""
-    place = {step: at for at, step in enumerate(order)}
-    changes = sum(actors[a] != actors[b] for a, b in pairwise(order))
-    distance = sum(place[i] - place[o] for i, o in enumerate(origins) if o is not None)
-    inversions = sum(a > b for at, a in enumerate(order) for b in order[at + 1 :])
-    return changes, distance, inversions
-
-
-def _same_outcome(path: Path, prop: Property, order: Sequence[int]) -> bool:
-    try:
-        other = _in_order(path, order)
-    except ReplayError:
-        return False
-    return other.steps[-1].state == path.steps[-1].state and not holds_along(other, prop)
-
-
-def _in_order(path: Path, order: Sequence[int]) -> Path:
-    """Return `path` with its steps in another order."""
-    if list(order) == list(range(path.length)):
-        return path
-    replayed = replay(path.system, [path.steps[at].transition for at in order])
-    return evolve(replayed, violates=path.violates)

@@ -46,10 +46,8 @@ class PathStep:
 
     Attributes:
         number: the number of the step, from 1.
-        transition: the transition.
         actor: the actor that takes it; the packet's destination if it is a loss.
         message: the message causal-sent, or None.
-        step: the result of the handler.
         deliveries: the judged deliveries, in order.
         state: the global state after it; its history is in the `full` encoding.
     """

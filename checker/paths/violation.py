@@ -34,8 +34,6 @@ class Wrong:
     """A delivery that violates the property of a path.
 
     Attributes:
-        step: the number of its step.
-        delivery: the delivery.
         fault: its fault; None if the property objects to the message or to the actor.
     """
 

@@ -15,7 +15,8 @@ from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import Model
 from antecede.checker.render.files import make_folder, write_whole
 from antecede.checker.render.json import versions
-from antecede.checker.render.junit import add_totals, printable, text_of
+from antecede.checker.render.junit import add_totals, text_of
+from antecede.checker.render.markup import plain_lines
 from antecede.checker.render.terminal import WIDTH
 
 SCHEMA = "antecede/proof/1"
@@ -192,10 +193,10 @@ def junit(proof: Proof) -> str:
 def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:
     """Add the reason why an obligation is not proved, unless the model expects it to fail."""
     if one.answer is Answer.UNKNOWN:
-        ElementTree.SubElement(case, "error", message=printable(f"unknown: {one.reason}"))
+        ElementTree.SubElement(case, "error", message=plain_lines(f"unknown: {one.reason}"))
     elif one.answer is Answer.FAILED and model.expected == str(Answer.PROVED):
         failure = ElementTree.SubElement(case, "failure", message=f"{one.obligation.name} failed")
-        failure.text = printable("\n".join(_not_proved(model, one)))
+        failure.text = plain_lines("\n".join(_not_proved(model, one)))
 
 
 def write_smt2(model: Model, folder: Path) -> int:

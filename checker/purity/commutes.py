@@ -40,9 +40,7 @@ class Offer:
 
     Attributes:
         name: the transition, renamed as in the normal form.
-        deliveries: the messages that it delivers.
         form: the normal form of the next state.
-        after: the next state.
     """
 
     name: Transition
@@ -61,7 +59,6 @@ class FormCheck:
 
     Attributes:
         system: a system that applies its protocol's normal form.
-        compared: the number of states compared.
     """
 
     system: System

@@ -39,7 +39,6 @@ class Opaque(Message):
     """A message that differs from all others and raises when its number is read.
 
     Attributes:
-        stands_for: the original message.
         mark: a serial number that makes it different from all other opaque messages.
     """
 
@@ -49,7 +48,6 @@ class Opaque(Message):
     mark: int
 
     def __init__(self, stands_for: Message, mark: int) -> None:
-        """Replace a message."""
         set_in = object.__setattr__
         set_in(self, "sender", stands_for.sender)
         set_in(self, "destinations", stands_for.destinations)
@@ -66,11 +64,9 @@ class Opaque(Message):
         return isinstance(other, Opaque) and self._all == other._all
 
     def __hash__(self) -> int:
-        """Return a hash that agrees with equality."""
         return hash(self._all)
 
     def __repr__(self) -> str:
-        """Return a text without the number."""
         return f"Message(sender={self.sender}, destinations={self.destinations})"
 
     @property
@@ -82,7 +78,6 @@ def opaque(value: Any, *, repeats: bool = False) -> Any:
     """Return a value with opaque messages, all different except for the marked one.
 
     Args:
-        value: an argument of a handler.
         repeats: whether a packet may arrive twice. Then equal packets with more fields than the
             message have the same opaque message.
     """
@@ -123,9 +118,7 @@ class _Check:
     """A handler that is repeated with opaque messages on the first call with some arguments.
 
     Attributes:
-        handler: the handler.
         bare: the handler without its self-checks.
-        title: its name in errors.
         repeats: whether a packet may arrive twice, so that a set may hold two copies as one.
     """
 
@@ -174,7 +167,6 @@ def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) ->
     """Return a protocol whose handlers raise if they depend on the numbers of messages.
 
     Args:
-        watched: the protocol with its self-checks.
         bare: the protocol without them; it answers the repeated calls.
         repeats: whether the network may hand over a packet twice.
     """

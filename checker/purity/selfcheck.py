@@ -22,9 +22,7 @@ import functools
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import (
-    FunctionType,
-)
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import attrs
@@ -40,7 +38,7 @@ from antecede.checker.purity.usable import (
     unusable,
 )
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World, top_package
-from antecede.checker.semantics.values import Values, canonical, stands_for_another
+from antecede.checker.semantics.values import Values, stands_for_another
 
 MODES = {
     "on": "check the first distinct calls of each handler, up to a limit",
@@ -48,21 +46,16 @@ MODES = {
     "off": "check nothing",
 }
 
-
 LIMIT = 1000
 """The number of distinct calls of each handler that mode `on` checks."""
 
-
 _REMEMBERED = 10_000
-"""The greatest number of values kept for comparisons. It bounds the memory of mode `all`."""
-
+"""The greatest number of calls kept for repetitions. It bounds the memory of mode `all`."""
 
 _DRAWS = 64
 """Repetitions of a call that drew from `random`. A fair coin is missed with probability 2^-64."""
 
-
 Args: TypeAlias = tuple[Any, ...]
-
 
 _PARAMETERS = {
     "initial": ("actor", "actors"),
@@ -77,7 +70,6 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
     """Return `protocol` with handlers and predicates that check themselves as they are called.
 
     Args:
-        protocol: the protocol.
         mode: one of MODES.
         limit: the number of distinct calls per handler that `on` checks; later calls cost one test.
 
@@ -114,24 +106,14 @@ class _Memory:
     """The shared state of the watches of one protocol.
 
     Attributes:
-        protocol: the original protocol.
-        values: states and sends returned so far, by equality, with their canonical text.
+        values: states and sends returned so far.
         classes: attrs classes found to be usable.
     """
 
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
-        self.values: dict[Any, tuple[Any, str]] = {}
+        self.values = Values()
         self.classes: set[type] = set()
-
-    def known(self, value: Any) -> tuple[Any, str]:
-        """Return the first value seen that is equal to this one, and its canonical text."""
-        entry = self.values.get(value)
-        if entry is None:
-            entry = (value, canonical(value))
-            if len(self.values) < _REMEMBERED:
-                self.values[value] = entry
-        return entry
 
     @functools.cached_property
     def worlds(self) -> tuple[World, ...]:
@@ -172,7 +154,6 @@ class _Call:
     """A distinct call and its outcome.
 
     Attributes:
-        args: the arguments.
         shown: their texts for people before the call.
         outcome: the outcome of the first trial.
         drew: whether the call drew numbers from the module `random`.
@@ -284,19 +265,11 @@ class _Watch:
             return
         path = "" if self._makes_step else "packets" if self._name == "in_flight" else "state"
         fault = unusable(result, path, self._memory.classes)
+        fault = fault or _refusal(result, self._memory.values)
         if fault is not None:
             error = self._error(shown, f"returned a value that cannot be used: {fault}")
             # If plain Python refuses the value, too, the report shows the run that leads there.
-            raise HandlerError(str(error)) if _is_refused(result) else error
-        for at, value in _components(result):
-            known, text = self._memory.known(value)
-            if known is not value and canonical(value) != text:
-                where, old, new = difference(known, value, at)
-                raise self._error(
-                    shown,
-                    f"returned a value that is equal to an earlier one but not the same: {where} "
-                    f"is {new} and was {old}; use one of the two throughout",
-                )
+            raise error if _refusal(result, Values()) is None else HandlerError(str(error))
 
     def _repeat(self, call: _Call) -> None:
         """Call the same function on copies of the arguments; often if it drew random numbers."""
@@ -387,13 +360,14 @@ class _Watch:
         )
 
 
-def _is_refused(result: Any) -> bool:
+def _refusal(result: Any, values: Values) -> str | None:
+    """Return the reason why plain Python refuses a result after earlier values, or None."""
     try:
         for at, value in _components(result):
-            Values().kept(value, at)
-    except ProtocolError:
-        return True
-    return False
+            values.kept(value, at)
+    except ProtocolError as error:
+        return str(error)
+    return None
 
 
 def _components(result: Any) -> Iterator[tuple[str, Any]]:

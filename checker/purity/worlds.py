@@ -16,14 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import (
-    BuiltinFunctionType,
-    CellType,
-    CodeType,
-    FunctionType,
-    MethodType,
-    ModuleType,
-)
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
 from antecede.checker.errors import ProtocolError
@@ -32,7 +25,6 @@ from antecede.checker.semantics.values import canonical, field_names
 from antecede.checker.sources import codes_in, names_in
 
 Order: TypeAlias = Callable[[list[Any]], list[Any]]
-
 
 ORDERS: tuple[Order, ...] = (
     list,
@@ -44,7 +36,6 @@ ORDERS: tuple[Order, ...] = (
 The first two are opposite, so each pair of elements occurs in both orders. The third also moves the
 middle element.
 """
-
 
 TWISTS = {
     "order": (
@@ -239,10 +230,8 @@ _CLONERS: dict[type, Callable[[World, Any], Any]] = {
 }
 """Exact type of a value -> the function that clones it. Other values are not cloned."""
 
-
 _AHEAD = 1_000_001
 """The difference of the clocks in seconds: an odd number, and more than a day."""
-
 
 _CLOCKS: dict[Any, int] = {
     **dict.fromkeys([time.time, time.monotonic, time.perf_counter, time.process_time], _AHEAD),
@@ -295,7 +284,6 @@ class _Scrambled(type):
 
 
 _OPERATORS = ("or", "and", "sub", "xor")
-
 
 _MAKING_SETS = (
     *("copy", "union", "intersection", "difference", "symmetric_difference"),

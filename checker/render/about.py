@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.check.report import CheckReport
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
@@ -18,8 +19,6 @@ class About:
     """Texts about one path, plain and unescaped.
 
     Attributes:
-        headline: the violation in one sentence.
-        question: the protocol and the bounds.
         violates: the property that is violated, or None.
         length: the number of transitions, in words.
         explanation: the reason of the violation, in words.
@@ -113,8 +112,12 @@ def _how_many(system: System) -> str:
     """Return the number of messages in words."""
     if isinstance(system, EndlessSystem):
         return f"any number of messages, {system.workload.buffer} undelivered each"
-    most = "at most " if system.workload.kind in ("script", "reaction", "program") else ""
-    return f"{most}{system.messages} {'message' if system.messages == 1 else 'messages'} each"
+    return f"{most(system)}{counted(system.messages, 'message')} each"
+
+
+def most(system: System) -> str:
+    """Return `at most ` if some actors may causal-send fewer messages than others."""
+    return "at most " if system.workload.kind in ("script", "reaction", "program") else ""
 
 
 def _figures(report: CheckReport) -> tuple[tuple[str, str], ...]:

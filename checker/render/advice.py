@@ -66,9 +66,7 @@ def _about_incomplete(stopped: str) -> str:
 def next_steps(report: CheckReport, saved: Sequence[str] = ()) -> str | None:
     """Return the commands that help the user further after a report, or None.
 
-    Args:
-        report: the report on one check.
-        saved: the files to which the run is saved.
+    The run of the report is saved to the files `saved`.
     """
     path = report.result.counterexample
     if path is not None:

@@ -63,7 +63,8 @@ def listing(name: str) -> str:
         parts.append(_protocol_text(name, protocol_named(name)))
     if name in property_names():
         prop = property_named(name)
-        usual = "checked unless --property says otherwise" if _is_default(name) else "on demand"
+        default = {*default_properties(), *default_properties(endless=True)}
+        usual = "checked unless --property says otherwise" if name in default else "on demand"
         parts.append(_card(name, [("property", prop.summary), ("checked", usual)]))
     for kind, rows in _PARTS.values():
         pieces = name.partition(":")[0].split("+")
@@ -88,10 +89,6 @@ def _protocol_text(reference: str, protocol: Protocol) -> str:
 
 def _card(name: str, rows: list[tuple[str, str]]) -> str:
     return f"{name}\n{columns((kind, text) for kind, text in rows if text)}"
-
-
-def _is_default(name: str) -> bool:
-    return name in default_properties() or name in default_properties(endless=True)
 
 
 def _protocol_lines(protocol: Protocol) -> str:

@@ -42,12 +42,10 @@ class _Line:
     """The line of a packet in the diagram.
 
     Attributes:
-        flight: the packet.
         left: the row of its network-send.
         arrived: the row of its last reception, or of its loss; None if there is neither.
         gap: the gap between two columns with its lane.
         lane: the number of its lane in the gap.
-        heavy: whether the line is heavy.
     """
 
     flight: Flight

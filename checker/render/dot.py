@@ -21,8 +21,7 @@ import networkx as nx
 from antecede.checker.amounts import counted
 from antecede.checker.errors import InputError
 from antecede.checker.render.geometry import cut
-from antecede.checker.render.scheme import darkening
-from antecede.checker.render.svg_style import DARK, LIGHT
+from antecede.checker.render.svg_style import DARK, LIGHT, darkening
 
 MOST_WORDED, MOST_IN_A_ROW = 60, 8
 """The greatest numbers of states, in all and in a row, for a graph with text in its boxes."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 from attrs import Factory, frozen
 
-from antecede.checker.model import Message, Property, Request, What, Where
-from antecede.checker.paths.path import Path
+from antecede.checker.model import CausalSend, Message, Property, Receive, Request, What, Where
+from antecede.checker.paths.flights import Flight, flights_of
+from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
-from antecede.checker.render.again import why_again
 from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
 from antecede.checker.semantics.failing import PredicatesReturn, Raised
 from antecede.checker.semantics.judge import Fault, undelivered
@@ -23,7 +24,6 @@ class Explanation:
     """The reason why a path violates a property.
 
     Attributes:
-        text: the reason, in sentences.
         details: additional lines, such as the final states.
         remarks: short descriptions of wrong deliveries.
     """
@@ -71,10 +71,56 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
         text,
         (
             f"{name} waits in {place}." if place else f"{name} is on its way again and again.",
-            why_again(path),
+            _why_again(path),
             f"The run is fair: every packet that can {fair} be received is received.",
         ),
     )
+
+
+def _why_again(path: Path) -> str:
+    """Return a sentence that says why each step of the cycle can repeat."""
+    loop = path.loop
+    assert loop is not None, "only a run without end repeats"
+    steps = path.steps[loop.after :]
+    met, before = flights_of(path).met, _of_the_round_before(path)
+    sends = [str(s.number) for s in steps if isinstance(s.transition, CausalSend)]
+    parts = [f"in {listed(sends)} the application goes on"]
+    for step in steps:
+        flight = met.get(step.number)
+        if isinstance(step.transition, Receive) and flight is not None:
+            parts.append(_received(step, flight, loop.after, before))
+        elif not isinstance(step.transition, CausalSend):
+            parts.append(f"{step.number} is enabled again")
+    return f"Why each step comes again: {'; '.join(parts)}."
+
+
+def _received(step: PathStep, flight: Flight, after: int, before: dict[int, int]) -> str:
+    """Return the packet that a step receives and the step that sends it, in words."""
+    what = type(flight.packet).__name__
+    if flight.since > after:
+        return f"{step.number} receives the {what} of {flight.since}"
+    if (sender := before.get(step.number)) is not None:
+        return f"{step.number} receives the {what} that {sender} sends in the round before"
+    return f"{step.number} receives a {what} that stays in flight"
+
+
+def _of_the_round_before(path: Path) -> dict[int, int]:
+    """Return a mapping: step that receives a packet from before the cycle -> its sender later.
+
+    In later rounds, such a step receives a packet of the previous round. The state repeats, so each
+    round leaves as many packets of a class on a channel as it takes from the previous round.
+    """
+    assert path.loop is not None
+    left, flights = defaultdict[tuple[int, int, str], list[int]](list), flights_of(path)
+    for flight in flights.every:
+        if flight.since > path.loop.after and flight.in_flight:
+            left[flight.src, flight.dst, type(flight.packet).__name__].append(flight.since)
+    senders = dict[int, int]()
+    for number, flight in sorted(flights.met.items()):
+        waiting = left[flight.src, flight.dst, type(flight.packet).__name__]
+        if path.loop.covers(number) and not path.loop.covers(flight.since) and waiting:
+            senders[number] = waiting.pop(0)
+    return senders
 
 
 def _no_way_back(path: Path, prop: Property) -> Explanation:
@@ -212,37 +258,28 @@ def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
     return listed(places) if places else ""
 
 
-def _joint_invariant(path: Path, prop: Property) -> Explanation | None:
-    """Explain the first global state that violates a joint invariant."""
-    words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
-    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
-    for number, state in states:
-        if not prop.predicate(state.actors):
-            if isinstance(prop.predicate, PredicatesReturn):
-                return Explanation(f"There {prop.predicate.error(state.actors)}.")
-            when = f"After step {number}" if number else "From the start"
-            details = (
-                f"{words.actor(i)} is {words.value(local)}" for i, local in enumerate(state.actors)
-            )
-            text = f"{when}, the states of the actors do not together respect {name}."
-            return Explanation(text, tuple(details))
-    return None
-
-
 def _invariant(path: Path, prop: Property) -> Explanation | None:
-    """Explain the first actor's state that violates an invariant, or the failure of a handler."""
-    words = Wording.of(path)
-    name = prop.name.partition(":")[2] or prop.name
-    states = [(0, path.initial), *((s.number, s.state) for s in path.steps)]
-    for number, state in states:
-        for actor, local in enumerate(state.actors):
-            if prop.predicate(local):
+    """Explain the first state that violates an invariant, or the failure of a handler.
+
+    An invariant judges one actor's state, or all actors' states together.
+    """
+    words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
+    for number, state in [(0, path.initial), *((s.number, s.state) for s in path.steps)]:
+        joint = prop.what is What.STATES
+        for actor, judged in enumerate([state.actors] if joint else state.actors):
+            if prop.predicate(judged):
                 continue
-            if isinstance(local, Raised):
-                return Explanation(f"There {local.error}.")
+            if isinstance(judged, Raised):
+                return Explanation(f"There {judged.error}.")
+            if joint and isinstance(prop.predicate, PredicatesReturn):
+                return Explanation(f"There {prop.predicate.error(judged)}.")
             when = f"After step {number}" if number else "From the start"
-            text = f"{when}, {words.actor(actor)}'s state does not respect {name}."
-            return Explanation(text, (f"{words.actor(actor)} is {words.value(local)}",))
+            said = f"{words.actor(actor)}'s state does not"
+            if joint:
+                said = "the states of the actors do not together"
+            shown_actors = range(path.system.actors) if joint else (actor,)
+            details = (f"{words.actor(i)} is {words.value(state.actors[i])}" for i in shown_actors)
+            return Explanation(f"{when}, {said} respect {name}.", tuple(details))
     return None
 
 
@@ -278,7 +315,7 @@ def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]
 _EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation | None]] = {
     (What.DELIVERY, Where.EVERYWHERE): _delivery,
     (What.STATE, Where.EVERYWHERE): _invariant,
-    (What.STATES, Where.EVERYWHERE): _joint_invariant,
+    (What.STATES, Where.EVERYWHERE): _invariant,
     (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
     (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
     (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,

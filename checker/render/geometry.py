@@ -71,10 +71,6 @@ class Mark:
     Attributes:
         kind: causal-send, network-send, receive, wait, deliver, timeout, internal, arm, failure of
             the protocol, or missing: a delivery that never happens.
-        x: the distance from the left edge.
-        y: the distance from the top.
-        step: the number of its transition.
-        label: the text beside it.
         wrong: whether it is part of the violation.
         control: whether it concerns control packets only.
     """
@@ -96,10 +92,9 @@ class Arrow:
         points: start and end; the arrow of a self-addressed packet bulges to the right.
         end: received, lost or in-flight.
         role: late or chain if it is part of a violation, else empty.
-        label: the packet.
+        label: the packet; empty until it is placed.
         sent: the number of the step that sends it.
         met: the number of the step that receives or loses it, or None.
-        control: whether it contains no message.
         loops: whether it is addressed to its sender.
     """
 
@@ -111,15 +106,6 @@ class Arrow:
     met: int | None
     control: bool
     loops: bool
-
-
-@frozen
-class Shaft:
-    """The line of an arrow: start, end, kind of end, and the step at the end."""
-
-    points: tuple[Point, Point]
-    end: str
-    met: int | None
 
 
 @frozen
@@ -156,16 +142,9 @@ class Layout:
     """A space-time diagram.
 
     Attributes:
-        width: the width in pixels.
-        height: the height in pixels.
         columns: (x, name) of each actor's line.
-        top: the top of the lines.
         notes: the distance of the notes from the left edge.
-        rows: a strip per transition.
-        spans: shaded stretches.
         trail: the happens-before chain from the first to the second message, in straight pieces.
-        arrows: packets.
-        marks: events.
         modes: the other kinds of spans besides buffers: the protocol's witnesses, drawn or not.
         undrawn: control packets that are not received, in words.
         loop: the steps that repeat for ever, if some do.

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 
 import networkx as nx
+from attrs import evolve
 
 from antecede.checker.errors import InputError
 from antecede.checker.model import (
@@ -15,7 +16,6 @@ from antecede.checker.model import (
     CausalSend,
     Internal,
     Lose,
-    Message,
     Property,
     State,
     Timeout,
@@ -25,7 +25,7 @@ from antecede.checker.paths.path import transition_key
 from antecede.checker.render import dot
 from antecede.checker.render.about import question
 from antecede.checker.render.files import check_writable, write_whole
-from antecede.checker.render.markup import Markup, plain
+from antecede.checker.render.markup import Markup, plain, plain_lines
 from antecede.checker.render.pages import page
 from antecede.checker.render.prose import Wording, fields_of, listed
 from antecede.checker.search.graph import StateGraph
@@ -97,32 +97,20 @@ def _add(graph: nx.MultiDiGraph, system: System, state: State, number: int, dept
     _violate(graph, number, [p for p in _judged(system) if in_state(p, state)])
 
 
-class _Numbered(Mapping[Message, str]):
-    """Short names of all messages of a system: A1 is Alice's first."""
-
-    def __init__(self, system: System) -> None:
-        names = [system.names.actor(actor) for actor in range(system.actors)]
-        initials = [name[:1] for name in names]
-        apart = len(set(initials)) == len(names)
-        self._starts = initials if apart else [f"{at}." for at in range(1, len(names) + 1)]
-        self._given = system.names
-
-    def __getitem__(self, message: Message) -> str:
-        if message.sender not in range(len(self._starts)):
-            raise KeyError(message)
-        given = self._given.message(message.sender, message.number)
-        return given or f"{self._starts[message.sender]}{message.number}"
-
-    def __iter__(self) -> Iterator[Message]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-
 def short_words(system: System) -> Wording:
     """Return words that name messages by their senders: A1 is Alice's first."""
-    return Wording(_Numbered(system), system.names)
+    names = [system.names.actor(actor) for actor in range(system.actors)]
+    initials = [name[:1] for name in names]
+    apart = len(set(initials)) == len(names)
+    messages = tuple(
+        tuple(
+            system.names.message(actor, number)
+            or (f"{initial}{number}" if apart else f"{actor + 1}.{number}")
+            for number in range(1, system.messages + 1)
+        )
+        for actor, initial in enumerate(initials)
+    )
+    return Wording({}, evolve(system.names, messages=messages), sent=False)
 
 
 def _differences(system: System, state: State) -> Iterator[str]:
@@ -168,11 +156,6 @@ def _edge_text(system: System, key: str, outcome: Outcome) -> str:
     words = Wording.about(system)
     delivered = "".join(f", delivers {words.message(d.message)}" for d in outcome.deliveries)
     return plain(key + delivered)
-
-
-def plain_lines(text: str) -> str:
-    """Return `text` without invisible characters, except for line breaks."""
-    return "\n".join(plain(line) for line in text.split("\n"))
 
 
 # Formats

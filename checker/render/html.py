@@ -11,6 +11,7 @@ import hashlib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from attrs import frozen
 
@@ -32,6 +33,9 @@ FIRST_PAGE, PAGE = 1.3, 1.6
 LEGEND = 110.0
 """The height of the legend below a diagram."""
 WHOLE_ID = "whole"
+
+Carried: TypeAlias = tuple[str, str]
+"""A packet in the network, in words, and its fate in the step: `same`, `new` or `gone`."""
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:
@@ -130,7 +134,6 @@ class Table:
     """The actors' fields and clocks.
 
     Attributes:
-        actors: their names.
         acts: the actor that took the step, or None.
         rows: field -> a cell per actor.
     """
@@ -138,14 +141,6 @@ class Table:
     actors: list[str]
     acts: int | None
     rows: dict[str, list[Cell]]
-
-
-@frozen
-class Carried:
-    """A packet in the network; its fate in the step is `same`, `new` or `gone`."""
-
-    words: str
-    fate: str
 
 
 def compared(
@@ -173,17 +168,18 @@ def _fields(words: Wording, state: State) -> list[dict[str, str]]:
 
 def _network(path: Path, words: Wording, before: State, after: State) -> list[Carried]:
     """Return the packets in flight in `after`, compared with `before`."""
-    was, now = Counter(_envelopes(path, words, before)), Counter(_envelopes(path, words, after))
-    packets = []
+    was, now = Counter(envelopes(path, words, before)), Counter(envelopes(path, words, after))
+    packets = list[Carried]()
     for text in {**was, **now}:
         kept = min(was[text], now[text])
-        packets += [Carried(text, "same")] * kept
-        packets += [Carried(text, "new")] * (now[text] - kept)
-        packets += [Carried(text, "gone")] * (was[text] - kept)
+        packets += [(text, "same")] * kept
+        packets += [(text, "new")] * (now[text] - kept)
+        packets += [(text, "gone")] * (was[text] - kept)
     return packets
 
 
-def _envelopes(path: Path, words: Wording, state: State) -> Iterator[str]:
+def envelopes(path: Path, words: Wording, state: State) -> Iterator[str]:
+    """Yield the packets in flight in a state, in words."""
     for (src, dst), channel in zip(path.system.pairs, state.channels, strict=True):
         for packet in channel:
             yield f"{words.actor(src)} → {words.actor(dst)}: {words.value(packet)}"

@@ -24,14 +24,7 @@ from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
-from antecede.checker.paths.path import (
-    Loop,
-    Path,
-    PathStep,
-    holds_along,
-    key_text,
-    replay_keys,
-)
+from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
 from antecede.checker.reading import json_in, text_in
 from antecede.checker.registry import PIPE, protocol_names
 from antecede.checker.render.about import explanation_of
@@ -136,16 +129,6 @@ def own_version() -> str:
         return str(table["project"]["version"])
 
 
-def own_address() -> str | None:
-    """Return the address of antecede from its package metadata, or None."""
-    try:
-        about = importlib.metadata.metadata("antecede")
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    urls = (line.partition(",")[2].strip() for line in about.get_all("Project-URL") or ())
-    return next((url for url in (about["Home-page"], *urls) if url), None)
-
-
 def counterexample_object(path: Path) -> dict[str, Any]:
     """Return a path, with an explanation if it violates a property."""
     words, explanation = Wording.of(path), explanation_of(path)
@@ -243,7 +226,6 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
     """Replay a saved trace through plain Python.
 
     Args:
-        file: the trace.
         protocol: the protocol for the replay; required if the protocol of the trace is a file (see
             `trace_in_file`).
 
@@ -294,7 +276,6 @@ def trace_in_file(file: str, protocol: str | None = None) -> Trace:
     never run. The caller must name it.
 
     Args:
-        file: the trace.
         protocol: the protocol for the replay, or None for the registered one in the trace.
 
     Raises:
@@ -340,17 +321,10 @@ def _table(content: str, file: str) -> Mapping[str, Any]:
     if schema != TRACE_SCHEMA:
         raise InputError(
             f"{file} is not a trace that this version reads: its schema is {schema!r}, not "
-            f"{TRACE_SCHEMA!r}{_written_by(schema)}"
+            f"{TRACE_SCHEMA!r}"
         )
     assert isinstance(table, dict)
     return table
-
-
-def _written_by(schema: Any) -> str:
-    """Return the error for a file of another schema: its origin, and the remedy."""
-    if not (isinstance(schema, str) and schema.startswith("causalcheck/")):
-        return ""
-    return "; causalcheck, as antecede was called before, wrote it: run the check again"
 
 
 def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from antecede.checker.check.expectation import decides
-from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.check.report import Checked, CheckReport, Refused, decides
+from antecede.checker.render.markup import plain_lines
 from antecede.checker.render.text import path_text
 from antecede.checker.search.result import Verdict
 
@@ -42,16 +42,11 @@ def add_totals(suite: ElementTree.Element, seconds: float) -> None:
     suite.set("time", f"{seconds:.3f}")
 
 
-def printable(text: str) -> str:
-    """Return `text` without characters that XML forbids."""
-    return "".join(ch if ch.isprintable() or ch == "\n" else " " for ch in text)
-
-
 def _refused(root: ElementTree.Element, refused: Refused) -> None:
     """Add a suite whose only test case is the spec itself."""
     suite = ElementTree.SubElement(root, "testsuite", name=refused.label)
     case = ElementTree.SubElement(suite, "testcase", classname=refused.label, name="spec")
-    ElementTree.SubElement(case, "error", message=printable(refused.text))
+    ElementTree.SubElement(case, "error", message=plain_lines(refused.text))
     add_totals(suite, 0.0)
 
 
@@ -73,12 +68,12 @@ def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
     if verdict is Verdict.VIOLATED and not expected:
         shown = path is not None and path.violates == name
         failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
-        failure.text = printable(path_text(path)) if shown and path is not None else ""
+        failure.text = plain_lines(path_text(path)) if shown and path is not None else ""
     elif verdict is Verdict.VACUOUS and not report.as_expected:
         ElementTree.SubElement(case, "error", message="nothing to judge")
     elif verdict is Verdict.INCOMPLETE and not expected:
         reason = result.error or result.stopped_by or "the search ended with another violation"
-        ElementTree.SubElement(case, "error", message=printable(f"not decided: {reason}"))
+        ElementTree.SubElement(case, "error", message=plain_lines(f"not decided: {reason}"))
 
 
 def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
@@ -89,7 +84,7 @@ def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
     result = report.result
     if not decides(report.spec, result):
         reason = result.error or result.stopped_by or str(result.verdict)
-        ElementTree.SubElement(case, "error", message=printable(f"{result.verdict}: {reason}"))
+        ElementTree.SubElement(case, "error", message=plain_lines(f"{result.verdict}: {reason}"))
     elif report.differences:
-        message = printable("; ".join(report.differences))
+        message = plain_lines("; ".join(report.differences))
         ElementTree.SubElement(case, "failure", message=message)

@@ -1,4 +1,4 @@
-"""HTML pages from templates. Every value that is not markup is escaped."""
+"""Pages, pictures and style sheets from templates. Every value that is not markup is escaped."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from importlib import resources
 from typing import Any
 
 from antecede.checker.render.json import own_version
-from antecede.checker.render.markup import plain
+from antecede.checker.render.markup import escaped, number
 
 
 def page(template: str, **values: Any) -> str:
     """Render a template of `templates/` with `values`.
 
     Strings are escaped, and invisible characters in them become spaces. `markup.Markup` is inserted
-    unchanged.
+    unchanged. Numbers with a fraction are coordinates, which have one digit after the point.
     """
     made: str = _environment().get_template(template).render(values, version=own_version())
     return made
@@ -30,18 +30,23 @@ def _environment() -> Any:
     import jinja2
 
     return jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: asset(__package__, f"templates/{name}")),
+        loader=jinja2.FunctionLoader(_source),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_visible,
+        finalize=_written,
     )
 
 
-def _visible(value: Any) -> Any:
-    """Return markup unchanged, and any other value without invisible characters.
+def _source(name: str) -> str:
+    """Return the text of a template; a picture is one line, because text in it keeps its spaces."""
+    text = asset(__package__, f"templates/{name}")
+    return "".join(map(str.strip, text.splitlines())) if name.endswith(".svg") else text
 
-    Names come from untrusted protocols.
-    """
-    return value if hasattr(value, "__html__") else plain(str(value))
+
+def _written(value: Any) -> Any:
+    """Return a value as markup. Names come from untrusted protocols, so text is escaped."""
+    if isinstance(value, float):
+        return number(value)
+    return value if hasattr(value, "__html__") else escaped(str(value))

@@ -11,9 +11,13 @@ from attrs import frozen
 from antecede.checker.check.report import CheckReport
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.paths.path import Path
-from antecede.checker.render import html, itf, json, mermaid, puml, shiviz, svg, txt
-from antecede.checker.render.about import protocol_reference
+from antecede.checker.render import html, itf, json, sequence, shiviz, svg
+from antecede.checker.render.about import about, protocol_reference
+from antecede.checker.render.diagram import diagram
 from antecede.checker.render.files import write_whole
+from antecede.checker.render.markup import plain
+from antecede.checker.render.terminal import wrapped
+from antecede.checker.render.text import path_text, steps_text
 
 Writer: TypeAlias = Callable[[Path, CheckReport | None], str]
 
@@ -23,7 +27,6 @@ class Format:
     """A format of traces.
 
     Attributes:
-        summary: one line for people.
         endings: the endings of files in this format.
         text: (path, the check that found it or None) -> the text of the file.
     """
@@ -38,6 +41,17 @@ def own_text(path: Path, report: CheckReport | None = None) -> str:
     return json.trace_text(path, protocol_reference(path, report))
 
 
+def plain_text(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as text for people."""
+    said = about(path, report)
+    head = f"{plain(said.headline)}\n{wrapped(plain(said.question))}\n{said.verdict}"
+    if path.violates is not None:
+        body = path_text(path)
+    else:
+        body = f"{steps_text(path, said.explanation)}\n\n" + "\n".join(diagram(path).lines)
+    return f"{head}\n\n{body}\n"
+
+
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "json": Format("complete; `antecede replay` reads it", (".json",), own_text),
@@ -50,12 +64,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "log with vector clocks, for ShiViz", (".shiviz", ".shiviz.log"), shiviz.text
         ),
         "mermaid": Format(
-            "Mermaid sequence diagram, as GitHub draws it", (".mermaid", ".mmd"), mermaid.text
+            "Mermaid sequence diagram, as GitHub draws it", (".mermaid", ".mmd"), sequence.mermaid
         ),
-        "puml": Format("PlantUML sequence diagram", (".puml",), puml.text),
+        "puml": Format("PlantUML sequence diagram", (".puml",), sequence.plantuml),
         "svg": Format("space-time diagram as a picture", (".svg",), svg.text),
         "html": Format("page to step through, in one file", (".html",), html.text),
-        "txt": Format("text, as on the terminal", (".txt",), txt.text),
+        "txt": Format("text, as on the terminal", (".txt",), plain_text),
     }
 )
 
@@ -93,9 +107,7 @@ def write_trace(
     """Write `path` to `file`, whole or not at all.
 
     Args:
-        path: the path.
         file: the file; its ending selects the format if `format` is None.
-        format: the name of a format.
         report: the check that found the path; its statistics are written, too.
 
     Raises:

@@ -20,8 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
-from antecede.checker.check.expectation import decides
-from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
+from antecede.checker.check.report import Checked, CheckReport, Refused, decides, exit_code_of
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
@@ -58,7 +57,6 @@ def text(done: Sequence[Checked]) -> str:
             "driver": {
                 "name": "antecede",
                 **({"version": version} if version[0].isdigit() else {}),
-                **({"informationUri": address} if (address := formats.own_address()) else {}),
                 "rules": [_rule(name, summary) for name, summary in rules.items()],
             }
         },
@@ -79,8 +77,10 @@ def results(done: Sequence[Checked]) -> list[Object]:
     for each in done:
         if isinstance(each, CheckReport):
             objects += _results(each)
-        elif each.label.endswith(".toml"):
-            objects.append(_refused_result(each))
+        elif each.label.endswith(".toml"):  # only a spec has a file
+            said, place = f"It could not be checked: {each.text}", _spec_source(each.label)
+            spec = _portable(each.label)
+            objects.append(_object(EXPECTATION, "fail", said, _location(place), spec))
     return objects
 
 
@@ -127,14 +127,10 @@ def _notifications(done: Checked) -> list[Object]:
     """Return the reasons why a check has no verdict; empty if it has one."""
     if isinstance(done, Refused):
         return [{"level": "error", "message": _message(done.text)}]
-    if not _undecided(done):
+    if decides(done.spec, done.result):
         return []
     level = "error" if done.result.verdict is Verdict.ERROR else "warning"
     return [{"level": level, "message": _message(f"{done.spec.label}: {_undecided_text(done)}")}]
-
-
-def _undecided(report: CheckReport) -> bool:
-    return not decides(report.spec, report.result)
 
 
 def _undecided_text(report: CheckReport) -> str:
@@ -156,7 +152,7 @@ def _undecided_text(report: CheckReport) -> str:
 def _results(report: CheckReport) -> list[Object]:
     """Return the unexpected results of one check."""
     result, path = report.result, report.result.counterexample
-    if _undecided(report):
+    if not decides(report.spec, report.result):
         kind = "fail" if result.verdict is Verdict.ERROR else "open"
         return [_result(report, EXPECTATION, _undecided_text(report), None, kind)]
     if not report.differences:
@@ -166,19 +162,6 @@ def _results(report: CheckReport) -> list[Object]:
         shown = {path.violates: path} if path is not None else {}
         return [_violation(report, name, shown.get(name)) for name in violated]
     return [_result(report, EXPECTATION, f"{'; '.join(report.differences)}.", path)]
-
-
-def _refused_result(refused: Refused) -> Object:
-    """Return the result of a spec or protocol that could not be checked; only a spec has a file."""
-    digest = hashlib.sha256(json.dumps([EXPECTATION, _portable(refused.label)]).encode())
-    return {
-        "ruleId": EXPECTATION,
-        "kind": "fail",
-        "level": "error",
-        "message": _message(f"It could not be checked: {refused.text}"),
-        "locations": [_location(_spec_source(refused.label))],
-        "partialFingerprints": {FINGERPRINT: digest.hexdigest()[:32]},
-    }
 
 
 def _violation(report: CheckReport, name: str, path: Path | None) -> Object:
@@ -195,24 +178,24 @@ def _result(
     report: CheckReport, rule: str, said: str, path: Path | None, kind: str = "fail"
 ) -> Object:
     asked = question(report.system, report.spec.protocol)
-    result = {
-        "ruleId": plain(rule),
-        "kind": kind,
-        "level": "error" if kind == "fail" else "none",
-        "message": _message(f"{said} ({asked})"),
-        "locations": [_place(report, rule, path)],
-        "partialFingerprints": {FINGERPRINT: _fingerprint(report, rule)},
-    }
+    model = model_of(report.system.question, _portable(report.spec.protocol))
+    result = _object(rule, kind, f"{said} ({asked})", _place(report, rule, path), *model.values())
     if path is not None and path.steps:
         result["codeFlows"] = [_code_flow(path)]
     return result
 
 
-def _fingerprint(report: CheckReport, rule: str) -> str:
-    """Return a digest of the question and the rule. It does not depend on lines or counts."""
-    model = model_of(report.system.question, _portable(report.spec.protocol))
-    asked = [rule, *model.values()]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+def _object(rule: str, kind: str, said: str, location: Object, *asked: Any) -> Object:
+    """Return a result. Its fingerprint depends on the question, and not on lines or counts."""
+    digest = hashlib.sha256(json.dumps([rule, *asked]).encode()).hexdigest()[:32]
+    return {
+        "ruleId": plain(rule),
+        "kind": kind,
+        "level": "error" if kind == "fail" else "none",
+        "message": _message(said),
+        "locations": [location],
+        "partialFingerprints": {FINGERPRINT: digest},
+    }
 
 
 def _portable(reference: str) -> str:

@@ -1,21 +1,29 @@
-"""Sequence diagrams, independent of their language.
+"""Sequence diagrams in two languages: Mermaid, which GitHub draws from text, and PlantUML.
 
-Their arrows are horizontal. An arrow stands at the reception of its packet, and the notes name the
+Syntax: Mermaid documentation, Sequence diagrams; PlantUML language reference guide, chapters
+Sequence Diagram and Creole. A name or payload may contain any character, so every character with a
+meaning in a language is escaped: #35; in Mermaid, and <U+0023> in PlantUML.
+
+The arrows are horizontal. An arrow stands at the reception of its packet, and the notes name the
 step of the network-send. The step numbers increase down the page, so overtaking is visible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import TypeAlias
 
 from attrs import frozen
 
+from antecede.checker.check.report import CheckReport
 from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.paths.violation import wrong_order
-from antecede.checker.render.about import explanation_of
+from antecede.checker.render.about import about, explanation_of
+from antecede.checker.render.markup import plain
 from antecede.checker.render.prose import Remarks, Wording, failing, waiting
 from antecede.checker.semantics.values import contains
 
@@ -112,3 +120,89 @@ def _travels(words: Wording, flights: tuple[Flight, ...]) -> Iterator[str]:
     for flight in flights:
         src, dst = words.actor(flight.src), words.actor(flight.dst)
         yield f"{words.value(flight.packet)} ({src} to {dst})"
+
+
+# Languages
+
+MERMAID_CONFIG = "---\nconfig:\n  sequence:\n    wrap: true\n    width: 220\n---\n"
+"""The front matter, which wraps long notes."""
+MERMAID_WRONG, PLANTUML_WRONG = "rgba(213, 94, 0, 0.25)", "#FFD9B3"
+"""The backgrounds of a violation. The notes describe it in words, too."""
+
+_UNSAFE_IN_MERMAID = re.compile(r"[^\w .,()=+'/\[\]…-]|--+")
+_UNSAFE_IN_PLANTUML = re.compile(r"[^A-Za-z0-9 .,()=+'_-]|--+|__+|''+")
+
+
+def mermaid(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as a Mermaid sequence diagram."""
+    said, actors, everyone = (
+        about(path, report),
+        path.system.actors,
+        f"p0,p{path.system.actors - 1}",
+    )
+    lines = ["sequenceDiagram", f"title {in_mermaid(said.headline)}"]
+    lines += [
+        f"participant p{i} as {in_mermaid(path.system.names.actor(i))}" for i in range(actors)
+    ]
+    lines.append(f"Note over {everyone}: {in_mermaid(f'{said.question}. {said.verdict}')}")
+    for wrong, group in groupby(lines_of(path), key=lambda line: line.wrong):
+        written = [_in_mermaid(line, everyone) for line in group]
+        lines += [f"rect {MERMAID_WRONG}", *written, "end"] if wrong else written
+    return MERMAID_CONFIG + "\n".join(lines[:1] + [f"    {line}" for line in lines[1:]]) + "\n"
+
+
+def in_mermaid(said: str) -> str:
+    """Return the text escaped for Mermaid."""
+    return _escaped(said, _UNSAFE_IN_MERMAID, lambda character: f"#{ord(character)};")
+
+
+def _in_mermaid(line: Line, everyone: str) -> str:
+    text = in_mermaid(line.text)
+    if isinstance(line, Turn):
+        return f"loop {text}" if text else "end"
+    if isinstance(line, Note):
+        return f"Note over {everyone if line.actor is None else f'p{line.actor}'}: {text}"
+    shaft = "--" if line.control else "-"
+    head = "x" if line.lost else ")" if line.control else ">>"
+    return f"p{line.src}{shaft}{head}p{line.dst}: {text}"
+
+
+def plantuml(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as a PlantUML sequence diagram."""
+    said, actors, everyone = (
+        about(path, report),
+        path.system.actors,
+        f"p0, p{path.system.actors - 1}",
+    )
+    lines = [
+        "@startuml",
+        f"title {in_plantuml(said.headline)}",
+        "hide footbox",
+        "skinparam wrapWidth 420",
+    ]
+    names = [in_plantuml(path.system.names.actor(actor)) for actor in range(actors)]
+    lines += [f'participant "{name}" as p{actor}' for actor, name in enumerate(names)]
+    lines.append(f"note over {everyone} : {in_plantuml(f'{said.question}. {said.verdict}')}")
+    lines += [_in_plantuml(line, everyone) for line in lines_of(path)]
+    return "\n".join([*lines, "@enduml"]) + "\n"
+
+
+def in_plantuml(said: str) -> str:
+    """Return the text escaped for PlantUML."""
+    return _escaped(said, _UNSAFE_IN_PLANTUML, lambda character: f"<U+{ord(character):04X}>")
+
+
+def _in_plantuml(line: Line, everyone: str) -> str:
+    text = in_plantuml(line.text)
+    if isinstance(line, Turn):
+        return f"loop {text}" if text else "end"
+    if isinstance(line, Note):
+        over = everyone if line.actor is None else f"p{line.actor}"
+        return f"note over {over}{f' {PLANTUML_WRONG}' if line.wrong else ''} : {text}"
+    style = "[#D55E00,bold]" if line.wrong else ""
+    head = "x" if line.lost else ">" if line.control else ""
+    return f"p{line.src} -{style}{'-' if line.control else ''}>{head} p{line.dst} : {text}"
+
+
+def _escaped(said: str, unsafe: re.Pattern[str], written: Callable[[str], str]) -> str:
+    return unsafe.sub(lambda found: "".join(map(written, found[0])), plain(said))

@@ -17,9 +17,7 @@ class Source:
     """The lines of a function in its file, with its decorators.
 
     Attributes:
-        file: the file's name, as Python knows it.
         first, last: the first and the last line, counted from 1.
-        name: the function's qualified name.
     """
 
     file: str
@@ -34,7 +32,7 @@ def source_of(handler: Callable[..., Any] | None) -> Source | None:
     if code is None or not Path(code.co_filename).is_file():
         return None
     first = code.co_firstlineno
-    return Source(code.co_filename, first, max(first, _last_line(code)), code.co_qualname)
+    return Source(code.co_filename, first, max(first, *_lines(code)), code.co_qualname)
 
 
 def code_of(handler: Any) -> CodeType | None:
@@ -56,21 +54,6 @@ def code_of(handler: Any) -> CodeType | None:
         elif callable(handler) and not isinstance(handler, type):
             handler = type(handler).__call__
     return None
-
-
-def _last_line(code: CodeType) -> int:
-    """Return the last line of a function.
-
-    Only the source of named functions is read, because the line of a lambda does not determine its
-    end.
-    """
-    if code.co_name != "<lambda>":
-        try:
-            lines, first = inspect.getsourcelines(code)
-            return first + len(lines) - 1
-        except (OSError, SyntaxError, ValueError):
-            pass
-    return max(_lines(code), default=code.co_firstlineno)
 
 
 def _lines(code: CodeType) -> Iterator[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from antecede.checker.model import (
     Arm,
@@ -47,7 +47,6 @@ from antecede.checker.render.geometry import (
     Mark,
     Point,
     Row,
-    Shaft,
     Span,
     crosses,
     cut,
@@ -68,6 +67,8 @@ from antecede.checker.semantics.values import contains, message_in
 
 _FAILS = "fails"
 """The label of a step where the protocol fails."""
+
+_NO_LABEL = Label("", 0, 0)
 
 
 def layout_of(path: Path) -> Layout:
@@ -96,7 +97,7 @@ class _Planner:
     y: dict[int, float] = field(init=False, factory=dict)
     x: list[float] = field(init=False, factory=list)
     taken: list[Box] = field(init=False, factory=list)
-    shafts: list[tuple[Flight, Shaft]] = field(init=False, factory=list)
+    shafts: list[tuple[Flight, Arrow]] = field(init=False, factory=list)
     bottom: float = field(init=False, default=0.0)
 
     def layout(self) -> Layout:
@@ -191,15 +192,12 @@ class _Planner:
         """Place the actors' lines; return the room to the right of the last one."""
         last = self.path.system.actors - 1
         left = right = 40.0
-        for actor, text in self._never():
+        beside = [*self._never()]
+        beside += [(s.actor, text) for s in self.path.steps for text in self._labels_beside(s)]
+        for actor, text in beside:
             wide = text_width(text) + 34
             left = max(left, wide) if actor == 0 else left
             right = max(right, wide) if actor == last else right
-        for step in self.path.steps:
-            for text in self._labels_beside(step):
-                wide = text_width(text) + 34
-                left = max(left, wide) if step.actor == 0 else left
-                right = max(right, wide) if step.actor == last else right
         texts = [cut(self.words.label(f.packet)) for f in self.flights.every if f.drawn]
         widest = max(map(text_width, texts), default=0.0) + 70
         heads = [text_width(cut(self.words.actor(i)), NAME, bold=True) for i in range(last + 1)]
@@ -265,12 +263,8 @@ class _Planner:
             assert step.message is not None
             wrong = self._is_stuck(step.message)
             yield Mark("causal-send", x, y, step.number, wrong=wrong)
-        elif isinstance(step.transition, Arm):
-            yield Mark("arm", x, y, step.number)
-        elif isinstance(step.transition, Timeout):
-            yield Mark("timeout", x, y, step.number)
-        elif isinstance(step.transition, Internal):
-            yield Mark("internal", x, y, step.number)
+        elif isinstance(step.transition, Arm | Timeout | Internal):
+            yield Mark(step.transition.kind, x, y, step.number)
         elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):
             control = self.flights.met[step.number].control
             yield Mark("receive", x, y, step.number, control=control)
@@ -461,31 +455,27 @@ class _Planner:
         for flight, shaft in self.shafts:
             label = self._arrow_label(flight, shaft)
             self.taken.append(label.box)
-            yield Arrow(
-                shaft.points,
-                shaft.end,
-                "late" if flight in self.late else "chain" if flight in self.chain else "",
-                label,
-                flight.since,
-                shaft.met,
-                flight.control,
-                flight.src == flight.dst,
-            )
+            role = "late" if flight in self.late else "chain" if flight in self.chain else ""
+            yield evolve(shaft, label=label, role=role)
 
-    def _shafts(self, flight: Flight) -> Iterator[Shaft]:
-        """Yield the line of each arrow of a flight."""
+    def _shafts(self, flight: Flight) -> Iterator[Arrow]:
+        """Yield the arrows of a flight, without their labels and roles."""
         start = self._leaves(flight)
         towards = 1 if self.x[flight.dst] >= start[0] else -1
         for step in flight.receptions:
-            yield Shaft((start, self._at(step)), "received", step.number)
+            yield self._shaft(flight, start, self._at(step), "received", step.number)
         if flight.lost is not None:
             end = self.x[flight.dst] - 26 * towards, self.y[flight.lost.number]
-            yield Shaft((start, end), "lost", flight.lost.number)
+            yield self._shaft(flight, start, end, "lost", flight.lost.number)
         if flight.in_flight:
             end = start[0] + 44 * towards, start[1] + 13
-            yield Shaft((start, end), "in-flight", None)
+            yield self._shaft(flight, start, end, "in-flight", None)
 
-    def _arrow_label(self, flight: Flight, shaft: Shaft) -> Label:
+    def _shaft(self, flight: Flight, start: Point, end: Point, kind: str, met: int | None) -> Arrow:
+        loops = flight.src == flight.dst
+        return Arrow((start, end), kind, "", _NO_LABEL, flight.since, met, flight.control, loops)
+
+    def _arrow_label(self, flight: Flight, shaft: Arrow) -> Label:
         """Place the label where it covers least, preferably near the sender."""
         (x1, y1), (x2, y2) = shaft.points
         text = cut(self.words.label(flight.packet))

@@ -3,12 +3,15 @@
 Colour is never the only sign. Marks differ in shape, control packets are dashed, the late message
 is a double line, the happens-before chain has a broad band below it, shaded spans have their own
 patterns, and all of them have labels. Colours follow the reader's light or dark scheme. On paper
-they are light.
+they are light. The template `spacetime.svg` has the shapes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+
+from attrs import frozen
 
 from antecede.checker.check.report import CheckReport
 from antecede.checker.paths.path import Path
@@ -18,25 +21,21 @@ from antecede.checker.render.geometry import (
     BUFFER,
     TEXT,
     Arrow,
-    Bracket,
     Label,
     Layout,
-    Row,
+    Point,
     Span,
     cut,
     text_width,
 )
-from antecede.checker.render.markup import Markup, joined, number, tag
+from antecede.checker.render.markup import Markup, number
+from antecede.checker.render.pages import page
 from antecede.checker.render.spacetime import layout_of
-from antecede.checker.render.svg_shapes import (
-    draw_arrow,
-    draw_arrow_text,
-    draw_label,
-    draw_mark,
-    draw_mark_text,
-    draw_shape,
-)
-from antecede.checker.render.svg_style import CLASS, style
+from antecede.checker.render.svg_style import style
+
+_NARROWEST = 560.0
+_TALL = 640.0
+"""The height from which the actors' names are repeated at the bottom."""
 
 
 def text(path: Path, report: CheckReport | None = None) -> str:
@@ -69,33 +68,47 @@ def _framed(
     across = layout.notes if inside else layout.width
     wide = max([across, *(label.box[2] + 14 for label, _ in heading), _NARROWEST])
     shift = heading[-1][0].y + 8 if heading else 4.0
-    legend, legend_height = _legend(layout, wide)
-    foot = 14 if layout.height > _TALL else 0
-    high = shift + layout.height + foot + legend_height + 10
-    return tag(
-        "svg",
-        "" if inside else tag("style", Markup(style())),
-        tag("title", title),
-        tag("desc", description),
-        _patterns(layout),
-        tag("rect", class_="paper", width=wide, height=high),
-        *(tag("text", label.text, class_=look, x=label.x, y=label.y) for label, look in heading),
-        tag("g", *_body(layout, wide, inside=inside), transform=f"translate(0 {number(shift)})"),
-        tag("g", *legend, transform=f"translate(0 {number(shift + layout.height + foot)})"),
-        xmlns="http://www.w3.org/2000/svg",
-        class_=CLASS,
-        role="group" if inside else "img",
-        id="whole-drawing" if inside else None,
-        aria_label="space-time diagram" if inside else None,
-        viewBox=f"0 0 {number(wide)} {number(high)}",
-        width=wide,
-        height=high,
+    legend_top = shift + layout.height + (14 if layout.height > _TALL else 0)
+    legend, y = _placed(_legend_items(layout), wide)
+    undrawn = []
+    if layout.undrawn:
+        said = f"Still in flight, not drawn: {', '.join(layout.undrawn)}."
+        for line in wrapped_lines(said, wide - 40, TEXT):
+            y += 20
+            undrawn.append((line, y + 4))
+
+    def width_of(kind: str) -> float:
+        return _width(kind, layout)
+
+    def pattern_of(kind: str) -> int:
+        return 0 if kind == BUFFER else 1 + layout.modes.index(kind) % 3
+
+    return Markup(
+        page(
+            "spacetime.svg",
+            layout=layout,
+            heading=heading,
+            title=title,
+            description=description,
+            inside=inside,
+            style=Markup("" if inside else style()),
+            wide=wide,
+            high=legend_top + y + 22,
+            shift=shift,
+            tall=layout.height > _TALL,
+            spans=sorted(layout.spans, key=lambda span: -width_of(span.kind)),  # outer first
+            arrows=sorted(layout.arrows, key=lambda a: (a.role == "late", a.role == "chain")),
+            patterns={pattern_of(span.kind) for span in layout.spans},
+            legend=legend,
+            legend_top=legend_top,
+            undrawn=undrawn,
+            shaft_of=_shaft,
+            width_of=width_of,
+            pattern_of=pattern_of,
+            BUFFER=BUFFER,
+            Markup=Markup,
+        )
     )
-
-
-_NARROWEST = 560.0
-_TALL = 640.0
-"""The height from which the actors' names are repeated at the bottom."""
 
 
 def _heading(
@@ -140,136 +153,50 @@ def _pieces(word: str, most: int) -> Iterator[str]:
     yield word
 
 
-def _patterns(layout: Layout) -> Markup:
-    """Return the fills of the shaded spans: strokes for buffers, then a pattern per witness."""
-    signs = [
-        tag("path", d="M-2 2 L2 -2 M0 8 L8 0 M6 10 L10 6", class_="shade", stroke_width="1.6"),
-        tag("circle", cx=2.5, cy=2.5, r=1.15, class_="mode"),
-        tag("path", d="M0 2.5 H8", class_="mode", stroke_width="1"),
-        tag("path", d="M0 4 H8 M4 0 V8", class_="mode", stroke_width="0.8"),
-    ]
-    used = {_pattern(span.kind, layout.modes) for span in layout.spans}
-    return tag(
-        "defs",
-        *(
-            tag(
-                "pattern",
-                sign,
-                id=f"{CLASS}-{at}",
-                width=size,
-                height=size,
-                patternUnits="userSpaceOnUse",
-            )
-            for at, (sign, size) in enumerate(zip(signs, (8, 5, 5, 8), strict=True))
-            if at in used
-        ),
-    )
+def _width(kind: str, layout: Layout) -> float:
+    """Return the width of a span; a wider one stays visible behind the others."""
+    return 12.0 if kind == BUFFER else 22.0 + 8 * layout.modes.index(kind)
 
 
-def _pattern(kind: str, modes: Sequence[str]) -> int:
-    return 0 if kind == BUFFER else 1 + modes.index(kind) % 3
+# Arrows
 
 
-def _body(layout: Layout, wide: float, *, inside: bool) -> Iterator[Markup]:
-    for row in layout.rows:
-        yield _row(row, layout, wide, inside=inside)
-    if layout.loop is not None:
-        yield _bracket(layout.loop, layout.notes)
-    for x, name in layout.columns:
-        bottom = layout.height - 10
-        yield tag("line", class_="life", x1=x, y1=layout.top, x2=x, y2=bottom)
-        yield tag("text", name, class_="name", x=x, y=layout.top - 9, text_anchor="middle")
-        if layout.height > _TALL:
-            yield tag("text", name, class_="name", x=x, y=bottom + 15, text_anchor="middle")
-    outer_first = sorted(layout.spans, key=lambda s: -_width(s.kind, layout.modes))
-    yield from (_span(span, layout.modes) for span in outer_first)
-    for (x1, y1), (x2, y2) in layout.trail:
-        yield tag("line", class_="band", x1=x1, y1=y1, x2=x2, y2=y2)
-    for x, _ in layout.columns if layout.trail or layout.spans else ():
-        yield tag("line", class_="life", x1=x, y1=layout.top, x2=x, y2=layout.height - 10)
-    ordered = sorted(layout.arrows, key=lambda a: (a.role == "late", a.role == "chain"))
-    yield from (draw_arrow(arrow) for arrow in ordered)
-    yield from (
-        tag("g", draw_label(span.label, "halo"), class_="span")
-        for span in layout.spans
-        if span.label is not None
-    )
-    yield from (
-        draw_mark(mark) for mark in layout.marks
-    )  # drawn last, so that no label covers them
-    yield from (draw_arrow_text(arrow) for arrow in ordered)
-    yield from (draw_mark_text(mark) for mark in layout.marks if mark.label is not None)
-    if inside:
-        yield tag(
-            "rect",
-            class_="paper veil",
-            data_top=layout.rows[0].top if layout.rows else layout.height,
-            x=0,
-            y=layout.height,
-            width=wide,
-            height=0,
-        )
+@frozen
+class _Shaft:
+    """The line of an arrow as an SVG path, its end, and the corners of the arrowhead there."""
+
+    route: str
+    tip: Point
+    head: tuple[Point, ...]
 
 
-def _bracket(loop: Bracket, notes: float) -> Markup:
-    """Return the bracket around the steps that repeat: an arrow from the last back to the first."""
-    left, right = 3.5, 11.0
-    route = f"M{right} {number(loop.bottom)} H{left} V{number(loop.top)} H{right}"
-    tip = f"M{right - 4} {number(loop.top - 3.5)} L{right} {number(loop.top)} "
-    tip += f"L{right - 4} {number(loop.top + 3.5)}"
-    return tag(
-        "g",
-        tag("title", loop.text),
-        tag("path", d=route, class_="turn"),
-        tag("path", d=tip, class_="turn"),
-        tag("text", f"↺ {loop.text}", class_="wrong", x=notes, y=loop.bottom + 22),
-        class_="loop",
-    )
+def _shaft(arrow: Arrow) -> _Shaft:
+    """Return the line of an arrow, which ends beside the mark of its reception."""
+    (x1, y1), (x2, y2) = arrow.points
+    stop = 7.0 if arrow.end == "received" else 0.0
+    if arrow.loops:
+        out = x1 + 42
+        tip, toward = (x2 + stop, y2), (out, y2)
+        route = f"M {_point(x1, y1)} C {_point(out, y1)} {_point(out, y2)} {_point(*tip)}"
+    else:
+        length = math.hypot(x2 - x1, y2 - y1) or 1.0
+        across, down = (x2 - x1) / length, (y2 - y1) / length
+        back = 8.0 if arrow.end == "received" else 0.0
+        tip, toward = (x2 - across * stop, y2 - down * stop), (x1, y1)
+        route = f"M {_point(x1, y1)} L {_point(tip[0] - across * back, tip[1] - down * back)}"
+    return _Shaft(route, tip, tuple(_head(tip, toward, 12 if arrow.role == "late" else 9.5)))
 
 
-def _row(row: Row, layout: Layout, wide: float, *, inside: bool) -> Markup:
-    """Return the strip of a transition: its number and note, or (inside a page) a link."""
-    odd = row.step % 2
-    strip = tag(
-        "rect",
-        class_="strip" if odd else "strip even",
-        x=0,
-        y=row.top,
-        width=wide,
-        height=row.bottom - row.top,
-    )
-    content = [
-        tag("title", f"{row.step}. {row.note}"),
-        strip,
-        tag("text", str(row.step), class_="muted", x=26, y=row.y + 4.5, text_anchor="end"),
-    ]
-    if inside:
-        link = tag("a", *content, href=f"#step-{row.step}", tabindex=-1)
-        return tag("g", link, class_="row", data_step=row.step, data_bottom=row.bottom)
-    look = "wrong" if row.wrong else "note"
-    note = tag("text", row.short, class_=look, x=layout.notes, y=row.y + 4.5)
-    content.append(tag("g", note, class_="control" if row.control else None))
-    return tag("g", *content, class_="row", data_step=row.step, id=f"step-{row.step}")
+def _point(x: float, y: float) -> str:
+    return f"{number(x)} {number(y)}"
 
 
-def _width(kind: str, modes: Sequence[str]) -> float:
-    return 12.0 if kind == BUFFER else 22.0 + 8 * modes.index(kind)
-
-
-def _look(kind: str) -> str:
-    return "shade" if kind == BUFFER else "mode"
-
-
-def _span(span: Span, modes: Sequence[str]) -> Markup:
-    wide = _width(span.kind, modes)
-    box = {"x": span.x - wide / 2, "y": span.top, "width": wide, "height": span.bottom - span.top}
-    return tag(
-        "g",
-        tag("rect", class_=_look(span.kind), rx=4, fill_opacity="0.13", **box),
-        tag("rect", fill=f"url(#{CLASS}-{_pattern(span.kind, modes)})", rx=4, opacity="0.6", **box),
-        class_="span",
-        data_kind=span.kind,
-    )
+def _head(tip: Point, toward: Point, size: float) -> Iterator[Point]:
+    """Yield the corners of an arrowhead at `tip` for a line from `toward`."""
+    angle = math.atan2(tip[1] - toward[1], tip[0] - toward[0])
+    yield tip
+    for turn in (math.pi - 0.42, math.pi + 0.42):
+        yield tip[0] + size * math.cos(angle + turn), tip[1] + size * math.sin(angle + turn)
 
 
 # Legend
@@ -288,64 +215,63 @@ _MARKS = {
 }
 
 
-def _legend(layout: Layout, wide: float) -> tuple[list[Markup], float]:
-    """Return the legend of the signs that are drawn, in lines, and its height."""
-    drawn: list[Markup] = []
+@frozen
+class _Item:
+    """An item of the legend.
+
+    Attributes:
+        sign: mark, both, wrong, arrow, chain or span.
+        part: the arrow or span to draw.
+    """
+
+    sign: str
+    room: float
+    words: str
+    kind: str = ""
+    part: Arrow | Span | None = None
+
+
+def _placed(items: Iterator[_Item], wide: float) -> tuple[list[tuple[_Item, float, float]], float]:
+    """Return the items of the legend in lines, each with its place, and the last line's y."""
+    placed = []
     x, y = 20.0, 16.0
-    items = list(_legend_items(layout))
-    for sign, room, words in items:
-        long = room + text_width(words) + 22
+    for item in items:
+        long = item.room + text_width(item.words) + 22
         if x > 20 and x + long > wide - 10:
             x, y = 20.0, y + 22
-        drawn.append(
-            tag(
-                "g",
-                sign,
-                tag("text", words, class_="muted", x=room + 6, y=4),
-                transform=f"translate({number(x)} {number(y)})",
-            )
-        )
+        placed.append((item, x, y))
         x += long
-    if layout.undrawn:
-        said = f"Still in flight, not drawn: {', '.join(layout.undrawn)}."
-        for line in wrapped_lines(said, wide - 40, TEXT):
-            y += 20
-            drawn.append(tag("text", line, class_="muted", x=20, y=y + 4))
-    return [tag("line", class_="tick", x1=14, y1=0, x2=wide - 14, y2=0), *drawn], y + 12
+    return placed, y
 
 
-def _legend_items(layout: Layout) -> Iterator[tuple[Markup, float, str]]:
-    """Yield (sign, width of the sign, text) for each item of the legend."""
+def _legend_items(layout: Layout) -> Iterator[_Item]:
+    """Yield the items for the signs that are drawn."""
     kinds = {m.kind for m in layout.marks}
     for kind, words in _MARKS.items():
         if kind in kinds:
-            yield joined(*draw_shape(kind, 7, 0)), 16, words
+            yield _Item("mark", 16, words, kind)
     both = {(m.x, m.y) for m in layout.marks if m.kind == "causal-send"}
     if both & {(m.x, m.y) for m in layout.marks if m.kind == "network-send"}:
-        sign = joined(*draw_shape("causal-send", 7, 0), *draw_shape("network-send", 7, 0))
-        yield sign, 16, "both at once"
+        yield _Item("both", 16, "both at once")
     if any(m.kind == "deliver" and m.wrong for m in layout.marks):
-        sign = tag("g", *draw_shape("deliver", 8, 0, wrong=True), class_="wrong")
-        yield sign, 18, "wrong delivery"
+        yield _Item("wrong", 18, "wrong delivery")
     roles = {a.role for a in layout.arrows} | {a.end for a in layout.arrows}
-    for role, words in (("late", "the message that was overtaken"), ("lost", "lost")):
-        if role in roles:
-            end = role if role == "lost" else "received"
-            yield _sample(end, role if role == "late" else ""), 48, words
+    if "late" in roles:
+        yield _Item("arrow", 48, "the message that was overtaken", part=_sample("received", "late"))
+    if "lost" in roles:
+        yield _Item("arrow", 48, "lost", part=_sample("lost"))
     if layout.trail:
-        band = tag("line", class_="band", x1=8, y1=0, x2=36, y2=0)
-        yield joined(band, _sample("received", "chain")), 44, "happens-before chain"
+        yield _Item("chain", 44, "happens-before chain", part=_sample("received", "chain"))
     if any(a.control for a in layout.arrows):
-        yield _sample("received", "", control=True), 44, "control packet"
+        yield _Item("arrow", 44, "control packet", part=_sample("received", control=True))
     if "in-flight" in roles:
-        yield _sample("in-flight", ""), 44, "never received"
-    shown = dict.fromkeys(sorted(s.kind for s in layout.spans))
-    for kind in shown:
+        yield _Item("arrow", 44, "never received", part=_sample("in-flight"))
+    for kind in sorted({span.kind for span in layout.spans}):
         words = "a message waits" if kind == BUFFER else cut(kind.replace("-", " "))
-        wide = _width(kind, layout.modes)
-        yield _span(Span(kind, wide / 2, -8, 8), layout.modes), wide + 1, words
+        wide = _width(kind, layout)
+        yield _Item("span", wide + 1, words, part=Span(kind, wide / 2, -8, 8))
 
 
-def _sample(end: str, role: str, *, control: bool = False) -> Markup:
+def _sample(end: str, role: str = "", *, control: bool = False) -> Arrow:
     label = Label("", 0, 0)
-    return draw_arrow(Arrow(((2, 0), (44, 0)), end, role, label, 0, None, control, False))
+    return Arrow(((2, 0), (44, 0)), end, role, label, 0, None, control, False)

@@ -9,10 +9,8 @@ from typing import TextIO
 WIDTH = 80
 """Columns of running text."""
 
-
 SHORTEST = 0.001
 """The shortest time, in seconds, for which a rate is reported."""
-
 
 COLOURS = {
     **dict.fromkeys(("HOLDS", "ok", "PROVED", "LINKED", "CONFIRMED", "CONSISTENT"), "green"),
@@ -21,20 +19,16 @@ COLOURS = {
 }
 """Word for a verdict -> its colour on a terminal. The colour adds no information."""
 
-
 VERDICTS = re.compile(
     r"(?<![\w/:.-])(?:" + "|".join(sorted(COLOURS, key=len, reverse=True)) + r")(?![\w/.(=-])"
 )
 
-
 _DRAWN = re.compile("[│─╭╮╯╰├┤┄▷◁▶◀━┏┓┛┗┣┫]")
-
 
 _ASCII = str.maketrans(
     dict(zip("│─╭╮╯╰├┤┄▷◁▶◀●✗×┃━┏┓┛┗┣┫–’", "|-..''++.><><*Xx#=######-'", strict=True))
     | {"…": "...", "—": "--"}
 )
-
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 

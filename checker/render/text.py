@@ -8,15 +8,14 @@ from pathlib import Path as FilePath
 import attrs
 
 from antecede.checker.amounts import counted
-from antecede.checker.check.expectation import decides
-from antecede.checker.check.report import Checked, CheckReport, Refused
+from antecede.checker.check.report import Checked, CheckReport, Refused, decides
 from antecede.checker.check.spec import Expectation
 from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
-from antecede.checker.render.about import model_variant, network_text
+from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
 from antecede.checker.render.explanation import Explanation, explain
@@ -209,7 +208,8 @@ def _about(result: Result, prop: Property) -> str:
 def _figures(report: CheckReport) -> str:
     """Return what was explored, and beside it what was asked for."""
     result, system = report.result, report.system
-    counts, seen = result.counts, _seen(report)
+    counts = result.counts
+    seen = "distinct states seen" if report.spec.search == "random" else "unique states"
     left = [
         (seen, f"{counts.unique_states:,}"),
         ("total states", f"{counts.total_states:,}"),
@@ -242,24 +242,13 @@ def _messages(system: System) -> str:
     """Return how many messages an actor causal-sends."""
     if isinstance(system, EndlessSystem):
         return f"any number, {system.workload.buffer} undelivered per actor"
-    return f"{_at_most(system.workload.kind)}{system.messages} per actor"
+    return f"{most(system)}{system.messages} per actor"
 
 
 def _history(system: System) -> str:
     """Return the name of the history; newcomers need not know the default one."""
     name = system.oracle.name
     return f"{name} (default)" if name == DEFAULT_HISTORY else name
-
-
-def _seen(report: CheckReport) -> str:
-    """Return the label of the number of unique states."""
-    if report.spec.search == "random":
-        return "distinct states seen"
-    return "unique states"
-
-
-def _at_most(workload: str) -> str:
-    return "at most " if workload in ("script", "reaction", "program") else ""
 
 
 def _search(report: CheckReport) -> str:

@@ -20,8 +20,6 @@ def fitting(parts: Sequence[tuple[int, str]], width: int, between: str = "  ") -
     Args:
         parts: pairs of a rank and a text, in the order of the line; the greatest rank is left out
             first.
-        width: columns.
-        between: stands between two parts.
     """
     kept = [(rank, text) for rank, text in parts if text]
     while len(line := between.join(text for _, text in kept)) > width and kept:

@@ -14,8 +14,7 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.render.scheme import darkening
-from antecede.checker.render.svg_style import DARK, LIGHT
+from antecede.checker.render.svg_style import DARK, LIGHT, darkening
 
 DARK_OF: Mapping[str, str] = {
     **{LIGHT[name]: DARK[name] for name in LIGHT},

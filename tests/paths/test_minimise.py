@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.paths.minimise import minimise, violated_property
+from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.counterexample_kinds import collect, shape
@@ -44,7 +44,8 @@ def test_a_minimised_path_replays_and_violates_the_same_and_is_no_longer(
 ) -> None:
     path = long_counterexample(name, actors, messages, **options)
     found = minimise(path)
-    prop = violated_property(path)
+    prop = path.violated
+    assert prop is not None
     assert path.violates == found.violates
     assert path.length >= found.length
     again = replay(found.system, [step.transition for step in found.steps])
@@ -142,6 +143,14 @@ def test_the_command_minimises(antecede: Command) -> None:
     asked = ("check", "unordered", "--actors", "3", *walks)
     assert "is violated after 4 transitions" in antecede(*asked, "--minimise").out
     assert "is violated after 4 transitions" not in antecede(*asked).out
+
+
+def test_a_run_that_repeats_for_ever_stays_as_it_is(antecede: Command) -> None:
+    workload = ("--workload", "endless:1:[[1,2],[2],[0]]", "--property", "no-starvation")
+    asked = ("check", "cykas", "--actors", "3", *workload, "--engine", "plain")
+    shown = antecede(*asked, "--minimise")
+    assert 1 == shown.code
+    assert "Steps 6 to 12 repeat for ever" in shown.out
 
 
 def test_several_counterexamples_are_shown_and_saved(antecede: Command, tmp_path: FilePath) -> None:

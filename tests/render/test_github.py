@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from email.message import Message
 from pathlib import Path
 
 import pytest
 
-from antecede.checker.render import json as formats
 from tests.conftest import ROOT, Command
 
 BROKEN = (ROOT / "protocols" / "unordered.py").read_text(encoding="utf-8")
@@ -71,11 +69,3 @@ def test_marks_leave_json_on_standard_output_alone(antecede: Command, project: P
     ran = antecede("check", "unordered", *SIZE, "--github", "--json", "-", cwd=project)
     assert [] == marks(ran.out)
     assert 1 == len(marks(ran.err))
-
-
-def test_the_address_of_the_project_is_the_packages_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    about = Message()
-    monkeypatch.setattr("importlib.metadata.metadata", lambda _name: about)
-    assert formats.own_address() is None
-    about["Project-URL"] = "Source, https://example.org/antecede"
-    assert "https://example.org/antecede" == formats.own_address()

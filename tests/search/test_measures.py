@@ -113,7 +113,7 @@ def test_who_may_repeat_for_ever_has_no_bound_on_control_packets() -> None:
 
 def test_as_many_states_as_the_local_engine_finds() -> None:
     spec = Spec(protocol="rst", actors=3, messages=1)
-    report = check(spec, Options(), extras=Extras(measured=True))
+    report = check(spec, Options(), extras=Extras(measures=True))
     counts = report.result.unreduced or report.result.counts
     assert report.measures is not None
     assert (counts.unique_states, counts.final_states) == (
@@ -189,6 +189,6 @@ def test_a_predicate_of_final_states_that_fails_makes_the_check_an_error() -> No
 
     protocol = evolve(protocol_named("unordered"), at_rest={"broken": fails})
     asked = Spec(protocol="unordered", actors=2, messages=1)
-    report = check(asked, protocol=protocol, extras=Extras(measured=True))
+    report = check(asked, protocol=protocol, extras=Extras(measures=True))
     assert (Verdict.ERROR, 2) == (report.result.verdict, report.exit_code)
     assert "at-rest predicate 'broken' of protocol 'unordered' raised" in str(report.result.error)

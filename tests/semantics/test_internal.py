@@ -113,7 +113,7 @@ def test_every_search_of_every_engine_finds_the_wrong_order(how: str) -> None:
             spec,
             Options(engine=engine, seed=1),
             protocol=WRONG_ORDER,
-            extras=Extras(minimised=True),
+            extras=Extras(minimise=True),
         )
         path = report.result.counterexample
         assert Verdict.VIOLATED is report.result.verdict

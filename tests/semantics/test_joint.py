@@ -63,7 +63,7 @@ def naive_depth(
 @pytest.mark.parametrize("how", ["breadth", "depth", "random"])
 def test_every_search_finds_the_second_token(how: str) -> None:
     spec = Spec("ring", 3, 1, search=how, properties=(ONE_TOKEN,))
-    report = check(spec, Options(seed=1), protocol=SUSPICIOUS, extras=Extras(minimised=True))
+    report = check(spec, Options(seed=1), protocol=SUSPICIOUS, extras=Extras(minimise=True))
     path = report.result.counterexample
     assert Verdict.VIOLATED is report.result.verdict
     assert path is not None

@@ -10,7 +10,7 @@ import pytest
 
 from antecede import cli
 from antecede.checker import extras
-from antecede.checker.render.scheme import darkening
+from antecede.checker.render.svg_style import darkening
 from antecede.checker.simulate.chart import DARK_OF, LOOKS, Panel, Point, chart
 from tests.conftest import ROOT
 
