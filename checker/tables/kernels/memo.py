@@ -2,7 +2,8 @@
 
 A transition changes few parts of a state. A send depends on the sender's composite alone. A
 delivery depends on the receiver's composite and on an *event*: the channel, the packet, whether it
-stays there, and what the sender's history says of the delivered message. So two kinds of things are remembered:
+stays there, and what the sender's history says of the delivered message. So two kinds of things are
+remembered:
 
 * for a composite and a source of transitions (see `Memo.heads`), a list. The list of the
   composite's own transitions has the composites that follow. The list of a channel has an *offer*
