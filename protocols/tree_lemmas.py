@@ -284,10 +284,11 @@ def lemma_4_5(before: Configuration, after: Configuration, printed: bool = False
 
     As printed, direct causes are those of the history before the step.
     """
-    for m, n in permutations(after.sent, 2):
+    events = after.history[len(before.history) :]
+    for m, n in permutations(after.sent if events else (), 2):
         if causes(before, m, n) or not causes(after, m, n):
             continue
-        if after.history[len(before.history) :] not in [(("Snd", n),), (("Rec", n),)]:
+        if events not in [(("Snd", n),), (("Rec", n),)]:
             return in_words(after, "{0} causes {1} by a step of another message", m, n)
         direct = directly_causes(before if printed else after, m, n)
         if not direct and not any(
