@@ -194,7 +194,8 @@ def test_a_predicate_of_final_states_that_fails_makes_the_check_an_error(where: 
     def fails(_state: object) -> bool:
         raise SystemExit(3)
 
-    protocol = evolve(protocol_named("unordered"), **{where: {"broken": fails}})
+    broken: dict[str, Any] = {where: {"broken": fails}}
+    protocol = evolve(protocol_named("unordered"), **broken)
     asked = Spec(protocol="unordered", actors=2, messages=1)
     report = check(asked, protocol=protocol, extras=Extras(measured=True))
     assert (Verdict.ERROR, 2) == (report.result.verdict, report.exit_code)
