@@ -178,6 +178,8 @@ class Protocol:
             `invariant:NAME`, too; on tables only breadth-first.
         at_rest: name -> predicate that every actor's state should satisfy in a final state;
             `check --measures` reports the predicates that fail.
+        joint_at_rest: name -> predicate that the states of all actors, a tuple, should satisfy in a
+            final state; reported as those of `at_rest`.
         witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
         joint_witnesses: name -> predicate on the states of all actors, a tuple, searched for as
             `witness:NAME`, too.
@@ -223,6 +225,7 @@ class Protocol:
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     joint_invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    joint_at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     joint_witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)

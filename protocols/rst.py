@@ -150,6 +150,11 @@ def deliv_is_column_of_sent(state: Rst) -> bool:
     return column(state.SENT, state.me) == state.DELIV
 
 
+def all_agree_on_sent(states: tuple[Rst, ...]) -> bool:
+    """Return whether all actors have the same matrix SENT."""
+    return len({state.SENT for state in states}) == 1
+
+
 def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
     """Subtract delivered messages: those from k that j has delivered hold nothing back at j.
 
@@ -178,6 +183,7 @@ def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
     return Renaming(state, lambda envelope: packet(envelope.packet))
 
 
+JOINT_AT_REST = {"in-agreement-on-sent": all_agree_on_sent}
 INVARIANTS = {"deliv-is-column-of-sent": deliv_is_column_of_sent}
 WITNESSES = {"waited": lambda state: bool(state.held_back)}
 
@@ -189,6 +195,7 @@ RST = Protocol(
     causal_send=causal_send,
     receive=receive,
     invariants=INVARIANTS,
+    joint_at_rest=JOINT_AT_REST,
     witnesses=WITNESSES,
     normal=normal,
 )

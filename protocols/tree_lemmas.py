@@ -192,20 +192,15 @@ Case: TypeAlias = Callable[[Configuration, Message, Message], int]
 
 
 def directly_causes(at: Configuration, m: Message, n: Message) -> bool:
-    """Figure 7, `m <_Delta n`: m was received where n was sent, before n was sent."""
-    return m.receiver == n.sender and at.precedes(("Rec", m), ("Snd", n))
+    """Figure 7, `m <_Delta n`: m was received, or sent, where n was sent, before n was sent."""
+    received = m.receiver == n.sender and at.precedes(("Rec", m), ("Snd", n))
+    return received or (m.sender == n.sender and at.precedes(("Snd", m), ("Snd", n)))
 
 
 def causes(at: Configuration, m: Message, n: Message) -> bool:
     """Figure 7, `m <<_Delta n`."""
-    if directly_causes(at, m, n):
-        return True
-    if m.sender == n.sender and at.precedes(("Snd", m), ("Snd", n)):
-        return True
-    return any(
-        directly_causes(at, other, n) and causes(at, m, other)
-        for other in at.sent
-        if at.precedes(("Snd", other), ("Snd", n))
+    return directly_causes(at, m, n) or any(
+        directly_causes(at, other, n) and causes(at, m, other) for other in at.sent
     )
 
 
@@ -249,6 +244,24 @@ Statement: TypeAlias = Callable[[Configuration, Configuration], str]
 """(the configuration before a step, the one after it) -> a contradiction in words."""
 
 
+EXAMPLE = (
+    ("Snd m1", "Rec m1", "Snd m2", "Rec m2", "Snd m3", "Rec m3"),
+    ("Snd m1", "Snd m2", "Rec m1", "Rec m2", "Snd m3", "Rec m3"),
+)
+"""Section 3.1: the two histories of the credit m1, the purchase m2 and the debit m3."""
+
+
+def example_histories(_before: Configuration, after: Configuration) -> str:
+    """Section 3.1: if the Shop asks for the debit after the purchase, EXAMPLE has the history."""
+    history = tuple(in_words(after, f"{kind} {{}}", m) for kind, m in after.history)
+    if len(history) < len(EXAMPLE[0]):
+        return ""
+    credit, buy, debit = after.sent
+    if credit.sender != buy.sender or not after.precedes(("Rec", buy), ("Snd", debit)):
+        return ""
+    return "" if history in EXAMPLE else f"another history is {', '.join(history)}"
+
+
 def lemma_4_3(before: Configuration, after: Configuration, inclusion: Inclusion = includes) -> str:
     """Lemma 4.3: a step keeps a configuration well-formed."""
     broken = well_formed(before, inclusion) and not well_formed(after, inclusion)
@@ -263,6 +276,25 @@ def lemma_4_4(before: Configuration, after: Configuration, inclusion: Inclusion 
         case = case_of(before, m, n)
         if case and not case_of(after, m, n):
             return in_words(after, f"{{}} < {{}} held by case {case}, and holds no longer", m, n)
+    return ""
+
+
+def lemma_4_5(before: Configuration, after: Configuration, printed: bool = False) -> str:
+    """Lemma 4.5: a cause is new only where the effect is sent, and is direct or through another.
+
+    As printed, direct causes are those of the history before the step.
+    """
+    events = after.history[len(before.history) :]
+    for m, n in permutations(after.sent if events else (), 2):
+        if causes(before, m, n) or not causes(after, m, n):
+            continue
+        if events not in [(("Snd", n),), (("Rec", n),)]:
+            return in_words(after, "{0} causes {1} by a step of another message", m, n)
+        direct = directly_causes(before if printed else after, m, n)
+        if not direct and not any(
+            causes(before, m, other) and directly_causes(after, other, n) for other in after.sent
+        ):
+            return in_words(after, "{0} causes {1}, not as the lemma says", m, n)
     return ""
 
 
@@ -348,10 +380,13 @@ def in_words(at: Configuration, text: str, *messages: Message) -> str:
 
 
 STATEMENTS: dict[str, Statement] = {
+    "example-histories": example_histories,
     "lemma-4-3": lemma_4_3,
     "lemma-4-3-equal-paths": partial(lemma_4_3, inclusion=includes_or_equals),
     "lemma-4-4": lemma_4_4,
     "lemma-4-4-equal-paths": partial(lemma_4_4, inclusion=includes_or_equals),
+    "lemma-4-5": lemma_4_5,
+    "lemma-4-5-printed": partial(lemma_4_5, printed=True),
     "lemma-4-6-equal-paths": lemma_4_6,
     "lemma-4-6-repaired": partial(lemma_4_6, case=case_with_out_queues),
     "theorem-4-1": theorem_4_1,

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from attrs import define, field, frozen
 
 from antecede.checker.errors import CapacityError
-from antecede.checker.model import Message, Packet, State
+from antecede.checker.model import Message, Packet, Predicate, State
 from antecede.checker.search.graph import StateGraph, integers
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state
@@ -65,8 +66,8 @@ class Measures:
             not end, or none sends a message.
         overtaken: the most undelivered messages of one sender that it sent before one that is
             delivered everywhere, to any receivers.
-        at_rest: predicate that the protocol declares for final states -> whether every actor
-            respects it in all of them.
+        at_rest: predicate that the protocol declares for final states -> whether every actor, or
+            for a joint predicate all actors together, respect it in all of them.
     """
 
     states: int
@@ -231,18 +232,21 @@ class _Measuring:
             buffered=self.buffered,
             control_packets=None if longest is None else self._per_message(longest),
             overtaken=self.overtaken,
-            at_rest={name: self._respected(name) for name in self.system.protocol.at_rest},
+            at_rest=self._at_rest(),
         )
 
-    def _respected(self, name: str) -> bool:
-        """Return whether every actor respects a predicate of final states, in all of them."""
+    def _at_rest(self) -> dict[str, bool]:
+        """Return for each predicate of final states whether all of them respect it."""
+        protocol, ends = self.system.protocol, [self.graph.states[n].actors for n in self.finals]
+        locals_ = list(chain.from_iterable(ends))
+        return {
+            **{name: self._respected(name, p, locals_) for name, p in protocol.at_rest.items()},
+            **{name: self._respected(name, p, ends) for name, p in protocol.joint_at_rest.items()},
+        }
+
+    def _respected(self, name: str, respects: Predicate, values: Iterable[Any]) -> bool:
         protocol, title = self.system.protocol, f"at-rest predicate {name!r}"
-        respects = protocol.at_rest[name]
-        return all(
-            called(protocol, name, respects, (local,), title)
-            for number in self.finals
-            for local in self.graph.states[number].actors
-        )
+        return all(called(protocol, name, respects, (value,), title) for value in values)
 
     def _per_message(self, longest: array[int]) -> Fraction | None:
         """Return the most control packets per message, over the final states."""

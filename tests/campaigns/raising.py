@@ -90,13 +90,15 @@ PROTOCOL = Protocol(
     joint_invariants={{"all": asked("joint_invariant", 1, lambda states: True)}},
     joint_witnesses={{"some": asked("joint_witness", 1, lambda states: False)}},
     at_rest={{"rest": asked("at_rest", 1, lambda states: True)}},
+    joint_at_rest={{"together": asked("joint_at_rest", 1, lambda states: True)}},
     measures={{"size": asked("measure", 1, lambda states: states[0].received)}},
 )
 '''
 
 PLACES = (
     *("initial", "in_flight", "causal_send", "receive", "timeout", "flush"),
-    *("invariant", "witness", "joint_invariant", "joint_witness", "at_rest", "measure"),
+    *("invariant", "witness", "joint_invariant", "joint_witness"),
+    *("at_rest", "joint_at_rest", "measure"),
 )
 FAILURES = (
     'raise ValueError("no\\nway \\x1b[31m")',

@@ -25,8 +25,9 @@ from tests.mutants.mutant import (
 )
 
 PROTOCOLS = [
-    *("fifo", "mfss", "mfss-fifo", "cykas", "rst", "rst-before", "rst-no-deliv", "rst-self", "ses"),
-    *("ks", "cbcast", "newtop-null", "tree", "hybrid-basic", "hybrid-sps", "hybrid-multicast"),
+    *("fifo", "mfss", "mfss-fifo", "cykas", "cykas-yct-counted", "cykas-yct-named"),
+    *("rst", "rst-before", "rst-no-deliv", "rst-mf", "rst-self", "ses", "ks"),
+    *("cbcast", "newtop-null", "tree", "hybrid-basic", "hybrid-sps", "hybrid-multicast"),
 ]
 """All that are correct on some network."""
 
@@ -100,9 +101,12 @@ QUICK = {
     "mfss": "does-not-wait",
     "mfss-fifo": "delivers-twice",
     "cykas": "two-unacknowledged-per-receiver",
+    "cykas-yct-counted": "ack-sends-nothing",
+    "cykas-yct-named": "acks-taken-for-yct-acks",
     "rst": "sends-not-counted",
     "rst-before": "sends-not-counted",
     "rst-no-deliv": "message-not-counted",
+    "rst-mf": "waits-for-itself",
     "rst-self": "counted-twice",
     "ses": "no-tick",
     "ks": "waits-for-more",

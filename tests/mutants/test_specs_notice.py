@@ -101,6 +101,29 @@ def test_spec_notices_the_mistake(protocol: str, mutant: Mutant, spec: str, viol
     assert violated == report.result.counterexample.violates
 
 
+GHOST = [
+    ("told_early=True", "told_early=False", "cykas-ghost-yct"),
+    ("any(cykas.acknowledged(state, src).UNACK)", "True", "cykas-ghost-yct"),
+    ("and tells and any", "and any", "cykas-ghost-yct"),
+    (
+        "any(cykas.acknowledged(state, src).UNACK)",
+        "any(step.state.UNACK)",
+        "cykas-ghost-yct-same-receiver",
+    ),
+]
+"""Changes of the ghost bit, and a spec that does not end as expected with the change."""
+
+
+@pytest.mark.parametrize(("old", "new", "name"), GHOST)
+def test_a_spec_notices_a_ghost_bit_that_records_something_else(
+    old: str, new: str, name: str
+) -> None:
+    spec = load_spec(SPECS / f"{name}.toml")
+    changed = Mutant("changed-ghost", "the ghost bit", old, new, "cykas_ghost_yct.py")
+    assert check(spec).as_expected
+    assert not check(spec, protocol=mutated("cykas-ghost-yct", changed)).as_expected
+
+
 def named(protocol: str, name: str) -> Mutant:
     """Return a mutant that none of the checks it is listed with notices."""
     mutants = mutants_in(Path(__file__).parent / f"{protocol}.toml").mutants

@@ -17,7 +17,7 @@ from antecede.checker.model import Message, Protocol, State
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.protocols import tree_lemmas as module
-from antecede.protocols.tree import RING, TREE, TREE_FIGURE_2_LEFT, TREE_STAR
+from antecede.protocols.tree import RING, TREE, TREE_FIGURE_1, TREE_FIGURE_2_LEFT, TREE_STAR
 from antecede.protocols.tree_lemmas import (
     Configuration,
     Explored,
@@ -141,6 +141,19 @@ def test_the_queues_are_the_channels_of_the_protocol(program: Program, protocol:
     assert channels_of_protocol(program, protocol) == channels_of_configurations(program, protocol)
 
 
+def test_the_example_of_section_3_1_reaches_both_of_its_histories() -> None:
+    """On Figure 2, left, the purchase may arrive first, so the statement notices more histories."""
+    program: Program = ((2, 3), (), (), (2,))
+    routes = tuple(TREE_FIGURE_1.initial(node, 4).routes for node in range(4))
+    ends = reached(
+        beginning(routes, program), lambda at: (after for _, after in module.steps(at, program))
+    )
+    words = {tuple(module.in_words(at, f"{k} {{}}", m) for k, m in at.history) for at in ends}
+    assert set(module.EXAMPLE) <= words
+    assert explored("example-histories", program, TREE_FIGURE_1).run is None
+    assert explored("example-histories", program, TREE_FIGURE_2_LEFT).run is not None
+
+
 # Seeded bugs
 
 
@@ -173,6 +186,28 @@ def test_direct_causes_alone_are_not_transitive(monkeypatch: pytest.MonkeyPatch)
     assert explored("cause-strict-order", chain).run is None
     monkeypatch.setattr(module, "causes", module.directly_causes)
     assert explored("cause-strict-order", chain).run is not None
+
+
+def test_lemma_4_5_notices_causes_that_come_from_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain: Program = ((1,), (2,), (0,))
+    assert explored("lemma-4-5", chain).run is None
+    causes = module.causes
+
+    def causes_all_later(at: Configuration, m: Message, n: Message) -> bool:
+        return causes(at, m, n) or at.precedes(("Rec", m), ("Snd", n))
+
+    monkeypatch.setattr(module, "causes", causes_all_later)
+    assert "not as the lemma says" in explored("lemma-4-5", chain).contradiction
+
+
+def test_lemma_4_5_notices_a_cause_that_another_message_brings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def when_received(at: Configuration, m: Message, n: Message) -> bool:
+        return at.received(m) and ("Snd", n) in at.history
+
+    monkeypatch.setattr(module, "causes", when_received)
+    assert "by a step of another message" in explored("lemma-4-5").contradiction
 
 
 def test_a_repair_that_is_left_out_refutes_lemma_4_6() -> None:

@@ -105,6 +105,12 @@ def test_what_is_never_sent_is_seen_at_rest() -> None:
     assert {"sent"} == {name for name, respected in found.at_rest.items() if not respected}
 
 
+def test_a_joint_predicate_is_about_all_actors_at_rest() -> None:
+    """Broadcasts leave one matrix SENT behind; a message to one receiver is unknown to others."""
+    assert measured("rst", 3, 1, workload="broadcast").at_rest == {"in-agreement-on-sent": True}
+    assert measured("rst", 3, 1).at_rest == {"in-agreement-on-sent": False}
+
+
 def test_who_may_repeat_for_ever_has_no_bound_on_control_packets() -> None:
     found = measured("hybrid-basic", 2, 1, network="lossy")
     assert not found.acyclic
@@ -183,11 +189,13 @@ def test_measures_are_for_one_check(antecede: Command) -> None:
     assert "--measures is for one check" in ran.err
 
 
-def test_a_predicate_of_final_states_that_fails_makes_the_check_an_error() -> None:
+@pytest.mark.parametrize("where", ["at_rest", "joint_at_rest"])
+def test_a_predicate_of_final_states_that_fails_makes_the_check_an_error(where: str) -> None:
     def fails(_state: object) -> bool:
         raise SystemExit(3)
 
-    protocol = evolve(protocol_named("unordered"), at_rest={"broken": fails})
+    broken: dict[str, Any] = {where: {"broken": fails}}
+    protocol = evolve(protocol_named("unordered"), **broken)
     asked = Spec(protocol="unordered", actors=2, messages=1)
     report = check(asked, protocol=protocol, extras=Extras(measures=True))
     assert (Verdict.ERROR, 2) == (report.result.verdict, report.exit_code)
