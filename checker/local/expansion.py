@@ -206,8 +206,14 @@ class Expansion:
             len(self.shards),
             kernels.Outbox(shard.out, shard.sizes, shard.order, shard.recent),
             self._weighing(shard, level),
-            kernels.Told(shard.postponed, shard.misses, shard.shown, shard.fired, shard.control),
-            shard.memo,
+            kernels.Told(
+                shard.postponed,
+                shard.misses,
+                shard.shown,
+                shard.fired,
+                shard.control,
+                shard.memo,
+            ),
         )
 
     def _weighing(self, _owner: Shard, _level: Level) -> kernels.Weighing:

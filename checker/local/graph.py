@@ -259,8 +259,8 @@ class KeptGraph:
                     np.empty((1, 3), np.int64),
                     np.zeros(MOST_LABELS, np.int64),
                     control,
+                    kernels.NO_MEMO,
                 ),
-                kernels.NO_MEMO,
             )
         work.missed = misses[: control[kernels.MISSES]]
 

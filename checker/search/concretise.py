@@ -106,8 +106,8 @@ class Concretiser:
                     shown=np.empty((64, 3), np.int64),
                     fired=np.zeros(MOST_KINDS, np.int64),
                     control=control,
+                    memo=kernels.NO_MEMO,
                 ),
-                kernels.NO_MEMO,
             )
         entries = out[0, : int(sizes[0]) * stride].reshape(-1, stride)
         return entries[:, :-1].copy(), misses[: control[kernels.MISSES]]

@@ -485,8 +485,7 @@ class _Expansion:
                 1,
                 kernels.Outbox(out, sizes, order, self.recent),
                 kernels.BY_DEPTH,
-                kernels.Told(postponed, misses, shown, self.fired, control),
-                kernels.NO_MEMO,
+                kernels.Told(postponed, misses, shown, self.fired, control, kernels.NO_MEMO),
             )
             self._send(out[0], int(sizes[0]), stride, which)
             sizes[:] = 0

@@ -105,20 +105,10 @@ class OneSet:
         control[kernels.KNOWN], control[kernels.END_FRESH] = known, count
         todo, shown = np.empty(count, np.int64), np.empty((64, 3), np.int64)
         fired, misses = np.zeros(1 << 10, np.int64), self.filler.misses()
-        told = kernels.Told(todo.copy(), misses, shown, fired, control)
+        told = kernels.Told(todo.copy(), misses, shown, fired, control, kernels.NO_MEMO)
         with wrapping():
             rows = self.level.ravel()
-            kernels.expand(
-                rows,
-                todo,
-                self.filler.tables,
-                0,
-                1,
-                outbox,
-                kernels.BY_DEPTH,
-                told,
-                kernels.NO_MEMO,
-            )
+            kernels.expand(rows, todo, self.filler.tables, 0, 1, outbox, kernels.BY_DEPTH, told)
         return out[0, : int(sizes[0]) * stride].reshape(-1, stride), told
 
     def places_to(self, address: Address) -> tuple[list[int], Address]:

@@ -75,7 +75,7 @@ from antecede.checker.tables.kernels.successors import (
 
 
 @kernel
-def expand(rows, todo, tables, me, owners, outbox, weighing, told, memo):
+def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     """Expand rows of one thread's frontier and sort their successors by owner.
 
     The rows listed in `todo` come first, then rows control[AT_FRESH] to control[END_FRESH]. It
@@ -93,14 +93,13 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told, memo):
             successors if the outbox has no room for them, or an index no bits. KNOWN is the bit set
             of properties not to report. DECREASED counts successors with less progress, if
             geo[CHECKS_PROGRESS].
-        memo: what the thread remembers of transitions.
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
     outbox = Outbox(borrow(outbox.out), outbox.sizes, borrow(outbox.order), borrow(outbox.recent))
     weighing = Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
     misses, control = borrow(told.misses), borrow(told.control)
-    told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control)
-    memo = borrowed_memo(memo)
+    memo = borrowed_memo(told.memo)
+    told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control, memo)
     geo = tables.geo
     stride = geo[ROW_WORDS] + 1
     capacity = outbox.out.shape[1] // stride
