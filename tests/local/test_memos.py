@@ -8,6 +8,7 @@ import pytest
 
 from antecede.checker.local import memos
 from antecede.checker.local.transport import search_on_threads
+from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Result
 from antecede.checker.semantics.transition import System
@@ -15,6 +16,7 @@ from antecede.checker.tables import kernels
 from tests.conftest import method
 from tests.local.common import threads_of
 from tests.local.test_local import found, small
+from tests.semantics.test_transition import system_for
 
 SYSTEMS = [
     ("mfss", 3, 2, "unordered", "any", "clocks"),
@@ -73,6 +75,38 @@ def test_a_memo_changes_nothing_that_is_found(
     without_memos(monkeypatch)
     plain, *unused = explored(system, **options)
     assert [0, 0] == unused
+    assert 0 < derived < total
+    assert found(plain) == found(remembered)
+    assert totals(plain) == totals(remembered)
+
+
+def _holds(state: tuple[Message, ...], _src: int, message: Message) -> Step:
+    return Step((*state, message))
+
+
+def _delivers_all(state: tuple[Message, ...]) -> Step | None:
+    return Step((), deliveries=state) if state else None
+
+
+HOLDS = Protocol(
+    name="holds",
+    summary="delivers nothing before its timeout, and then all that has arrived",
+    source="none",
+    initial=lambda _actor, _actors: (),
+    causal_send=lambda state, message: Step(state, sends=((message.receiver, message),)),
+    receive=_holds,
+    timeout=_delivers_all,
+)
+
+
+@pytest.mark.parametrize("history", ["knowledge", "clocks"])
+def test_a_timeout_may_deliver_several_messages(
+    history: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = system_for(HOLDS, 3, 2, history=history)
+    remembered, total, derived = explored(system)
+    without_memos(monkeypatch)
+    plain, *_ = explored(system)
     assert 0 < derived < total
     assert found(plain) == found(remembered)
     assert totals(plain) == totals(remembered)
