@@ -40,6 +40,11 @@ from antecede.checker.tables.checkpoint import Files, Saved
 from antecede.checker.tables.table_filler import Repacking, wrapping
 from antecede.checker.tables.tabulate import Words
 
+BLOCKS = 1 << 17
+"""Entries that one thread may send to all owners in a chunk.
+
+More of them leave the caches. Fewer make more chunks, and Python costs time between two chunks.
+"""
 PIECE = 1 << 20
 """Rows whose combinations are looked up in one go."""
 
@@ -93,7 +98,8 @@ class Threads:
 
     def begin(self, setup: Setup) -> LevelReport:
         """Make the initial state the current level."""
-        self._make_room(setup, self.options.block)
+        blocks = max(BLOCKS // (self.options.threads or 1), 1)
+        self._make_room(setup, self.options.block or blocks)
         with wrapping():
             self.expansion.begin()
         return self._report(self.expansion.next_level())

@@ -129,8 +129,8 @@ class Options:
     )
 
     # For measurements and tests.
-    block: int = setting(1 << 14, int, least=1, public=False)
-    """Entries that one thread may send to one owner in a chunk: few enough to stay in caches."""
+    block: int | None = setting(None, int, least=1, public=False)
+    """Entries that one thread may send to one owner in a chunk; None: what the engine chooses."""
     forget_from: int | None = setting(1 << 20, int, least=0, public=False)
     """Visited states from which on it is worth forgetting earlier levels; None: never. What shows
     later that it was wrong to do so makes the search begin again; most of what can show does so

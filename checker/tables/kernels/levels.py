@@ -60,7 +60,9 @@ from antecede.checker.tables.kernels.renaming import (
     represent,
 )
 from antecede.checker.tables.kernels.rows import (
+    copy_row,
     prefetch_composites,
+    same_row,
 )
 from antecede.checker.tables.kernels.sets import (
     claim_slot,
@@ -188,10 +190,8 @@ def sent_lately(spot, block, start, label, outbox, weighing, row_words):
         spot: where rows with its hash are remembered, in `outbox.recent`.
     """
     at = spot * row_words
-    same = True
-    for k in range(row_words):
-        same = same and outbox.recent[at + k] == block[start + k]
-        outbox.recent[at + k] = block[start + k]
+    same = same_row(block, start, outbox.recent, at, row_words)
+    copy_row(block, start, outbox.recent, at, row_words)
     if weighing.leads.shape[0] > 0:
         return lower(weighing.recent, spot, label, not same) == 0
     return same
@@ -224,7 +224,8 @@ def send(block, count, label, geo, outbox, weighing, owners, sent):
         if weighing.leads.shape[0] > 0:
             owner += weighing.leads[info >> 16 & 0x7FFF] * owners
         target = outbox.sizes[owner] * stride
-        for k in range(row_words):
+        outbox.out[owner, target] = block[start]
+        for k in range(1, row_words):
             outbox.out[owner, target + k] = block[start + k]
         outbox.out[owner, target + row_words] = label << 31 | info & 0x7FFFFFFF
         outbox.sizes[owner] += 1
@@ -369,7 +370,8 @@ def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kin
         info = out[owner, entry + row_words]
         if info >= 0 or not first <= owner < first + owners:
             continue
-        for k in range(row_words):
+        rows[count * row_words] = out[owner, entry]
+        for k in range(1, row_words):
             rows[count * row_words + k] = out[owner, entry + k]
         kinds[info >> 16 & 0x7FFF] += 1
         if keeps_parents:

@@ -69,10 +69,12 @@ from antecede.checker.tables.kernels.renaming import (
     represent,
 )
 from antecede.checker.tables.kernels.rows import (
+    copy_row,
     decode,
     number_of,
     part_in,
     replace_part,
+    same_row,
 )
 from antecede.checker.tables.kernels.successors import (
     ALL,
@@ -343,8 +345,7 @@ def recall_own(head, part, row, at, work, count):
     for k in range(lists[head]):
         entry = head + 1 + OWN * k
         start = count * (row_words + 1)
-        for w in range(row_words):
-            out[start + w] = row[at + w]
+        copy_row(row, at, out, start, row_words)
         replace_part(out, start, geo, part, lists[entry])
         item = np.int64(lists[entry + 2]) - 1
         if not forget_elsewhere(item, part, part, work, start):
@@ -381,19 +382,15 @@ def recall_offers(source, place, row, at, work, count):
                 count = now
             continue
         start = count * (row_words + 1)
-        for w in range(row_words):
-            out[start + w] = row[at + w]
+        copy_row(row, at, out, start, row_words)
         replace_part(out, start, geo, dst, step & STEP_MASK)
         replace_part(out, start, geo, src, after)
         item = (about >> 16) - 1 if took else np.int64(-1)
         if not forget_elsewhere(item, src, dst, work, start):
             complete = False
-        if about & 1 and not step & MOVED:  # the packet stays
-            changed = False
-            for w in range(row_words):
-                changed = changed or out[start + w] != row[at + w]
-            if not changed:
-                continue
+        stays = about & 1 and not step & MOVED
+        if stays and same_row(row, at, out, start, row_words):
+            continue
         shown = memo.shows[step >> STEP_BITS & 7] & ~work.found
         out[start + row_words] = count | (about >> 1 & 0x7FFF) << 16 | shown << 32
         count += 1

@@ -82,8 +82,7 @@ def emit(loc, base, row, at, tables, out, start, missing):
     geo, cons, misses, control = tables.geo, tables.cons, missing.misses, missing.control
     size = geo[ACTORS] * geo[WORDS]
     words = geo[PART_WORDS]
-    for k in range(geo[ROW_WORDS]):
-        out[start + k] = row[at + k]
+    copy_row(row, at, out, start, geo[ROW_WORDS])
     status = np.int64(OK)
     for part in range(geo[PARTS]):
         slot = loc[base + size + part]
@@ -111,6 +110,26 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
             control[MISSES] = spot + 1
         return np.int64(MISSED)
     return number
+
+
+@inlined
+def copy_row(source, at, target, start, row_words):
+    """Copy the row source[at:] to target[start:].
+
+    The first word is copied outside of the loop, because most rows have no other.
+    """
+    target[start] = source[at]
+    for k in range(1, row_words):
+        target[start + k] = source[at + k]
+
+
+@inlined
+def same_row(one, at, other, start, row_words):
+    """Return whether the rows one[at:] and other[start:] are equal."""
+    same = one[at] == other[start]
+    for k in range(1, row_words):
+        same = same and one[at + k] == other[start + k]
+    return same
 
 
 @inlined

@@ -19,6 +19,10 @@ from antecede.checker.tables.kernels.jit import (
     kernel,
     prefetch,
 )
+from antecede.checker.tables.kernels.rows import (
+    copy_row,
+    same_row,
+)
 
 
 @inlined
@@ -31,15 +35,9 @@ def claim_slot(slots, slot, limit, source, at, width):
     while slot < limit:
         spot = slot * width
         if slots[spot] == -1:
-            for k in range(width):
-                slots[spot + k] = source[at + k]
+            copy_row(source, at, slots, spot, width)
             return slot, True
-        same = True
-        for k in range(width):
-            if slots[spot + k] != source[at + k]:
-                same = False
-                break
-        if same:
+        if same_row(source, at, slots, spot, width):
             return slot, False
         slot += 1
     return np.int64(MISSED), False

@@ -74,6 +74,7 @@ from antecede.checker.tables.kernels.rows import (
     await_composites,
     decode,
     emit,
+    same_row,
 )
 
 WAITING = 6
@@ -291,9 +292,7 @@ def settle(k, row, at, tables, loc, out, start, missing):
     if emit(loc, base, row, at, tables, out, start, missing) != OK:
         return np.int64(MISSED)
     changed = loc[base + size + geo[PARTS] + 2] != 1
-    for w in range(geo[ROW_WORDS]):
-        changed = changed or out[start + w] != row[at + w]
-    return np.int64(changed)
+    return np.int64(changed or not same_row(row, at, out, start, geo[ROW_WORDS]))
 
 
 @inlined
