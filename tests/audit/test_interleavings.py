@@ -299,3 +299,16 @@ def test_ambiguous_names_judged_by_the_first_line_would_be_noticed(
         there = write(tmp_path / "log", own, interleaved(random.Random(seed), own))
         wrong += naive(own) != {*found_in(judged(tmp_path / "log", "compiled"), there)}
     assert wrong
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_an_actor_that_continued_on_another_ones_message_is_not_given_up(
+    judge: str, tmp_path: Path
+) -> None:
+    """The search for a circle of waiting actors has passed it when it continues."""
+    own = own_events("a: x? w? r!", "c: q? x! r? y!", "b: y? w! x!")
+    expected = naive(own)
+    for seed in range(20):
+        path = tmp_path / f"{seed}.jsonl"
+        there = write(path, own, interleaved(random.Random(seed), own))
+        assert expected == {*found_in(judged(path, judge), there)}

@@ -330,6 +330,22 @@ def find_senders(t, senders, at):
 
 
 @kernel
+def close_circle(t, path, position, walk, start):
+    """Mark the path from `start` on to be given up, or leave it if an actor no longer waits there.
+
+    If several actors causal-send a message, an actor inside of the path may have continued already.
+    """
+    waits = True
+    for at in range(start, walk[LENGTH]):
+        waits = waits and t.waits_for[path[2 * at]] == path[2 * at + 1]
+    if not waits:
+        for at in range(start, walk[LENGTH]):
+            position[path[2 * at]] = -1
+        walk[LENGTH] = start
+    walk[KEPT] = start
+
+
+@kernel
 def finish(t, senders, path, position, walk):
     """Give up the impossible deliveries after all events were read; see `audit.oracle`.
 
@@ -371,7 +387,7 @@ def finish(t, senders, path, position, walk):
             if actor == t.counter[ACTORS]:
                 return
         if position[actor] >= 0:
-            walk[KEPT] = position[actor]
+            close_circle(t, path, position, walk, position[actor])
             continue
         message = t.waits_for[actor]
         path[2 * walk[LENGTH]], path[2 * walk[LENGTH] + 1] = actor, message
